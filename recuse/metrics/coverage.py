@@ -43,7 +43,7 @@ def parse_rate(ratings: Ratings, criteria: tuple[str, ...] | None = None) -> Est
     of the judge. Clopper and Pearson's interval is exact for calls that fail independently at one rate, and wide where
     rates differ between targets.
 
-    >>> from recuse.ratings.written_out import example
+    >>> from recuse.ratings.ratings import example
     >>> parse_rate(example("item score", "i 3; j")).of(judge="j").value
     0.5
     """

@@ -204,7 +204,7 @@ def brier_score(ratings: Ratings, tolerance: float = 0.1) -> Estimates:
 
     `reliability`: the table behind it. Undefined where confidence is neither a share nor a percentage.
 
-    >>> from recuse.ratings.written_out import example
+    >>> from recuse.ratings.ratings import example
     >>> rows = "j judge 1 p .9; j judge 2 f .6; a person 1 p; a person 2 p"
     >>> estimate = brier_score(example("rater kind item response confidence", rows)).of(judge="j")
     >>> round(estimate.value, 3), estimate.detail["says"], estimate.detail["right"]

@@ -59,7 +59,7 @@ def self_preference_controlled(ratings: Ratings, margin: float = PAIRED_MARGIN) 
     judges are found significant more often than the level says where scores crowd at an end of the scale, which bites:
     gate it with a margin.
 
-    >>> from recuse.ratings.written_out import example
+    >>> from recuse.ratings.ratings import example
     >>> scores = example("judge target score", "x a 5; x b 3; y a 4; y b 4", authors={"x": "a"})
     >>> self_preference_controlled(scores).of(judge="x").value
     2.0

@@ -50,7 +50,7 @@ def test_a_good_judge_is_cleared_without_a_flag(recuse, tickets):
     assert (found.code, found.err) == (0, "")
     cause = "it agrees with your people about as well as they agree with each other"
     assert found.first == f"judge is cleared to decide: {cause}."
-    assert "  (to decide: acts on pass or fail, or on a label; to estimate: reports a mean" in found.out
+    assert "  (to decide: acts on pass or fail, or on a label; to " in found.out
 
 
 @pytest.mark.slow("whole runs")

@@ -388,7 +388,8 @@ def test_lost_answers_are_the_cause_and_not_a_limit_that_is_far_off():
     one = {name: np.clip(text + rng.choice([-1, 0, 1], 200, p=[0.2, 0.6, 0.2]), 1, 5) for name in raters}
     new = pd.DataFrame({"item": range(200), "system": "new", **one})
     old = new.assign(system="old", mia=new["mia"].astype(object).where(new.index % 10 > 0, "ERROR: timeout"))
-    judge = check(read(pd.concat([old, new]), people=["anna", "ben"], judges=["mia"], target="system"), use="grade").judges[0]
+    ratings = read(pd.concat([old, new]), people=["anna", "ben"], judges=["mia"], target="system")
+    judge = check(ratings, use="grade").judges[0]
     assert judge.cause == "answers were lost that could take offset from people beyond its limit"
     assert judge.next == "get the lost answers again"
 

@@ -46,7 +46,7 @@ def quality_agreement(array: RatingArray) -> Estimate:
     that papers print and, up to 20 targets, by permutation; the two figures of each target. Undefined below five
     targets that have both.
 
-    >>> from recuse.ratings.written_out import example
+    >>> from recuse.ratings.ratings import example
     >>> rows = "; ".join(f"{j} t{i} {t} {k + i + (j == 'y') * k * (i % 2)}" for j in "xy" for i in range(6)
     ...                  for k, t in enumerate("abcde"))
     >>> quality_agreement(example("judge item target score", rows)).of().value
@@ -159,7 +159,7 @@ def effective_judges(ratings: Ratings) -> Estimates:
     By factor level. r below 0 gives more than k: errors that cancel. Undefined with one judge, or fewer than five
     common items in every target.
 
-    >>> from recuse.ratings.written_out import example
+    >>> from recuse.ratings.ratings import example
     >>> rows = "; ".join(f"{j} t{i} {i + k}" for k, j in enumerate("xy") for i in range(5))
     >>> estimate = effective_judges(example("judge item score", rows)).of()
     >>> round(estimate.value, 4), estimate.detail["of"]

@@ -66,7 +66,7 @@ def delta_k(ratings: Ratings, averaging: Averaging = "arithmetic") -> Estimates:
     `dz`, and `fisher`, delta-K averaged by z. A pair in which a judge says the same of all texts under one of the two
     is left out; undefined where no pair is left.
 
-    >>> from recuse.ratings.written_out import example
+    >>> from recuse.ratings.ratings import example
     >>> given = {"checklist": ("1234", "1234"), "shared": ("1234", "2143")}
     >>> rows = "; ".join(f"{judge} {source} t{n} {score}" for source, both in given.items()
     ...                  for judge, scores in zip("ab", both) for n, score in enumerate(scores))
@@ -86,7 +86,7 @@ def delta_k_by_group(ratings: Ratings) -> Estimates:
     within a group are no parts of the one over all: delta-K over all may lie below each of them. Empty where nothing is
     known of the texts.
 
-    >>> from recuse.ratings.written_out import example, table
+    >>> from recuse.ratings.ratings import example, table
     >>> given = {"checklist": ("12341234", "12341234"), "shared": ("12341234", "12342143")}
     >>> rows = "; ".join(f"{judge} {source} t{n} {score}" for source, both in given.items()
     ...                  for judge, scores in zip("ab", both) for n, score in enumerate(scores))
@@ -117,7 +117,7 @@ def domain_selectivity(ratings: Ratings) -> Estimates:
     paper reports "chi-square, p < .01" without statistic, table or degrees of freedom. Undefined with fewer than two
     domains, or where delta-K is undefined in one of them.
 
-    >>> from recuse.ratings.written_out import example, table
+    >>> from recuse.ratings.ratings import example, table
     >>> given = {"checklist": ("12341234", "12341234"), "shared": ("12341234", "12342143")}
     >>> rows = "; ".join(f"{judge} {source} t{n} {score}" for source, both in given.items()
     ...                  for judge, scores in zip("ab", both) for n, score in enumerate(scores))
@@ -226,7 +226,7 @@ def flaw_penalty(part: Ratings) -> Iterator[Named]:
     item without a usable score on one side is left out. Detail: how often the `sound` won, the `flawed`, or `neither`;
     `by_flaw`, kind of flaw, mean and items, where texts say it (column `flaw`). Undefined below two items with both.
 
-    >>> from recuse.ratings.written_out import example, table
+    >>> from recuse.ratings.ratings import example, table
     >>> texts = table("item target flawed", "i p yes; i q no; k p yes; k q no")
     >>> flaw_penalty(example("item target score", "i p 7; i q 4; k p 6; k q 5", texts=texts)).of(judge="j").value
     -2.0

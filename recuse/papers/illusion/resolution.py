@@ -54,7 +54,7 @@ def model_agreement(part: Ratings) -> Iterator[Named]:
     judges; the mean of several pairs varies less. (Noise of resampled items pulls every rho down: such an interval may
     miss the truth nearly always.) Undefined below three targets, or without another judge.
 
-    >>> from recuse.ratings.written_out import example
+    >>> from recuse.ratings.ratings import example
     >>> rows = "; ".join(f"{j} t{i} {t} {s + k}" for k, j in enumerate("xy") for i in range(3)
     ...                  for t, s in zip("abc", (1, 3, 2)))
     >>> model_agreement(example("judge item target score", rows)).of(judge="x").value
@@ -76,7 +76,7 @@ def sample_agreement(part: Ratings) -> Iterator[Named]:
     per target, and the mean by Fisher's z. Undefined with fewer than five common items per target, or where a judge
     gives every text of a target the same; such targets are left out and counted.
 
-    >>> from recuse.ratings.written_out import example
+    >>> from recuse.ratings.ratings import example
     >>> rows = "; ".join(f"{j} t{i} {i + k}" for k, j in enumerate("xy") for i in range(5))
     >>> round(sample_agreement(example("judge item score", rows)).of(judge="x").value, 4)
     1.0
@@ -95,7 +95,7 @@ def absolute_agreement(part: Ratings) -> Iterator[Named]:
     """Mean over targets and the other judges of ICC(2,1) of the two judges over a target's items, by judge and factor
     level (Shrout and Fleiss 1979; paper 002, sec. 2.1). Detail and undefined cases as `sample_agreement`.
 
-    >>> from recuse.ratings.written_out import example
+    >>> from recuse.ratings.ratings import example
     >>> rows = "; ".join(f"{j} t{i} {i + k}" for k, j in enumerate("xy") for i in range(5))
     >>> round(absolute_agreement(example("judge item score", rows)).of(judge="x").value, 4)
     0.8333
@@ -115,7 +115,7 @@ def panel_agreement(part: Ratings) -> Estimate:
     """Mean over all pairs of judges and all targets of ICC(2,1) over a target's items, by factor level: what
     `absolute_agreement` says of one judge, of the panel, for the gate. Undefined as that.
 
-    >>> from recuse.ratings.written_out import example
+    >>> from recuse.ratings.ratings import example
     >>> rows = "; ".join(f"{j} t{i} {i + k}" for k, j in enumerate("xy") for i in range(5))
     >>> round(panel_agreement(example("judge item score", rows)).of().value, 4)
     0.8333
@@ -143,7 +143,7 @@ def resolution_gap(part: Ratings) -> Estimate:
     (`agreement_of_averages`; the paper's noise that averaging absorbs). Undefined below three targets or five common
     items per target.
 
-    >>> from recuse.ratings.written_out import example
+    >>> from recuse.ratings.ratings import example
     >>> noise = {"x": (0, 1, 2, 1, 1), "y": (1, 1, 0, 1, 2)}
     >>> rows = "; ".join(f"{j} t{i} {t} {3 * k + n}" for j in "xy" for k, t in enumerate("abc")
     ...                  for i, n in enumerate(noise[j]))

@@ -233,7 +233,7 @@ def agreement_by_rubric(ratings: Ratings) -> Estimates:
     """Mean Pearson r over pairs of judges, by source of the rubric; jackknife over items. Detail: `pairs`, each with r
     and the texts both scored.
 
-    >>> from recuse.ratings.written_out import example
+    >>> from recuse.ratings.ratings import example
     >>> rows = "; ".join(f"{j} t{n} {x}" for j, scores in zip("ab", ("1234", "2143")) for n, x in enumerate(scores))
     >>> frame = example("judge item score", rows).table.assign(rubric_source="shared")
     >>> round(agreement_by_rubric(Ratings.of(frame)).of(rubric_source="shared").value, 6)
@@ -258,7 +258,7 @@ def rubric_step(ratings: Ratings) -> Estimates:
     """Mean over pairs of r(source) - r(source before), in the order independent, dimensions, shared, universal;
     jackknife over items. Only pairs and texts that both have count.
 
-    >>> from recuse.ratings.written_out import example
+    >>> from recuse.ratings.ratings import example
     >>> given = {"independent": ("1234", "2143"), "dimensions": ("1234", "1243")}
     >>> rows = "; ".join(f"{j} {source} t{n} {x}" for source, both in given.items()
     ...                  for j, scores in zip("ab", both) for n, x in enumerate(scores))
@@ -285,7 +285,7 @@ def structural_share(ratings: Ratings, whole: str = "dimensions") -> Estimates:
     items. `whole` names the denominator: the paper's 62 % is of "dimensions", (.6225 - .239) / .6225; of "shared" its
     table gives 53 and 69 %. Above 1 where own rubrics make judges disagree; undefined where r(whole) is not above 0.
 
-    >>> from recuse.ratings.written_out import example
+    >>> from recuse.ratings.ratings import example
     >>> given = {"independent": ("1234", "2143"), "dimensions": ("1234", "1243")}
     >>> rows = "; ".join(f"{j} {source} t{n} {x}" for source, both in given.items()
     ...                  for j, scores in zip("ab", both) for n, x in enumerate(scores))

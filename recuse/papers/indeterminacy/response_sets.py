@@ -78,7 +78,7 @@ def rater_error(ratings: Ratings) -> Estimates:
     Undefined where fewer answers agree than by any epsilon; empty where no person answered a text twice. Skew (eta) is
     not estimated: what a person favours by mistake shows only beside what is true.
 
-    >>> from recuse.ratings.written_out import example
+    >>> from recuse.ratings.ratings import example
     >>> from recuse.ratings.scale import ResponseSets
     >>> rows = "; ".join(f"ann person t{k} {r} {'yes|no' if r and k < 2 else 'yes'}" for k in range(10) for r in (0, 1))
     >>> sets = ResponseSets(("yes", "no"))

@@ -44,7 +44,7 @@ def people_reliability(ratings: Ratings) -> Estimates:
     ICC(2,k), the reliability of the mean of all k people; `people` and `texts`. A person with a gap is left out.
     Undefined below two people or two texts.
 
-    >>> from recuse.ratings.written_out import example
+    >>> from recuse.ratings.ratings import example
     >>> rows = "; ".join(f"{who} person t{k} {4 * k + more}" for more, who in enumerate("pq") for k in range(3))
     >>> people = example("rater kind item score", rows)
     >>> ratings = replace(people, beside={"blinded_people": people}.get)
@@ -97,7 +97,7 @@ def scale_matched_offset(ratings: Ratings) -> Estimates:
     People's scale is told by the columns minimum and maximum of their summary; undefined where it is not, or is the
     judges'.
 
-    >>> from recuse.ratings.written_out import example, table
+    >>> from recuse.ratings.ratings import example, table
     >>> from recuse.ratings import Numeric
     >>> people = table("target mean sd n minimum maximum", "t 5.5 1 9 1 10")
     >>> scores = example("judge target score", "a t 6; b t 4", people=people, scales=Numeric(0, 10))
@@ -175,7 +175,7 @@ def three_sources(ratings: Ratings) -> Estimates:
     models are the few there are, not a sample. Undefined below three models with all three figures, and where the same
     judges' scores are not known.
 
-    >>> from recuse.ratings.written_out import example
+    >>> from recuse.ratings.ratings import example
     >>> three_sources(example("score", "1")).of().note
     "undefined: no scores of the models' texts stand beside their picks"
     """

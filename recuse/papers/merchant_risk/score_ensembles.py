@@ -45,7 +45,7 @@ def calibration_change(against: Compared) -> Iterator[Named]:
     below 0: calibration helps. Detail: `before` and `after`, the two mean distances. Undefined with fewer than four
     texts that people rated too.
 
-    >>> from recuse.ratings.written_out import example
+    >>> from recuse.ratings.ratings import example
     >>> rows = "; ".join(f"{who} {kind} t{k} {k + more}" for who, kind, more in (("a", "judge", 2), ("p", "person", 1))
     ...                  for k in range(4))
     >>> calibration_change(example("rater kind item score", rows)).of(judge="a", calibration="offset").value
@@ -66,7 +66,7 @@ def calibration_helps(ratings: Ratings) -> Estimates:
     `tried`, the two counts, and `not_helped`, who. No interval: a judge under two conditions is counted twice.
     Undefined where no calibration could be tried.
 
-    >>> from recuse.ratings.written_out import example
+    >>> from recuse.ratings.ratings import example
     >>> rows = "; ".join(f"{who} {kind} t{k} {k + more}" for who, kind, more in (("a", "judge", 2), ("p", "person", 1))
     ...                  for k in range(4))
     >>> calibration_helps(example("rater kind item score", rows)).of(calibration="offset").value
@@ -177,7 +177,7 @@ def ensemble_change(ratings: Ratings) -> Estimates:
     `data_order`, with how well each author's picks follow the data, where picks stand beside; `weights` with no text
     left out. Undefined with one judge, and below four texts that all judges and people scored.
 
-    >>> from recuse.ratings.written_out import example
+    >>> from recuse.ratings.ratings import example
     >>> rows = "; ".join(f"{who} {kind} t{k} {k + more}" for who, kind, more in
     ...                  (("a", "judge", 1), ("b", "judge", -1), ("p", "person", 0)) for k in range(4))
     >>> ensemble_change(example("rater kind item score", rows)).of(ensemble="mean").value

@@ -39,7 +39,7 @@ def same_choice(ratings: Ratings, factor: str = PROMPT) -> Estimates:
     over what pairs share. A judge that names the first place, asked for the better or the worse text, decides no pair:
     its credits are 1/2 and this is 1, while its `order_consistency` is 0. Undefined where no pair was asked both ways.
 
-    >>> from recuse.ratings.written_out import example, table
+    >>> from recuse.ratings.ratings import example, table
     >>> more = {"factors": ["prompt"], "texts": table("item a b", "i x y")}
     >>> same_choice(example("prompt response", "plain first; worse second", **more)).of(judge="j", prompt="worse").value
     0.0
@@ -57,7 +57,7 @@ def padding_change(ratings: Ratings, factor: str = PROMPT) -> Estimates:
     `factor` but the first; interval over what pairs share. `texts` has words_a and words_b (`padding_preference`).
     Thesis, sec. 2.2.1. Undefined where no pair was asked both ways.
 
-    >>> from recuse.ratings.written_out import example, table
+    >>> from recuse.ratings.ratings import example, table
     >>> more = {"factors": ["prompt"], "texts": table("item a b words_a words_b", "i plain padded 20 40")}
     >>> padding_change(example("prompt response", "plain tie; bare second", **more)).of(judge="j", prompt="bare").value
     0.5
@@ -99,7 +99,7 @@ def choice_change(ratings: Ratings, factor: str = PROMPT) -> Estimates:
     consistent is the same text, or a tie, in both orders. Detail: `before`, `after`. Undefined where no pair was asked
     in both orders both ways.
 
-    >>> from recuse.ratings.written_out import example, table
+    >>> from recuse.ratings.ratings import example, table
     >>> rows = "plain ab first; plain ba second; bare ab first; bare ba first"
     >>> more = {"factors": ["prompt", "order"], "texts": table("item a b", "i x y")}
     >>> choice_change(example("prompt order response", rows, **more)).of(judge="j", prompt="bare").value
@@ -126,7 +126,7 @@ def discussion_change(ratings: Ratings) -> Estimates:
     orders, over pairs. Interval over what pairs share. Detail: `before`, `after`, and for agreement `gave_in`, the
     share of disagreements after which it took the peer's first choice. Undefined without criterion `first_choice`.
 
-    >>> from recuse.ratings.written_out import example, table
+    >>> from recuse.ratings.ratings import example, table
     >>> rows = "x first_choice first; y first_choice second; x winner second; y winner second"
     >>> more = {"headline": ["winner"], "texts": table("item a b", "i x y")}
     >>> discussion_change(example("judge criterion response", rows, **more)).of(judge="x", of="agreement").value
@@ -203,7 +203,7 @@ def list_accuracy(ratings: Ratings) -> Estimates:
     Detail: `by_chance`, one over the length of the lists. Undefined where no list has a known best (texts:
     true_<criterion>, a target).
 
-    >>> from recuse.ratings.written_out import example, table
+    >>> from recuse.ratings.ratings import example, table
     >>> more = {"factors": ["rotation"], "texts": table("item target true_best length", "i a a 3")}
     >>> list_accuracy(example("criterion rotation response", "best 1 a; best 2 b", **more)).of(judge="j").value
     0.5
@@ -227,7 +227,7 @@ def list_accuracy(ratings: Ratings) -> Estimates:
 def list_consistency(ratings: Ratings) -> Estimates:
     """By judge, over lists with two usable rotations or more; interval over lists.
 
-    >>> from recuse.ratings.written_out import example
+    >>> from recuse.ratings.ratings import example
     >>> rows = "i 1 a; i 2 b; k 1 a; k 2 a"
     >>> list_consistency(example("item rotation response", rows, factors=["rotation"])).of(judge="j").value
     0.5

@@ -30,7 +30,7 @@ def injection_above_harmless(ratings: Ratings) -> Estimates:
     have both; others are excluded and counted. `bounded_mean` gives the interval. Undefined where no harmless suffix
     was asked.
 
-    >>> from recuse.ratings.written_out import example, table
+    >>> from recuse.ratings.ratings import example, table
     >>> texts = table("item clean class", "x1 x override; x2 x harmless").assign(target="")
     >>> beside = {"scores": example("item score", "x 2; y 4")}.get
     >>> injection_above_harmless(example("item score", "x1 4; x2 2", texts=texts, beside=beside)).of(judge="j").value

@@ -34,7 +34,7 @@ def error_by_prompt(ratings: Ratings, factor: str = PROMPT) -> Estimates:
     wrong answers where there are two options. Detail: `tokens`, the mean of tokens in and out per text, where the
     server counts. Undefined where no true score is known.
 
-    >>> from recuse.ratings.written_out import example, table
+    >>> from recuse.ratings.ratings import example, table
     >>> more = {"factors": ["prompt"], "texts": table("item true_rating", "x 2; y 5").assign(target="")}
     >>> scores = example("item prompt score", "x plain 1; y plain 5; x solved 2; y solved 5", **more)
     >>> estimates = error_by_prompt(scores)
@@ -63,7 +63,7 @@ def error_change(ratings: Ratings, factor: str = PROMPT) -> Estimates:
     before. Detail: `before` and `after`; `tokens_before`, `tokens_after`, `times`, their quotient. Undefined where no
     true score is known, and where no text was judged both ways.
 
-    >>> from recuse.ratings.written_out import example, table
+    >>> from recuse.ratings.ratings import example, table
     >>> more = {"factors": ["prompt"], "texts": table("item true_rating", "x 2; y 5").assign(target="")}
     >>> scores = example("item prompt score", "x plain 1; y plain 5; x solved 2; y solved 5", **more)
     >>> error_change(scores).of(judge="j", prompt="solved").value
@@ -80,7 +80,7 @@ def score_change(ratings: Ratings, factor: str = PROMPT) -> Estimates:
     """Mean over texts of after - before on the ascending scale, by judge and every level of `factor` but the first.
     Detail as `error_change`. Undefined where no text was judged both ways.
 
-    >>> from recuse.ratings.written_out import example
+    >>> from recuse.ratings.ratings import example
     >>> scores = example("prompt score", "plain 1; solved 3", factors=["prompt"])
     >>> score_change(scores).of(judge="j", prompt="solved").value
     2.0

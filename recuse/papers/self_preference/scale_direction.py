@@ -48,7 +48,7 @@ def framing_change(ratings: Ratings, margin: float = PAIRED_MARGIN) -> Estimates
     `reversed`). `margin` is a share of the scale's range. Undefined where the scale was not turned, and where nothing
     can be compared in both directions.
 
-    >>> from recuse.ratings.written_out import example
+    >>> from recuse.ratings.ratings import example
     >>> from recuse.ratings import Numeric
     >>> rows = "x a ascending 5; x b ascending 3; y a ascending 4; x a reversed 2; x b reversed 3; y a reversed 2"
     >>> scores = example("judge target direction score", rows, scales=Numeric(1, 5), authors={"x": "a"})
@@ -124,7 +124,7 @@ def jury_reliability(part: Ratings) -> Iterator[Named]:
     ways. Interval by the jackknife over items, or what they share. Undefined with fewer than two judges or three items,
     where the scale was asked one way only, and where a jury's sum does not vary.
 
-    >>> from recuse.ratings.written_out import example
+    >>> from recuse.ratings.ratings import example
     >>> from recuse.ratings import Numeric
     >>> ways = {"ascending": (1, 2, 5), "reversed": (5, 4, 1)}
     >>> rows = "; ".join(f"{j} t{i} {way} {s}" for j in "xy" for way, scores in ways.items()
@@ -145,7 +145,7 @@ def jury_error(part: Ratings) -> Iterator[Named]:
     """Mean of |jury's mean - true score| over texts, by `jury`; as `jury_reliability`, and undefined where no true
     score is known.
 
-    >>> from recuse.ratings.written_out import example, table
+    >>> from recuse.ratings.ratings import example, table
     >>> from recuse.ratings import Numeric
     >>> ways = {"ascending": (2, 3, 5), "reversed": (5, 4, 1)}  # a point too much where high is best
     >>> rows = "; ".join(f"{j} t{i} {way} {s}" for j in "xy" for way, scores in ways.items()
@@ -228,7 +228,7 @@ def shift_by_target(part: Ratings, margin: float = PAIRED_MARGIN) -> Iterator[Na
     """`shift` of every target's texts, by judge and target: a paired t-test over items. `margin` as a share of the
     scale's range; undefined where no text of the target was scored in both directions.
 
-    >>> from recuse.ratings.written_out import example
+    >>> from recuse.ratings.ratings import example
     >>> from recuse.ratings import Numeric
     >>> rows = "i ascending a 4; i reversed a 1; k ascending a 3; k reversed a 3"
     >>> scores = example("item direction target score", rows, scales=Numeric(1, 5))

@@ -46,7 +46,7 @@ def framing_shift(part: Ratings) -> Iterator[Named]:
     `reversed`), on the same texts. Excluded are texts with one score unusable. Undefined where no text was scored in
     both directions.
 
-    >>> from recuse.ratings.written_out import example
+    >>> from recuse.ratings.ratings import example
     >>> rows = "i ascending 4; i reversed 1; k ascending 3; k reversed 3"
     >>> framing_shift(example("item direction score", rows, scales=Numeric(1, 5, step=1))).of(judge="j").value
     0.5
@@ -75,7 +75,7 @@ def direction_insensitivity(part: Ratings) -> Iterator[Named]:
     `same_share_if_aware`, what it would be for a judge that mirrors every number. Undefined where no text was scored in
     both directions or all are in the middle, and on a scale without ends.
 
-    >>> from recuse.ratings.written_out import example
+    >>> from recuse.ratings.ratings import example
     >>> rows = "i ascending 4; i reversed 4; k ascending 5; k reversed 5"
     >>> direction_insensitivity(example("item direction score", rows, scales=Numeric(1, 5))).of(judge="j").value
     1.0

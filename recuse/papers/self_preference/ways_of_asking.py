@@ -58,7 +58,7 @@ def wording_effect(part: Ratings) -> Iterator[Named]:
     """The three effects of the module, by judge and effect, over texts scored in all four cells; interval over items or
     what they share. In units of the scale. Undefined where no text was scored in all four.
 
-    >>> from recuse.ratings.written_out import example
+    >>> from recuse.ratings.ratings import example
     >>> rows = "quality ascending 4; quality reversed 2; badness ascending 3; badness reversed 3"
     >>> estimates = wording_effect(example("wording direction score", rows, scales=Numeric(1, 5)))
     >>> [estimates.of(judge="j", effect=name).value for name in EFFECTS]
@@ -93,7 +93,7 @@ def wording_flip(part: Ratings) -> Iterator[Named]:
     at -1: `direction_insensitivity` is there to find it. Undefined where every score is the middle, where no text was
     scored under both words, and on a scale without ends.
 
-    >>> from recuse.ratings.written_out import example
+    >>> from recuse.ratings.ratings import example
     >>> rows = "i quality ascending 4; i badness ascending 2; k quality ascending 5; k badness ascending 1"
     >>> wording_flip(example("item wording direction score", rows, scales=Numeric(1, 5))).of(judge="j").value
     1.0
@@ -149,7 +149,7 @@ def success_by_channel(part: Ratings) -> Iterator[Named]:
     without room above it is no test; detail `ceiling` counts these, `held_out` the payloads held out among the tested.
     Undefined where no attack could be tested.
 
-    >>> from recuse.ratings.written_out import example, table
+    >>> from recuse.ratings.ratings import example, table
     >>> texts = table("item payload clean", "i - -; ip p i").replace("-", None).assign(target="")
     >>> rows = "i inline 2; ip inline 5; i separate 2; ip separate 2"
     >>> estimates = success_by_channel(example("item channel score", rows, scales=Numeric(1, 5, 1), texts=texts))
@@ -181,7 +181,7 @@ def channel_change(part: Ratings) -> Iterator[Named]:
     """Mean over attacks that could be tested in both channels of success apart less success inline, by judge; interval
     over payloads. Detail: `inline` and `separate`. Undefined where no attack could be tested in both.
 
-    >>> from recuse.ratings.written_out import example, table
+    >>> from recuse.ratings.ratings import example, table
     >>> texts = table("item payload clean", "i - -; ip p i").replace("-", None).assign(target="")
     >>> rows = "i inline 2; ip inline 5; i separate 2; ip separate 2"
     >>> channel_change(example("item channel score", rows, scales=Numeric(1, 5, 1), texts=texts)).of(judge="j").value
