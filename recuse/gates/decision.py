@@ -123,9 +123,10 @@ class Decision:
     def lines(self) -> tuple[str, str]:
         """The two lines that every output begins with: this change, of a file its worst judge, and these judges."""
         compared = any(change.kind == "upgrade" for change in self.changes)
-        change = f"This change: {self.word}: {self.cause}."
-        judge = self.sentences[0] if self.of_file and self.judges else change
-        return judge, f"These judges: {_who_is_cleared(self.judges, compared)}."
+        first = f"This change: {self.word}: {self.cause}."
+        if self.of_file:
+            first = self.sentences[0] if self.judges else f"{self.cause[:1].upper()}{self.cause[1:]}."
+        return first, f"These judges: {_who_is_cleared(self.judges, compared)}."
 
     @property
     def sentences(self) -> list[str]:

@@ -72,7 +72,7 @@ def _recognised(raw: RawTable) -> ColumnMapping:
     roles.take_named("rater", lambda c: names_raters(roles, c))
     roles.take_named("rater", lambda c: users_rated(roles, c), ("user_id",))
     take_sources(roles)
-    roles.take_named("kind", lambda c: len(c.distinct) <= 4 and not c.numeric)
+    _take_kind(roles)
     take_item(roles)
     roles.take_named("criterion", lambda c: len(c.distinct) <= 100 and not c.numeric)
     _take_value(roles)
@@ -232,6 +232,24 @@ def _check_no_third(roles: Roles, one: str, other: str) -> None:
             f"each two of them, with columns first, second and winner, or a row for each text, with columns item, "
             f"system and score; if {third} was not to choose from, say --ignore {third}"
         )
+
+
+MOST_KINDS = 4
+
+
+def _take_kind(roles: Roles) -> None:
+    """What is called so; else, whatever it is called, what says of every rater once and for all that it is a judge or a
+    person, of some the one and of some the other."""
+    roles.take_named("kind", lambda c: len(c.distinct) <= MOST_KINDS and not c.numeric)
+    rater = roles.taken.get("rater")
+    for name in roles.free if rater and "kind" not in roles.taken else ():
+        kinds = roles.columns[name].distinct
+        if not 2 <= len(kinds) <= MOST_KINDS or any(is_judge(str(k)) == is_person(str(k)) for k in kinds):
+            continue
+        each = roles.frame[[rater, name]].drop_duplicates()
+        if len({is_judge(str(k)) for k in kinds}) == 2 and each[rater].is_unique and (each[name] != "").all():
+            roles.take("kind", name)
+            return
 
 
 def _take_value(roles: Roles) -> None:

@@ -220,8 +220,9 @@ def test_what_was_read_and_the_use_are_kept_when_asked(recuse, tickets):
     assert kept.first == saved.first
     assert "people: anna; judges: judge" in kept.out
     assert " to decide: " in recuse("check", path, "--use", "decide").first
-    found = recuse("check", path, "--use", "none")
+    found = recuse("check", path, "--use", "none", "--html", tmp_path / "page.html")
     assert found.first.startswith("These judges: none is used for anything: studies are measured")
+    assert "<h1>Nothing was to be decided." in (tmp_path / "page.html").read_text()
     assert found.code == 2
     wrong = recuse("check", path, "--use", "gradee")
     assert (wrong.code, "Did you mean" in wrong.err) == (3, True)

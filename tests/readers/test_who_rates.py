@@ -203,3 +203,24 @@ def test_a_name_with_a_comma_is_given_in_quotes_as_in_csv(file):
 def test_names_come_back_from_the_list_that_is_typed(names):
     (typed,) = shlex.split(as_option(names))
     assert listed(typed) == names
+
+
+@pytest.mark.parametrize(("column", "words"), [("role", "human judge"), ("source", "Human LLM"), ("wer", "Mensch KI")])
+def test_a_column_of_any_name_says_who_is_a_person(file, column, words):
+    """Somebody called mini would pass for a person beside a judge that is called as models are."""
+    person, judge = words.split()
+    raters = {"anna": person, "ben": person, "mini": judge, "gpt-4o": judge}
+    rows = [(k, who, kind, (k + (k % 7 == place)) % 5 + 1)
+            for k in range(60) for place, (who, kind) in enumerate(raters.items())]  # fmt: skip
+    text = "\n".join([f"item,rater,{column},score", *(",".join(map(str, row)) for row in rows)])
+    read = read_file(file("a.csv", text))
+    assert (read.ratings.persons, read.ratings.judges) == (("anna", "ben"), ("mini", "gpt-4o"))
+    assert read.mapping.kind == column
+
+
+def test_who_wrote_the_text_is_not_who_rates_it(file):
+    rows = [(k, wrote, who, (k + (k % 7 == place)) % 5 + 1) for k in range(60) for wrote in ("human", "gpt-4")
+            for place, who in enumerate(("anna", "ben", "llm_judge"))]  # fmt: skip
+    text = "\n".join(["item,system,rater,score", *(",".join(map(str, row)) for row in rows)])
+    read = read_file(file("a.csv", text))
+    assert (read.mapping.kind, read.mapping.target) == ("", "system")
