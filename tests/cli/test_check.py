@@ -211,7 +211,7 @@ def test_disagreements_carry_an_empty_verdict_and_are_read_back(recuse, tickets,
     assert "you decided 7 of 10 disagreements; you side with the judge in 3, with people in 4" in found.first
 
 
-def test_what_was_read_and_the_use_are_kept_when_asked(recuse, tickets):
+def test_what_was_read_and_the_use_are_kept_when_asked(recuse, tickets, tmp_path):
     """Stated once, it is the use through every door."""
     path = tickets(good)
     saved = recuse("check", path, "--save", "--people", "anna", "--ignore", "ben", "--use", "estimate")
