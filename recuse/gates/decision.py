@@ -79,8 +79,13 @@ class JudgeDecision:
 
     @property
     def sentence(self) -> str:
-        """ "gemini is not cleared to grade: it scores 0.83 above your people."."""
+        """ "gemini is not cleared to grade: it scores 0.83 above your people; it leaves texts unanswered."."""
         return f"{self.judge} is {printed(self.word)}{for_use(self.use)}: {self.cause}."
+
+    @property
+    def headline(self) -> str:
+        """The same with the first cause alone."""
+        return f"{self.judge} is {printed(self.word)}{for_use(self.use)}: {self.brief}."
 
     def record(self) -> JudgeDecisionRow:
         """As builtins, for results.json."""
@@ -125,8 +130,12 @@ class Decision:
         compared = any(change.kind == "upgrade" for change in self.changes)
         first = f"This change: {self.word}: {self.cause}."
         if self.of_file:
-            first = self.sentences[0] if self.judges else f"{self.cause[:1].upper()}{self.cause[1:]}."
+            first = next((j.headline for j in self._worst_first), f"{self.cause[:1].upper()}{self.cause[1:]}.")
         return first, f"These judges: {_who_is_cleared(self.judges, compared)}."
+
+    @property
+    def _worst_first(self) -> list[JudgeDecision]:
+        return sorted((j for j in self.judges if j.stated), key=lambda j: WORST_FIRST.index(j.word))
 
     @property
     def sentences(self) -> list[str]:
@@ -134,8 +143,7 @@ class Decision:
         the next step; then a line for each other use."""
         if not self.judges:
             return [self.lines[1]]
-        worst_first = sorted((j for j in self.judges if j.stated), key=lambda j: WORST_FIRST.index(j.word))
-        lines = [line for j in worst_first for line in (j.sentence, f"  next: {j.next}" if j.next else "") if line]
+        lines = [line for j in self._worst_first for line in (j.sentence, j.next and f"  next: {j.next}") if line]
         further = [j for j in self.judges if not j.stated]
         for use in dict.fromkeys(j.use for j in further):
             names = {w: [j.judge for j in further if (j.use, j.word) == (use, w)] for w in BEST_FIRST}

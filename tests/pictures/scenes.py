@@ -226,7 +226,7 @@ SCENES: dict[str, tuple[Callable[[Path, Run], None], str]] = {
         acceptance_expired,
         "This change: decide: 1 accepted failure expired on 2026-01-31; nothing in this change caused it.",
     ),
-    "thirty-tickets": (thirty_tickets, "This change: decide: gpt needs about 80 more items."),
+    "thirty-tickets": (thirty_tickets, "gpt is undecided to decide: it needs about 80 more items."),
 }
 """Picture -> what makes the report, and what it begins with."""
 

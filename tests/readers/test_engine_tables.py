@@ -109,7 +109,7 @@ def spoiled(what: str) -> pd.DataFrame:
     if what == "many answers":
         return wide.assign(notes=[f"note {k}" for k in range(60)])
     if what == "an item again":
-        return wide.assign(item=[f"t{k // 2}" for k in range(60)], system=["old", "new"] * 30)
+        return wide.assign(item=[f"t{k % 30}" for k in range(60)], system=["old"] * 30 + ["new"] * 30)
     return frame.iloc[:-1] if what == "a judge lacks some" else frame
 
 
