@@ -180,11 +180,14 @@ def unchanged(ratings: Ratings) -> Iterator[Ratings]:
     """The ratings for one test; `RecuseError` where it changes their table in place, which every later gate reads."""
     table = ratings.table
     before, total = table.copy(deep=False), repr(table["score"].sum())  # pandas 2 may write into both
+    arrays = {name: column.array for name, column in table.items()}
     try:
         yield ratings
     finally:
         alike = table.columns.equals(before.columns) and table.index.equals(before.index)
-        if not (alike and total == repr(table["score"].sum()) and all(_is_same(before[n], table[n]) for n in table)):
+        if not (alike and total == repr(table["score"].sum()) and all(
+            table[name].array is array or _is_same(before[name], table[name]) for name, array in arrays.items()
+        )):  # fmt: skip
             raise RecuseError(
                 "this test changed ratings.table in place, and every later gate would read that: change a copy, "
                 "ratings.table.copy()"
@@ -193,9 +196,8 @@ def unchanged(ratings: Ratings) -> Iterator[Ratings]:
 
 def _is_same(before: pd.Series[Any], now: pd.Series[Any]) -> bool:
     """Whether the values are those of before; what lies where it lay is not gone through."""
-    if isinstance(now.dtype, np.dtype):
-        return np.may_share_memory(before.to_numpy(), now.to_numpy()) or now.equals(before)
-    return now.array is before.array or now.equals(before)
+    in_place = isinstance(now.dtype, np.dtype) and np.may_share_memory(before.to_numpy(), now.to_numpy())
+    return in_place or now.equals(before)
 
 
 # --------------------------------------------------------------------------- questions, as evals write them

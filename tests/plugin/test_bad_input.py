@@ -241,7 +241,8 @@ def test_a_template_of_the_repos_own_that_does_not_render(repo) -> None:
 @pytest.mark.parametrize(
     "change",
     ["ratings.table['score'] = 1.0", "ratings.table.loc[:3, 'score'] = 0.0", "ratings.table['status'] = 'refused'",
-     "ratings.table['more'] = 1", "ratings.table.sort_values('score', inplace=True)"],
+     "ratings.table.loc[:3, 'status'] = 'refused'", "ratings.table['more'] = 1",
+     "ratings.table.sort_values('score', inplace=True)"],
 )  # fmt: skip
 def test_a_test_that_changes_the_ratings_of_all_others_is_named(repo, change) -> None:
     """The next gates would be of other ratings, and nobody would know."""
