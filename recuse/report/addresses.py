@@ -29,9 +29,9 @@ def verdict_anchor(gate: str, subject: Mapping[str, str]) -> str:
     return f"v-{_digest([gate, *sorted(subject.items())])}"
 
 
-def matter_anchor(question: str, gate: str) -> str:
+def matter_anchor(n: Number) -> str:
     """A gate's entry in what turns the run red."""
-    return f"red-{_safe(question)}-{_safe(gate)}"
+    return f"red-{_safe(n.question)}-{_safe(n.gate)}"
 
 
 def fault_anchor(n: Number) -> str:

@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 from recuse.schema import number_text
 from recuse.schema.details import Kind, detail_as
@@ -46,13 +46,13 @@ class Lexicon:
     def __init__(self, results: Results | None = None) -> None:
         held: Results = results or {}
         self._measures = {name: _measure(name, about) for name, about in (held.get("measures") or {}).items()}
-        self._levels: dict[str, dict[str, str]] = {
-            factor["name"]: {level["name"]: level["words"] for level in factor["levels"]}
-            for factor in held.get("factors") or ()
+        factors, tasks = held.get("factors") or (), held.get("tasks") or ()
+        self._levels = {
+            factor["name"]: {level["name"]: level["words"] for level in factor["levels"]} for factor in factors
         }
-        self._criteria = {task["name"]: list(task["criteria"]) for task in held.get("tasks") or ()}
-        self._points = {task["name"]: task.get("points") for task in held.get("tasks") or ()}
-        self.simulated = frozenset(task["name"] for task in held.get("tasks") or () if task.get("people_simulated"))
+        self._criteria = {task["name"]: list(task["criteria"]) for task in tasks}
+        self._points = {task["name"]: task.get("points") for task in tasks}
+        self.simulated = frozenset(task["name"] for task in tasks if task.get("people_simulated"))
         """Tasks whose people come out of a model."""
 
     def measure(self, name: str) -> Measure:
@@ -114,59 +114,37 @@ _PLAIN = Lexicon()
 _PLACE = ("task", "panel", "protocol")
 
 
-@dataclass(frozen=True)
 class Number:
     """One estimate, with the verdict on it where a gate judged it."""
 
-    question: str
-    subject: Mapping[str, str]
-    estimate: EstimateRow
-    verdict: VerdictRow | None = None
-    lexicon: Lexicon = field(default=_PLAIN, repr=False, compare=False)
-
-    @property
-    def metric(self) -> str:
-        """The measure's identifier."""
-        return str(self.estimate.get("metric", ""))
+    def __init__(
+        self, question: str, subject: Mapping[str, str], estimate: EstimateRow, verdict: VerdictRow | None = None,
+        lexicon: Lexicon = _PLAIN,
+    ) -> None:  # fmt: skip
+        self.question, self.subject, self.estimate = question, subject, estimate
+        self.verdict, self.lexicon = verdict, lexicon
+        self.metric = str(estimate.get("metric", ""))
+        self.value, self.low, self.high = estimate.get("value"), estimate.get("low"), estimate.get("high")
+        self.amount = math.nan if self.value is None else self.value  # for arithmetic on numbers that have one
+        self.unit = str(estimate.get("unit") or "")  # "" for a plain number
+        self.units = str(estimate.get("clusters") or estimate.get("over") or "")  # what its n counts, in the plural
+        self.detail: Mapping[str, object] = estimate.get("detail") or {}  # what its measure says besides the number
+        row: Any = verdict or {}
+        self.gate, self.outcome = str(row.get("gate", "")), str(row.get("outcome", ""))
+        self.gate_title = str(row.get("label") or plain_name(self.gate))
+        self.reason = str(row.get("reason") or "")  # why the gate is there
+        self.limit = cast("LimitRow", row.get("limit") or {})
+        self.remedy: RemedyRow | None = row.get("remedy")  # none for a pass
+        self.accepted_fault: AcceptanceRow | None = row.get("accepted_fault")  # that covers it, as its verdict met it
 
     @property
     def measure(self) -> Measure:
         """How its measure is spoken of."""
         return self.lexicon.measure(self.metric)
 
-    @property
-    def value(self) -> float | None:
-        """Its value; None where it is undefined."""
-        return self.estimate.get("value")
-
-    @property
-    def low(self) -> float | None:
-        """The lower end of its interval; None where there is none."""
-        return self.estimate.get("low")
-
-    @property
-    def high(self) -> float | None:
-        """The upper end of its interval; None where there is none."""
-        return self.estimate.get("high")
-
-    @property
-    def detail(self) -> Mapping[str, object]:
-        """What its measure says besides the number."""
-        return self.estimate.get("detail") or {}
-
     def detail_as(self, kind: type[Kind]) -> Kind:
         """Its detail as of a kind that its metric has (`recuse.schema.details`)."""
         return detail_as(kind, self.detail)
-
-    @property
-    def unit(self) -> str:
-        """The unit of its value; "" for a plain number."""
-        return str(self.estimate.get("unit") or "")
-
-    @property
-    def amount(self) -> float:
-        """Its value, for arithmetic on numbers that have one; NaN where it is undefined."""
-        return math.nan if self.value is None else self.value
 
     @property
     def side_of_zero(self) -> str:
@@ -174,21 +152,6 @@ class Number:
         if not (is_number(self.low) and is_number(self.high)):
             return ""
         return "above" if self.low > 0 else "below" if self.high < 0 else ""
-
-    @property
-    def gate(self) -> str:
-        """The gate that judged it; "" where none did."""
-        return str(self.verdict["gate"]) if self.verdict else ""
-
-    @property
-    def gate_title(self) -> str:
-        """What the gate is called in tables: its label where the gates file gives one."""
-        return (self.verdict.get("label") if self.verdict else "") or plain_name(self.gate)
-
-    @property
-    def outcome(self) -> str:
-        """The identifier of its outcome; "" without a gate."""
-        return str(self.verdict["outcome"]) if self.verdict else ""
 
     @property
     def state(self) -> str:
@@ -211,19 +174,9 @@ class Number:
         return self.is_tolerated and self.outcome not in (*GREEN, "")
 
     @property
-    def remedy(self) -> RemedyRow | None:
-        """What to do about its verdict; None for a pass."""
-        return self.verdict.get("remedy") if self.verdict else None
-
-    @property
-    def accepted_fault(self) -> AcceptanceRow | None:
-        """The accepted failure that covers it, as its verdict met it."""
-        return self.verdict.get("accepted_fault") if self.verdict else None
-
-    @property
-    def limit(self) -> LimitRow:
-        """The limit that its gate applied; empty without a gate."""
-        return (self.verdict.get("limit") if self.verdict else None) or {}
+    def finding(self) -> str:
+        """What is wrong, in whole sentences; "" for a pass."""
+        return (self.remedy.get("finding") if self.remedy else "") or self.why_undefined
 
     @property
     def limit_ends(self) -> tuple[float | None, float | None]:
@@ -265,13 +218,8 @@ class Number:
         return self.circumstances_but()
 
     def circumstances_but(self, *shown: str) -> str:
-        """The same without the factors that are `told` elsewhere."""
+        """The same without the factors that are `shown` elsewhere."""
         return ", ".join(self.lexicon.level(name, level) for name, level in self.factors.items() if name not in shown)
-
-    @property
-    def units(self) -> str:
-        """What its n counts, in the plural: "stories", "items"."""
-        return str(self.estimate.get("clusters") or self.estimate.get("over") or "")
 
     # -- how it is written, in its unit
 

@@ -23,6 +23,7 @@ from recuse.report.addresses import (
     ReplyPlaces,
     fault_anchor,
     group_anchor,
+    matter_anchor,
     question_anchor,
     verdict_anchor,
 )
@@ -183,7 +184,7 @@ def _environment(folders: tuple[str, ...]) -> Environment:
     env.filters |= {"prose": prose, "printed": pass_context(lambda _, word: printed(word))}
     env.filters |= {"plain": plain_name, "number": count, "slug": lambda name: name.replace(" ", "-")}
     env.filters["pc"] = lambda place: f"{place:g}%"  # a place in a drawing
-    env.filters |= {"question": question_anchor, "fault_anchor": fault_anchor}
+    env.filters |= {"question": question_anchor, "fault_anchor": fault_anchor, "red": matter_anchor}
     env.filters |= {"anchor": lambda n: verdict_anchor(n.gate, n.subject)}
 
     def draw(figure: Any) -> Markup:

@@ -163,6 +163,11 @@ class ResultsModel:
         protocol = number.subject.get("protocol", "")
         return ", ".join([*where, *([plain_name(protocol)] if protocol in protocols else [])])
 
+    def whom(self, number: Number) -> str:
+        """Whom a number is about and where: "judge x, names shown (published, merchant_risk)"."""
+        place, who = self.place(number), ", ".join(filter(None, (number.who or "the panel", number.circumstances)))
+        return f"{who} ({place})" if place else who
+
     def groups(self, question: Question) -> list[Group]:
         """Answers to `question`, panel by panel, within a panel task by task, and protocol by protocol where the same
         was measured by several."""

@@ -12,7 +12,7 @@ from recuse.report.questions import Drawings
 from recuse.report.results_model import Group, Question, ResultsModel
 from recuse.report.sections.about_the_run import digests, facts, in_one_line, not_asked
 from recuse.report.sections.against_baseline import TITLE, changed
-from recuse.report.sections.attention import Case, Matter, Way, needs_attention, run_faults
+from recuse.report.sections.attention import Matter, Way, needs_attention, run_faults
 from recuse.report.upgrade_table import UpgradeTable, upgrade_tables
 from recuse.report.verdict_tables import Cell, VerdictTable, verdict_table
 from recuse.schema import number_text as numbers
@@ -117,18 +117,19 @@ def _attention(view: ResultsModel) -> str:
         shown.append(f"- and {len(faults) - MOST_FAULTS} more faults of the run, in the report")
     blocks, named = ["\n".join(["#### What turns this run red, and what to do", "", *shown])], 0
     for matter in matters[:MOST_MATTERS]:
-        blocks.append(_matter(matter, matter.cases[: max(1, MOST_CASES - named)]))
+        blocks.append(_matter(view, matter, matter.cases[: max(1, MOST_CASES - named)]))
         named += len(matter.cases)
     if len(matters) > MOST_MATTERS:
         blocks.append(f"And {len(matters) - MOST_MATTERS} more gates in the report.")
     return "\n\n".join(blocks)
 
 
-def _matter(matter: Matter, cases: list[Case]) -> str:
+def _matter(view: ResultsModel, matter: Matter, cases: list[Number]) -> str:
     """A gate that is not kept: each verdict, then what to do and what to paste, once."""
     limit = f", limit {escaped(matter.limit)}" if matter.limit else ""
-    lines = [f"**{escaped(matter.title)}** ({code_span(matter.gate)}){limit}", ""]
-    lines += [f"- {_sign(c.outcome)} {escaped(c.who)}: {escaped(c.value)}. {escaped(c.finding)}" for c in cases]
+    lines = [f"**{escaped(matter.first.gate_title)}** ({code_span(matter.first.gate)}){limit}", ""]
+    for n in cases:
+        lines.append(f"- {_sign(n.state)} {escaped(view.whom(n))}: {escaped(n.with_interval())}. {escaped(n.finding)}")
     if len(matter.cases) > len(cases):
         lines.append(f"- and {len(matter.cases) - len(cases)} more in the report")
     return "\n\n".join(["\n".join(lines), *map(_way, matter.ways)])

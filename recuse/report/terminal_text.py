@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from recuse.report.canonical_form import normalised
 from recuse.report.first_line import decision_lines, expiring, next_step, opening, upgrade_lines
+from recuse.report.gated_number import Number
 from recuse.report.questions import Drawings
-from recuse.report.results_model import Group, ResultsModel
+from recuse.report.results_model import ResultsModel
 from recuse.report.sections.about_the_run import in_one_line
 from recuse.report.sections.against_baseline import TITLE, changed
-from recuse.report.sections.attention import Case, Matter, needs_attention, run_faults
+from recuse.report.sections.attention import Matter, needs_attention, run_faults
 from recuse.report.upgrade_table import UpgradeTable, upgrade_tables
 from recuse.report.verdict_tables import Cell, VerdictTable, verdict_table
 from recuse.schema import number_text as numbers
@@ -57,7 +57,7 @@ def terminal(
         *["\n".join(_upgrade(table, room, color)) for table in upgrade_tables(view, minus="-")],
         *_questions(view, room, color, Drawings(drawings), methods=verbosity > 1),
         *_matters(view, room, color),
-        "\n".join(_footer(view, room, report)),
+        "\n".join(_footer(view, room, where)),
     ]
     return "\n\n".join(block for block in blocks if block)
 
@@ -74,34 +74,26 @@ MOST_LINES = 24
 def _brief(results: Results, view: ResultsModel, width: int, color: bool) -> list[str]:
     """The decision and the next step, who may be used for what, what changed and what is red: one line each, the most
     telling first, as many as there is room for; -v shows the rest."""
-    first = _opening(results, width)
+    lines = _opening(results, width)
     upgrades = [part for line in upgrade_lines(view, "-") for part in _folded(line, width, "  ", "    ")[:3]]
-    panels = decision_lines(view)
-    words = [part for line in panels for part in _two_lines(line.short(2 * width - 16), width)] if panels[1:] else []
+    words, panels = [], decision_lines(view)
+    for line in panels if panels[1:] else ():
+        start, *rest = _folded(line.short(2 * width - 16), width, "  ", "    ")
+        words += [start, *([_cut(rest[0] + " " * width, width)] if rest[1:] else rest)]
+    lines += [*upgrades[:6], *words[:MOST_WORDS]]
     changes = changed(view)
     moved = [_cut(f"  changed: {ascii_of(change.text)}", width) for change in changes.rows] if changes else []
     faults = [f"fault of the run: {fault}" for fault in run_faults(view)]  # whole: what to do stands at their end
     red = [part for fault in faults for part in _folded(fault, width, "  ", "    ")]
-    red += [_red(matter, case, width, color) for matter in needs_attention(view) for case in matter.cases]
+    for n, limit in ((n, _limit(matter)) for matter in needs_attention(view) for n in matter.cases):
+        text = f"{n.gate_title}: {view.whom(n)}: {n.with_interval()}{limit}"
+        red.append(_painted(_cut(f"  {_word(n.state)} {ascii_of(text)}", width), _word(n.state), n.state, color))
     unasked = view.results.get("not_asked") or ()
     last = [f"  not asked: {len(unasked)} questions for lack of data (-v says of which)"] if unasked else []
-    lines = [*first, *upgrades[:6], *words[:MOST_WORDS]]
     for group, noun in ((moved, "changes"), (red, "verdicts and faults")):
         room = max(2, (MOST_LINES - len(lines) - len(last)) // (1 if group is red else 2))
         lines += numbers.fitting(group, room, f"more {noun}")
     return [*lines, *last]
-
-
-def _two_lines(text: str, width: int) -> list[str]:
-    first, *rest = _folded(text, width, "  ", "    ")
-    return [first, *([_cut(rest[0] + " " * width, width)] if rest[1:] else rest)]
-
-
-def _red(matter: Matter, case: Case, width: int, color: bool) -> str:
-    word = _word(case.outcome)
-    limit = f", limit {matter.limit}" if matter.limit else ""
-    line = _cut(f"  {word} {ascii_of(f'{matter.title}: {case.who}: {case.value}{limit}')}", width)
-    return line.replace(word, _paint(word, case.outcome), 1) if color else line
 
 
 # --------------------------------------------------------------------------- who is cleared, what changed
@@ -124,103 +116,84 @@ def _changed(view: ResultsModel, width: int) -> str:
     return "\n".join([TITLE, *(part for line in rows for part in _folded(line, width, "  ", "    "))])
 
 
-# --------------------------------------------------------------------------- upgrades
+# --------------------------------------------------------------------------- tables
 
 
 def _upgrade(table: UpgradeTable, width: int, color: bool) -> list[str]:
     lines = _folded(f"{table.where}: {table.sentence}", width, "", "  ")
     shown = [row for row in table.rows if row.outcome not in (PASS, "")]
     for row in shown:
-        phrase = f"{row.verdict}: {row.title}, {row.change}, {row.allowed}"
-        folded = _folded(phrase, width, "  ", "    ")
-        lines += [folded[0].replace(row.verdict, _paint(row.verdict, row.outcome), 1), *folded[1:]] if color else folded
+        first, *rest = _folded(f"{row.verdict}: {row.title}, {row.change}, {row.allowed}", width, "  ", "    ")
+        lines += [_painted(first, row.verdict, row.outcome, color), *rest]
     allowed = sum(row.outcome == PASS for row in table.rows)
-    if not table.rows:
-        return lines
     foot = f"allowed: {allowed} of {len(shown) + allowed} comparisons. {' '.join(table.foot)}"
-    return [*lines, *_folded(foot, width, "  ", "  ")]
-
-
-# --------------------------------------------------------------------------- tables
+    return [*lines, *(_folded(foot, width, "  ", "  ") if table.rows else ())]
 
 
 def _questions(view: ResultsModel, width: int, color: bool, drawings: Drawings, *, methods: bool) -> list[str]:
     blocks, explained = [], set[str]()
     for question in sorted(view.questions, key=lambda q: drawings.order(q.id)):
-        if question.id == "upgrade":
-            continue  # told in its own words
         groups = [(g, verdict_table([g])) for g in view.groups(question) if g.gates]
-        lines = [_table(table, _about(g), width, color) for g, table in groups]
-        if methods:
-            lines += [part for _, table in groups for part in _methods(table, explained, width)]
-        if groups:
-            blocks.append("\n".join([textwrap.fill(ascii_of(question.title), width, break_on_hyphens=False), *lines]))
+        if question.id == "upgrade" or not groups:
+            continue  # an upgrade is told in its own words
+        lines = [textwrap.fill(ascii_of(question.title), width, break_on_hyphens=False)]
+        for g, table in groups:
+            place = ", ".join(part for part in (g.task, g.protocol) if part)
+            lines.append(_cut(f"  {visible(f'{g.panel.name} ({g.provenance}), {place}')}", width))
+            lines += _table(table, width, color)
+        for _, table in groups if methods else ():
+            lines += _methods(table, explained, width)
+        blocks.append("\n".join(lines))
     return blocks
 
 
 def _methods(table: VerdictTable, explained: set[str], width: int) -> Iterator[str]:
-    """Of each gate that is not `told` yet: what its measure says, its limit, how it decides, and why it is there."""
+    """Of each gate that is not `explained` yet: what its measure says, its limit, how it decides, and why it is
+    there."""
     for column, cells in zip(table.columns, zip(*(row.cells for row in table.rows), strict=True), strict=True):
         n = next(n for cell in cells for n in cell.numbers)
         if n.verdict and column.gate not in explained:
             explained.add(column.gate)
             by = "the value itself" if n.verdict["rule"]["decide"] == "point" else "its whole interval"
-            rule = f"Limit {column.limit}, held by {by}: {n.verdict['reason']}"
+            rule = f"Limit {column.limit}, held by {by}: {n.reason}"
             yield from _folded(f"{column.title}: {n.measure.reading} {rule}.", width, "    ", "      ")
 
 
-def _about(group: Group) -> str:
-    place = ", ".join(part for part in (group.task, group.protocol) if part)
-    return f"{group.panel.name} ({group.provenance}), {place}"
+Column = list[tuple[str, str]]
+"""A gate, or one of its levels: its title, the level ("" where the gate has one column), and row by row the text of its
+cell; each with an outcome, "" for none."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
-    """A gate, or one of its levels, with the texts of its cells."""
-
-    gate: str
-    level: str  # "names hidden", "" where the gate has one column
-    cells: list[tuple[str, str]]  # (text, outcome), row by row
-
-    @property
-    def width(self) -> int:
-        return max(len(self.gate), len(self.level), *(len(text) for text, _ in self.cells))
-
-
-def _table(table: VerdictTable, about: str, width: int, color: bool) -> str:
-    """Judges down, gates and their factor levels across; columns that do not fit continue below."""
+def _table(table: VerdictTable, width: int, color: bool) -> Iterator[str]:
+    """Judges down, gates and their factor levels across (a gate alone where there are more than two levels); columns
+    that do not fit continue below."""
     names = [(visible(row.name) or "whole panel") for row in table.rows]
     first = min(max(map(len, ["judge", *names])), width // 3)
-    lines = [_cut(f"  {visible(about)}", width)]
-
-    def line(name: str, cells: list[tuple[str, str]], run: list[_Column]) -> str:
-        row = "".join(f"  {_padded(text, outcome, column.width, color)}"
-                      for (text, outcome), column in zip(cells, run, strict=True))  # fmt: skip
-        return f"  {_cut(name, first):<{first}}{row}".rstrip()
-
-    for run in _fitting(_columns(table), width - 2 - first):
-        before = ["", *(column.gate for column in run)]
-        gates = [column.gate if column.gate != last else "" for column, last in zip(run, before, strict=False)]
-        lines.append(_cut(line("judge", [(gate, "") for gate in gates], run), width))
-        if any(column.level for column in run):
-            lines.append(_cut(line("", [(column.level, "") for column in run], run), width))
-        lines += [line(name, [column.cells[i] for column in run], run) for i, name in enumerate(names)]
+    runs: list[list[Column]] = [[]]
+    for j, column in enumerate(table.columns):
+        for level in column.levels or ("",):
+            cells = [row.cells[j].at(level) if column.levels else row.cells[j] for row in table.rows]
+            one = [(visible(column.title), ""), (visible(level), ""), *map(_cell, cells)]
+            if runs[-1] and sum(_widest(c) + 2 for c in [*runs[-1], one]) > width - 2 - first:
+                runs.append([])
+            runs[-1].append(one)
+    for run in runs:
+        for k, (name, *row) in enumerate(zip(["judge", "", *names], *run, strict=True)):
+            if k == 0:  # a gate is named above the first of its columns
+                row = [cell if cell != before else ("", "") for cell, before in zip(row, [None, *row], strict=False)]
+            parts = [
+                f"  {_painted(text, text, outcome, color)}{' ' * (_widest(column) - len(text))}"
+                for (text, outcome), column in zip(row, run, strict=True)
+            ]
+            line = f"  {_cut(name, first):<{first}}{''.join(parts)}".rstrip()
+            if k != 1 or any(level for level, _ in row):
+                yield _cut(line, width) if k < 2 else line
     if any(cell.informs for row in table.rows for cell in row.cells):
-        lines += _folded("(in brackets: of a use that the panel does not state)", width, "  ", "  ")
-    return "\n".join(lines)
+        yield from _folded("(in brackets: of a use that the panel does not state)", width, "  ", "  ")
 
 
-def _columns(table: VerdictTable) -> list[_Column]:
-    """One column per gate and factor level; per gate alone where there are more than two levels."""
-    return [
-        _Column(
-            visible(column.title),
-            visible(level),
-            [_cell(row.cells[j].at(level) if column.levels else row.cells[j]) for row in table.rows],
-        )
-        for j, column in enumerate(table.columns)
-        for level in column.levels or ("",)
-    ]
+def _widest(column: Column) -> int:
+    return max(len(text) for text, _ in column)
 
 
 def _cell(cell: Cell) -> tuple[str, str]:
@@ -232,16 +205,6 @@ def _cell(cell: Cell) -> tuple[str, str]:
     if len(outcomes) > 1:
         return f"{outcomes.count(outcome)} of {len(outcomes)} {word}", outcome
     return f"{word} {cell.numbers[0].text(minus='-')}", outcome
-
-
-def _fitting(columns: list[_Column], room: int) -> list[list[_Column]]:
-    """Columns side by side as far as there is `room`, at least one."""
-    runs: list[list[_Column]] = [[]]
-    for column in columns:
-        if runs[-1] and sum(c.width + 2 for c in [*runs[-1], column]) > room:
-            runs.append([])
-        runs[-1].append(column)
-    return runs
 
 
 # --------------------------------------------------------------------------- what failed, and the rest
@@ -257,26 +220,27 @@ def _matters(view: ResultsModel, width: int, color: bool) -> list[str]:
     if faults[MOST_CASES:]:
         lines.append(f"  and {len(faults) - MOST_CASES} more faults of the run")
     for matter in matters:
-        cases = matter.cases[: max(0, MOST_CASES - shown)]
-        shown += len(cases)
-        if cases:
-            lines += _matter(matter, cases, width, color)
+        if cases := matter.cases[: max(0, MOST_CASES - shown)]:
+            shown += len(cases)
+            lines += _matter(view, matter, cases, width, color)
     left_out = sum(len(matter.cases) for matter in matters) - shown
     return ["\n".join([*lines, *([f"  and {left_out} more in the report"] if left_out else [])])]
 
 
-def _matter(matter: Matter, cases: list[Case], width: int, color: bool) -> list[str]:
-    limit = f", limit {matter.limit}" if matter.limit else ""
-    lines = _folded(f"{matter.title} ({matter.gate}){limit}: {matter.reason}", width, "  ", "    ")
-    for case in cases:
-        word = _word(case.outcome)
-        folded = _folded(f"{word} {case.who}: {case.value}", width, "    ", "      ")
-        if color:
-            folded[0] = folded[0].replace(word, _paint(word, case.outcome), 1)
-        lines += folded + _folded(case.finding, width, "      ", "      ")
+def _matter(view: ResultsModel, matter: Matter, cases: list[Number], width: int, color: bool) -> list[str]:
+    gate = matter.first
+    lines = _folded(f"{gate.gate_title} ({gate.gate}){_limit(matter)}: {gate.reason}", width, "  ", "    ")
+    for n in cases:
+        word = _word(n.state)
+        first, *rest = _folded(f"{word} {view.whom(n)}: {n.with_interval()}", width, "    ", "      ")
+        lines += [_painted(first, word, n.state, color), *rest, *_folded(n.finding, width, "      ", "      ")]
     for way in matter.ways:
         lines += _folded(way.advice, width, "    ", "    ")
     return lines
+
+
+def _limit(matter: Matter) -> str:
+    return f", limit {matter.limit}" if matter.limit else ""
 
 
 def _folded(text: str, width: int, first: str, rest: str) -> list[str]:
@@ -284,21 +248,16 @@ def _folded(text: str, width: int, first: str, rest: str) -> list[str]:
     return [line.rstrip() for line in lines]  # a name longer than a line may leave a blank at the end of its last part
 
 
-def _footer(view: ResultsModel, width: int, report: Path | str | None) -> list[str]:
+def _footer(view: ResultsModel, width: int, where: list[str]) -> list[str]:
     lines = []
     if unasked := in_one_line(view):
         lines.append(f"not asked: {unasked}; see the report")
     if cassettes := view.results.get("cassettes"):
-        phrase = ", ".join(f"{numbers.count(cassettes.get(key))} {key}" for key in _COUNTED)
-        lines.append(f"cassettes: {phrase}")
+        kinds = ("files", "interactions", "used", "unused")
+        lines.append(f"cassettes: {', '.join(f'{numbers.count(cassettes.get(kind))} {kind}' for kind in kinds)}")
     if (rates := view.results.get("error_rates")) and rates.get("sentence"):
         lines.append(f"how sure: {rates['sentence']}")
-    if report:
-        lines.append(f"report: {report}")
-    return [part for line in lines for part in _folded(line, width, "", "  ")]
-
-
-_COUNTED = ("files", "interactions", "used", "unused")
+    return [part for line in (*lines, *where) for part in _folded(line, width, "", "  ")]
 
 
 # --------------------------------------------------------------------------- text
@@ -326,10 +285,7 @@ def _cut(text: str, width: int) -> str:
     return (words.rstrip(" ,;:.") if words.strip() else kept[:-1]) + ".."
 
 
-def _padded(text: str, outcome: str, width: int, color: bool) -> str:
-    """Coloured text is padded by its own length, and ends where its row does."""
-    return (_paint(text, outcome) if color and outcome else text) + " " * (width - len(text))
-
-
-def _paint(text: str, outcome: str) -> str:
-    return f"\x1b[{SHOWN[outcome].colour}m{text}\x1b[0m"
+def _painted(line: str, text: str, outcome: str, color: bool) -> str:
+    """The line with its first `text` in the colour of an outcome."""
+    coloured = f"\x1b[{SHOWN[outcome].colour}m{text}\x1b[0m" if color and outcome else text
+    return line.replace(text, coloured, 1)

@@ -221,4 +221,4 @@ def test_what_keeps_an_upgrade_red_is_offered_until_all_of_it_is_accepted() -> N
         results["verdicts"] = [*others, *({**row, "outcome": o} for row, o in zip(rows, outcomes, strict=True))]
         results["upgrades"][0]["outcome"] = upgrade
         view = ResultsModel(normalised(results))
-        assert {matter.gate for matter in needs_attention(view)} & set(gates) == set(offered)
+        assert {matter.first.gate for matter in needs_attention(view)} & set(gates) == set(offered)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -135,10 +134,12 @@ def ticks_of(numbers: list[Number]) -> list[str]:
 def test_an_axis_in_points_ends_where_the_scale_ends() -> None:
     """Two texts give an interval of 80 points on a scale of 9: no difference beyond 9 can be measured."""
     known = Lexicon({"factors": FACTORS, "measures": MEASURES, "tasks": [{"name": "t", "criteria": [], "points": 9.0}]})
-    wide = [replace(number("a", 0.5, 40.0), lexicon=known), replace(number("b", -0.5, 1.0), lexicon=known)]
+    *wide, beyond = (
+        Number(n.question, n.subject, n.estimate, n.verdict, known)
+        for n in (number("a", 0.5, 40.0), number("b", -0.5, 1.0), number("c", 30.0, 1.0))
+    )
     assert ticks_of(wide) == ["−5", "0", "+5"]
     assert ticks_of([number("a", 0.5, 40.0)])[-1] == "+60", "where nobody says how wide the scale is"
-    beyond = replace(number("c", 30.0, 1.0), lexicon=known)
     assert ticks_of([*wide, beyond])[-1] == "+60", "a value beyond shows that the measure goes further"
 
 

@@ -117,7 +117,7 @@ def _gates(view: ResultsModel, questions: Iterable[Question]) -> list[object]:
         for gate, some in ((gate, some) for group in view.groups(question) for gate, some in group.gates.items()):
             gates.setdefault(gate, []).extend(some)
         for gate, some in gates.items():
-            reasons = dict.fromkeys(str(n.verdict["reason"]) for n in some if n.verdict and n.verdict.get("reason"))
+            reasons = dict.fromkeys(n.reason for n in some if n.reason)
             title = Cell(some[0].gate_title, gate if some[0].gate_title != plain_name(gate) else "")
             rows.append([title, "\n".join(_rules(some)), "\n".join(reasons), tally(n.state for n in some)])
             accepted += _accepted(view, some)
