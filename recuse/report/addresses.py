@@ -24,9 +24,9 @@ def group_anchor(question: str, panel: str, task: str, protocol: str = "") -> st
     return f"g-{_digest([question, panel, task, protocol])}"
 
 
-def verdict_anchor(gate: str, subject: Mapping[str, str]) -> str:
+def verdict_anchor(n: Number) -> str:
     """A verdict's cell in the matrix."""
-    return f"v-{_digest([gate, *sorted(subject.items())])}"
+    return f"v-{_digest([n.gate, *n.about])}"
 
 
 def matter_anchor(n: Number) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,16 +17,8 @@ from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, S
 from jinja2.utils import pass_context
 from markupsafe import Markup
 
-from recuse.report.addresses import (
-    FOLDER,
-    STUDIES,
-    ReplyPlaces,
-    fault_anchor,
-    group_anchor,
-    matter_anchor,
-    question_anchor,
-    verdict_anchor,
-)
+from recuse.report import addresses, style
+from recuse.report.addresses import FOLDER, STUDIES, ReplyPlaces
 from recuse.report.figures.forest_plot import footnotes
 from recuse.report.first_line import expiring, heading, next_step, opening, upgrade_lines, used
 from recuse.report.gated_number import plain_name
@@ -36,13 +28,12 @@ from recuse.report.results_model import Group, Question, ResultsModel
 from recuse.report.sections.about_the_run import facts, parts_after, parts_before
 from recuse.report.sections.against_baseline import TITLE, baseline_part, changed
 from recuse.report.sections.attention import needs_attention, run_faults
-from recuse.report.style import ON_SHADE, PALETTE, RAMPS, STRONGEST, STYLE, STYLE_HASH, prose, with_style
 from recuse.report.upgrade_table import upgrade_tables
 from recuse.report.verdict_tables import column_readings, verdict_tables
-from recuse.schema import RecuseError
+from recuse.schema import RecuseError, vocabulary
 from recuse.schema.number_text import count
 from recuse.schema.results import Known, Results
-from recuse.schema.vocabulary import PROVENANCE_MEANINGS, SHOWN, WORD_MEANINGS, counted, printed, tally, worst
+from recuse.schema.vocabulary import SHOWN, counted, tally, worst
 from recuse.security.sanitize import visible
 
 
@@ -52,7 +43,6 @@ class DrawnGroup:
 
     group: Group
     reading: str
-    anchor: str
     template: str  # a team's own of the question's name; "" for the figures in their order
     figures: list[object]
     footnotes: list[str]
@@ -61,12 +51,10 @@ class DrawnGroup:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A question with everything it was asked of, and its worst outcome."""
+    """A question with everything it was asked of, and the outcomes of its gates."""
 
     question: Question
-    anchor: str
-    worst: str
-    tally: str
+    outcomes: list[str]
     folded: bool  # nothing in it turns the run red, or it is long
     groups: list[DrawnGroup]
 
@@ -108,29 +96,32 @@ def pages(
     apart = [p for p in view.panels if p.name in (view.studies if studies is None else studies)]
     written = known.get("replies") or {}
     try:
-        style = env.get_template("style.css.j2").render().strip()
+        sheet = env.get_template("style.css.j2").render().strip()
 
         def rendered(template: str, panels: Collection[str], base: str, **shown: object) -> str:
             sections = [_section(env, view, question, drawn, panels) for question in questions]
             shown |= {"sections": [one for one in sections if one], "replies": ReplyPlaces(written, base)}
-            shown |= {"style": Markup(STYLE), "style_hash": STYLE_HASH}
-            return with_style(env.get_template(template).render(shown), style).strip() + "\n"
+            shown |= {"style": Markup(style.STYLE), "style_hash": style.STYLE_HASH}
+            return style.with_style(env.get_template(template).render(shown), sheet).strip() + "\n"
 
         used_ones = {p.name for p in view.panels} - {p.name for p in apart}
         first = rendered(
-            "index.html.j2", used_ones, f"{FOLDER}/", **_parts(view, questions, known), headline=headline, studies=apart
+            "index.html.j2", used_ones, f"{FOLDER}/", **parts(view, questions, known), headline=headline, studies=apart
         )
         return {"index.html": first} | {
             f"{STUDIES}/{p.name}.html": rendered("study.html.j2", {p.name}, f"../{FOLDER}/", panel=p) for p in apart
         }
     except TEMPLATE_FAULTS as error:
+        known_places = (getattr(error, "name", None), getattr(error, "lineno", None))
+        place = ", line ".join(str(part) for part in known_places if part is not None)
         raise RecuseError(
-            f"the report's template does not render: {_where(error)}; mend it or delete it from reports/templates/"
+            f"the report's template does not render: {f'{place}: ' if place else ''}{error}; mend it or delete it from "
+            "reports/templates/"
         ) from error
 
 
-def _parts(view: ResultsModel, questions: list[Question], known: Known) -> dict[str, object]:
-    """What the page shows besides its questions."""
+def parts(view: ResultsModel, questions: list[Question], known: Known) -> dict[str, object]:
+    """What page and comment show besides the questions' figures."""
     through = [n.state for n in view.numbers if n.is_let_through]
     counts = Counter(n.state for n in view.numbers if n.verdict) - Counter(through)
     tables = verdict_tables(view, [group for q in questions if q.id != "upgrade" for group in view.groups(q)])
@@ -181,11 +172,11 @@ def _environment(folders: tuple[str, ...]) -> Environment:
         finalize=lambda value: visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value,
     )
     # With the context as argument, or a word in a template would be folded in when the template is compiled.
-    env.filters |= {"prose": prose, "printed": pass_context(lambda _, word: printed(word))}
+    env.filters |= {"prose": style.prose, "printed": pass_context(lambda _, word: vocabulary.printed(word))}
     env.filters |= {"plain": plain_name, "number": count, "slug": lambda name: name.replace(" ", "-")}
-    env.filters["pc"] = lambda place: f"{place:g}%"  # a place in a drawing
-    env.filters |= {"question": question_anchor, "fault_anchor": fault_anchor, "red": matter_anchor}
-    env.filters |= {"anchor": lambda n: verdict_anchor(n.gate, n.subject)}
+    env.filters |= {"tally": tally, "worst": worst, "pc": lambda place: f"{place:g}%"}  # a place in a drawing
+    env.filters |= {"question": addresses.question_anchor, "fault_anchor": addresses.fault_anchor}
+    env.filters |= {"anchor": addresses.verdict_anchor, "red": addresses.matter_anchor}
 
     def draw(figure: Any) -> Markup:
         """The figure by the template of its name: `HeatMaps`, figures/heat_maps.html.j2."""
@@ -196,13 +187,14 @@ def _environment(folders: tuple[str, ...]) -> Environment:
 
     env.globals |= {
         "draw": draw,
-        "word_meanings": WORD_MEANINGS,
+        "word_meanings": vocabulary.WORD_MEANINGS,
         "outcome_names": SHOWN,
-        "provenance_meanings": PROVENANCE_MEANINGS,
-        "palette": PALETTE,
-        "on_shade": ON_SHADE,
-        "ramps": RAMPS,
-        "strongest": STRONGEST,
+        "provenance_meanings": vocabulary.PROVENANCE_MEANINGS,
+        "palette": style.PALETTE,
+        "on_shade": style.ON_SHADE,
+        "ramps": style.RAMPS,
+        "strongest": style.STRONGEST,
+        "loud": (vocabulary.FAIL, vocabulary.NOT_MEASURED),
     }
     return env
 
@@ -218,20 +210,12 @@ def _section(
     if view.groups(question) and not groups:
         return None
     gated = [n for group in groups for n in group.numbers if n.verdict]
-    outcomes = [n.state for n in gated]
     drawn: list[DrawnGroup] = []
     for group in groups:
         drawn.append(_drawn(env, group, drawings, {line for earlier in drawn for line in earlier.footnotes}))
-    return Section(
-        question=question,
-        anchor=question_anchor(question.id),
-        worst=worst(outcomes),
-        tally=tally(outcomes),
-        # what is red stands above already, as does an upgrade's table
-        folded=question.id == "upgrade" or len({n.who for n in gated}) > MOST_OPEN
-        or all(n.is_tolerated for n in gated),
-        groups=drawn,
-    )  # fmt: skip
+    # what is red stands above already, as does an upgrade's table
+    long = question.id == "upgrade" or len({n.who for n in gated}) > MOST_OPEN
+    return Section(question, [n.state for n in gated], long or all(n.is_tolerated for n in gated), drawn)
 
 
 def _drawn(env: Environment, group: Group, drawings: Drawings, above: Collection[str]) -> DrawnGroup:
@@ -243,18 +227,5 @@ def _drawn(env: Environment, group: Group, drawings: Drawings, above: Collection
         fault = f"{type(error).__name__}: {error}"
         reading, figures = "", plain.draw(group)
     template = f"questions/{group.question.id}.html.j2"
-    return DrawnGroup(
-        group=group,
-        reading=reading,
-        anchor=group_anchor(group.question.id, group.panel.name, group.task, group.protocol),
-        template=template if not fault and template in env.list_templates() else "",
-        figures=figures,
-        footnotes=footnotes(group, above),
-        fault=fault,
-    )
-
-
-def _where(error: Exception) -> str:
-    place: Iterable[Any] = (getattr(error, "name", None), getattr(error, "lineno", None))
-    phrase = ", line ".join(str(part) for part in place if part is not None)
-    return f"{phrase}: {error}" if phrase else str(error)
+    shown = template if not fault and template in env.list_templates() else ""
+    return DrawnGroup(group, reading, shown, figures, footnotes(group, above), fault)

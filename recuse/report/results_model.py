@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
+from recuse.report.addresses import group_anchor
 from recuse.report.gated_number import Lexicon, Number, grouped, place_in, plain_name, without_twins
 from recuse.schema.results import JudgeDecisionRow, JudgeRow, Results
 from recuse.schema.vocabulary import CLEARED, FAIL, NOT_CLEARED, PASS, UNDECIDED, printed
@@ -53,6 +54,11 @@ class Group:
     def about(self) -> str:
         """ "merchant risk", "headlines, pairwise"."""
         return ", ".join(plain_name(part) for part in (self.task, self.protocol) if part)
+
+    @property
+    def anchor(self) -> str:
+        """Where the page draws it."""
+        return group_anchor(self.question.id, self.panel.name, self.task, self.protocol)
 
     @property
     def people_simulated(self) -> bool:

@@ -133,7 +133,7 @@ def _row(n: Number, minus: str) -> UpgradeRow:
         n.limit_text,
         _word(n),
         n.state,
-        verdict_anchor(n.gate, n.subject),
+        verdict_anchor(n),
         _picture(n),
     )
 

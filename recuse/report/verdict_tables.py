@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from recuse.report.addresses import group_anchor
 from recuse.report.gated_number import Number, grouped, plain_name
 from recuse.report.results_model import Group, ResultsModel
 from recuse.schema.number_text import MISSING, decimals_for, is_number
@@ -156,7 +155,7 @@ def _column(group: Group, gate: str, measured: Sequence[Number], *, twice: bool)
         title=", ".join(part for part in (_title(group, measured), protocol) if part),
         limit=limits.pop() if len(limits) == 1 else "limits differ",
         levels=levels if len(levels) <= SHOWN_PER_CELL else (),
-        anchor=group_anchor(group.question.id, group.panel.name, group.task, group.protocol),
+        anchor=group.anchor,
     )
 
 

@@ -113,8 +113,9 @@ def test_a_known_fault_and_too_little_data_have_marks_of_their_own() -> None:
 
 def _is_of(element: Element, verdict: samples.Results) -> bool:
     from recuse.report.addresses import verdict_anchor
+    from recuse.report.gated_number import Number
 
-    return element.attributes["id"] == verdict_anchor(verdict["gate"], verdict["subject"])
+    return element.attributes["id"] == verdict_anchor(Number("", verdict["subject"], {}, verdict))
 
 
 def test_questions_on_whose_account_the_run_stays_green_are_folded() -> None:
