@@ -128,7 +128,7 @@ class StatisticalFilter:
 def _counted(text: str) -> tuple[tuple[str, ...], tuple[float, ...]]:
     """The words of a text, and all features but the share of rare ones; kept, because every fit and the verdict ask
     for it."""
-    words = tuple(sys.intern(word.lower()) for word in _WORD.findall(text))  # one string per word, not per use
+    words = tuple(map(sys.intern, map(str.lower, _WORD.findall(text))))  # one string per word, not per use
     letters = list(filter(str.isalpha, text))
     others = 1 - len(letters) / max(sum(map(len, text.split())), 1)
     capitals = sum(map(str.isupper, letters)) / max(len(letters), 1)
@@ -138,7 +138,7 @@ def _counted(text: str) -> tuple[tuple[str, ...], tuple[float, ...]]:
 def _features(text: str, known: frozenset[str]) -> Floats:
     """In the order of `StatisticalFilter`."""
     words, others = _counted(text)
-    return np.array([sum(word not in known for word in words) / max(len(words), 1), *others])
+    return np.array([(len(words) - sum(map(known.__contains__, words))) / max(len(words), 1), *others])
 
 
 # --------------------------------------------------------------------------- string matching
