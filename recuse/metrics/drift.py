@@ -43,6 +43,8 @@ def drift(part: Ratings) -> Iterator[Named]:
     >>> drift(example("version item response", rows)).of(judge="j").value
     0.25
     """
+    if VERSION not in part.factors:
+        return
     versions = levels_in(part.table[part.table["kind"] == JUDGE], VERSION)  # people judged texts, not versions
     for judge in part.judges:
         first, last = versions[0], versions[-1]

@@ -100,6 +100,9 @@ def measure(
 
         @wraps(function)
         def computed(ratings: Ratings, *args: P.args, **kwargs: P.kwargs) -> R:
+            if not isinstance(ratings, Ratings):
+                kind = type(ratings).__name__
+                raise RecuseError(f"{name} measures ratings, as recuse.read and Ratings.of make them; it got a {kind}")
             given = signature.bind(ratings, *args, **kwargs)
             given.apply_defaults()
             ratings = ratings.folded() if counts else ratings.single()
@@ -176,6 +179,8 @@ def _measuring(
     def measured(ratings: Ratings, *args: P.args, **kwargs: P.kwargs) -> Estimates:
         estimates: dict[tuple[str, ...], Estimate] = {}
         for levels, part in ratings.each(*pooled):
+            if ratings.judges and not part.judges:  # people were asked apart from what was varied of the judges
+                continue
             for subject, estimate in each(view(part, ratings), *args, **kwargs):
                 estimates[(subject, *levels) if isinstance(subject, str) else (*subject, *levels)] = estimate
         return Estimates((*by, *ratings.within(*pooled)), estimates)

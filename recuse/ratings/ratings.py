@@ -196,7 +196,7 @@ class Ratings:
         return self.remember(("where", *sorted(levels.items())), lambda: self._where(levels))
 
     def _where(self, levels: Mapping[str, str]) -> Ratings:
-        if unknown := [name for name in levels if name not in self.table]:
+        if unknown := [name for name in levels if name not in self.factors]:
             varied = ", ".join(self.factors) or "nothing"
             raise RatingsError(f"{unknown[0]} was not varied; varied was {varied}")
         kept = [self.table[factor] == level for factor, level in levels.items()]
@@ -365,6 +365,11 @@ class Ratings:
         from recuse.ratings.ratings_table import ratings_html
 
         return ratings_html(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What was computed is left behind where ratings are pickled, for another process or a file."""
+        kept = {key: made for key, made in self._memory.items() if key in (ORIGIN, "whole", "single")}
+        return {**self.__dict__, "_memory": kept}
 
     def remember(self, key: Any, make: Callable[[], Found]) -> Found:
         """What `make` returns, made once for these ratings."""

@@ -153,6 +153,11 @@ class Estimates(Mapping[tuple[str, ...], Estimate]):
         rows = [(*key, *(getattr(one, name) for name in _COLUMNS)) for key, one in self.items()]
         return pd.DataFrame(rows, columns=[*self.by, *_COLUMNS])
 
+    def __repr__(self) -> str:
+        """A line per subject: what a session shows."""
+        shown = [*self.by, "metric", "value", "low", "high", "n", "over"]
+        return self.to_frame()[shown].to_string(index=False)
+
     def _repr_html_(self) -> str:
         """One row per subject."""
         caption = ", ".join(dict.fromkeys(estimate.metric for estimate in self.values())) or "no estimates"

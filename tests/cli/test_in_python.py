@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import inspect
 import json
+import pickle
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -44,6 +46,48 @@ def hostile_table(folder: Path) -> Path:
     path = folder / "hostile.csv"
     path.write_text("\n".join(rows) + "\n", encoding="utf-8")
     return path
+
+
+# --------------------------------------------------------------------------- measures
+
+
+def test_a_measure_that_is_given_no_ratings_says_what_it_needs():
+    with pytest.raises(face.RecuseError, match=r"leniency measures ratings, as recuse\.read .* got a DataFrame"):
+        face.measures.leniency(pd.DataFrame())
+
+
+@pytest.mark.parametrize("name", sorted(dir(face.measures)))
+def test_a_measure_of_what_was_not_varied_gives_no_traceback(name, plain_and_varied):
+    measured = getattr(face.measures, name)
+    needed = [p.name for p in inspect.signature(measured).parameters.values() if p.default is p.empty]
+    for ratings in plain_and_varied if needed == ["ratings"] else ():
+        with suppress(face.RecuseError):
+            measured(ratings)
+
+
+@pytest.fixture(scope="module")
+def plain_and_varied():
+    """Scores by two judges and two people; and the same with judges asked in two ways, and people in none."""
+    rows = [
+        {"item": f"t{k}", "rater": who, "kind": kind, "prompt": prompt, "score": 1 + (k * step) % 5}
+        for k in range(12)
+        for who, kind, step in (("x", "judge", 2), ("y", "judge", 3), ("a", "person", 2), ("b", "person", 1))
+        for prompt in (("v1", "v2") if kind == "judge" else ("",))
+    ]  # fmt: skip
+    varied = pd.DataFrame(rows)
+    return face.read(varied[varied["prompt"] != "v2"].drop(columns="prompt")), face.read(varied, factors=["prompt"])
+
+
+def test_ratings_are_pickled_whatever_was_computed_of_them(plain_and_varied):
+    for ratings in plain_and_varied:
+        face.check(ratings)
+        again = pickle.loads(pickle.dumps(ratings))
+        assert face.check(again) == face.check(ratings)
+
+
+def test_rows_are_chosen_by_what_was_varied_alone(plain_and_varied):
+    with pytest.raises(face.RecuseError, match="rater was not varied; varied was prompt"):
+        plain_and_varied[1].where(rater="x")
 
 
 # --------------------------------------------------------------------------- check

@@ -31,6 +31,12 @@ def test_what_is_undefined_is_said_in_words_with_its_note() -> None:
     assert (row[0], row[-1]) == ("undefined", "one item only")
 
 
+def test_a_session_shows_a_line_per_subject() -> None:
+    header, first = repr(Estimates(("judge",), {("gpt",): estimate()})).splitlines()
+    assert header.split() == ["judge", "metric", "value", "low", "high", "n", "over"]
+    assert first.split() == ["gpt", "leniency", "0.3125", "0.1", "0.5", "10", "items"]
+
+
 def test_a_family_has_a_row_per_subject_and_says_what_it_leaves_out() -> None:
     family = Estimates(("judge",), {(f"judge {n}",): estimate() for n in range(MOST_ROWS + 5)})
     html = family._repr_html_()

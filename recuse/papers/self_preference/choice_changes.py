@@ -77,8 +77,9 @@ def _changed(
     another."""
     estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each(factor, *PAIRED):
-        before, *others = (pair_array(part.where(**{factor: level})) for level in part.levels(factor))
-        for level, after in zip(part.levels(factor)[1:], others, strict=True):
+        arrays = {level: pair_array(part.where(**{factor: level})) for level in part.levels(factor)}
+        for level in part.levels(factor)[1:]:
+            before, after = arrays[part.levels(factor)[0]], arrays[level]
             credits = pd.DataFrame(after.won, index=list(after.judges), columns=after.items)
             same_pairs = credits.reindex(index=list(before.judges), columns=before.items).to_numpy()
             values = value(part, before.items, same_pairs - before.won)
@@ -108,10 +109,9 @@ def choice_change(ratings: Ratings, factor: str = PROMPT) -> Estimates:
     estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each(factor, *PAIRED):
         steady = {level: _steady(_slots(part.where(**{factor: level}), part.judges)) for level in part.levels(factor)}
-        first, *others = steady
-        for level in others:
+        for level in part.levels(factor)[1:]:
             for judge in part.judges:
-                both = (steady[one][judge] for one in (first, level))
+                both = (steady[one][judge] for one in (part.levels(factor)[0], level))
                 estimates[judge, level, *names] = _change("choice_change", part, *both)
     return Estimates(("judge", factor, *ratings.within(factor, *PAIRED)), estimates)
 

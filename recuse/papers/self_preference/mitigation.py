@@ -70,6 +70,8 @@ def self_preference_change(ratings: Ratings) -> Estimates:
     estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each():
         _, array, places = own_texts(part, ratings)
+        if not places:
+            continue
         levels = dict(zip(ratings.within(), names, strict=True))
         levels = {name: levels[name] for name in ratings.factors}
         remedies = {

@@ -118,6 +118,8 @@ def _crossed(part: Ratings) -> Iterator[tuple[str, Mapping[tuple[str, str], Floa
         cell: array_of(part.where(**dict(zip((WORDING, DIRECTION), cell, strict=True))), axes)
         for cell in product(part.levels(WORDING), part.levels(DIRECTION))
     }
+    if not arrays:  # neither was varied
+        return
     whole = next(iter(arrays.values()))
     nothing = np.full(whole.shape[1:], np.nan)
     for row, judge in enumerate(whole.raters):

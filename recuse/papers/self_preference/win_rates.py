@@ -171,8 +171,8 @@ def _by_authors(choices: PairArray) -> tuple[list[tuple[str, ...]], Floats]:
     pairs = [tuple(str(name).split("\x1f")) for name in dict.fromkeys(names)]
     shape = int(choices.cluster_codes().max(initial=-1)) + 1, len(pairs)
     cells = choices.cluster_codes() * shape[1] + codes_of(names)
-    won = np.stack([moments_of(cells, row, shape[0] * shape[1]).mean for row in credit])
-    return pairs, won.reshape(-1, *shape)
+    won = np.array([moments_of(cells, row, shape[0] * shape[1]).mean for row in credit])
+    return pairs, won.reshape(len(credit), *shape)
 
 
 def _controlled(own: Floats, neutral: Floats, sides: Floats, judged: int, over: Mapping[str, Any]) -> Estimate:
