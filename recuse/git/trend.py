@@ -32,16 +32,16 @@ class Point:
     values: Past
 
 
-def history(baseline: Path, last: int) -> list[Point]:
-    """The committed versions of a baseline, oldest first, at most the `last` ones that can be read. Raises
-    `RecuseError` where there is no repository or no such version."""
+def history(baseline: Path, last: int, *, measured: bool = True) -> list[Point]:
+    """The committed versions of a baseline, oldest first, at most the `last` ones that can be read, with what was
+    `measured` or of verdicts alone. Raises `RecuseError` where there is no repository or no such version."""
     folder = baseline.parent if baseline.parent.is_dir() else Path()
     log = run_git(folder, "log", f"--format=%h{SEPARATOR}%cs", f"-{last}", "--", baseline.name) or b""
     points = []
     for commit, _, day in (line.partition(SEPARATOR) for line in reversed(log.decode().splitlines())):
         try:
             kept = from_json(run_git(folder, "show", f"{commit}:./{baseline.name}") or b"")
-            points.append(Point(commit, day, _values(kept["entries"])))
+            points.append(Point(commit, day, _values(e for e in kept["entries"] if measured or e.get("outcome"))))
         except (ValueError, KeyError, TypeError):
             continue  # deleted in that commit, or written by another version
     if not points:

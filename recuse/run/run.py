@@ -107,7 +107,8 @@ class Run(Records):
         self._decide()
         identity = identity_of(selection.root, selection.panels, gates.path, os.environ)
         with suppress(RecuseError):  # no repository, or no baseline in it: there is no trend to show
-            identity["history"] = [(point.day, point.values) for point in history(baseline, PAST_BASELINES)]
+            points = history(baseline, PAST_BASELINES, measured=False)
+            identity["history"] = [(point.day, point.values) for point in points]
         self._write(selection.root / self.folder, selection.root / "reports" / "templates", identity)
 
     @property
