@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from recuse.report.gated_number import grouped
 from recuse.report.results_model import OUTCOMES, Panel, ResultsModel
-from recuse.report.upgrade_table import UpgradeTable, upgrade_tables
+from recuse.report.upgrade_table import upgrade_tables
 from recuse.schema import number_text as numbers
 from recuse.schema.results import JudgeDecisionRow, Results
 from recuse.schema.vocabulary import CLEARED, WORD_MEANINGS, printed
@@ -151,13 +151,12 @@ def used(view: ResultsModel) -> Used | None:
 
 def upgrade_lines(view: ResultsModel, minus: str = numbers.MINUS) -> list[str]:
     """Each upgrade's own sentence with the number that decided it."""
-    return [_upgrade(table) for table in upgrade_tables(view, minus=minus)]
-
-
-def _upgrade(table: UpgradeTable) -> str:
-    if not table.rows:
-        return f"{table.sentence} ({table.where})"
-    row = table.rows[0]
-    values = f"{row.incumbent} -> {row.candidate}, " if row.incumbent and row.candidate else ""
-    phrase = f"{row.title[:1].upper()}{row.title[1:]}: {values}change {row.change}, allowed {row.allowed}"
-    return f"{table.sentence} {phrase} ({table.where})."
+    lines = []
+    for table in upgrade_tables(view, minus=minus):
+        phrase, end = "", ""
+        for row in table.rows[:1]:
+            values = f"{row.incumbent} -> {row.candidate}, " if row.incumbent and row.candidate else ""
+            phrase = f" {row.title[:1].upper()}{row.title[1:]}: {values}change {row.change}, allowed {row.allowed}"
+            end = "."
+        lines.append(f"{table.sentence}{phrase} ({table.where}){end}")
+    return lines

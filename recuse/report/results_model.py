@@ -178,25 +178,35 @@ class ResultsModel:
         """Answers to `question`, panel by panel, within a panel task by task, and protocol by protocol where the same
         was measured by several."""
         if question.id not in self._groups:
+            own: list[Group] = []
             numbers = (n for n in self.numbers if n.question == question.id)
             places = grouped(numbers, lambda n: (n.subject.get("panel", ""), n.subject.get("task", "")))
-            self._groups[question.id] = [
-                Group(self, question, self.panel(panel), task, protocol, tuple(of_protocol))
-                for panel, task in sorted(places, key=lambda place: (self._places[place[0]][0], place[1]))
-                for protocol, of_protocol in _by_protocol(places[panel, task])
-            ]
+            for panel, task in sorted(places, key=lambda place: (self._places[place[0]][0], place[1])):
+                here = places[panel, task]
+                kinds = {(n.metric, n.gate, n.about) for n in here}
+                elsewhere = {(metric, gate, tuple(o for o in of if o[0] != "protocol")) for metric, gate, of in kinds}
+                protocols = {"": here}  # one part, or one per protocol where only that tells some numbers apart
+                if len(elsewhere) < len(kinds):
+                    protocols = grouped(here, lambda n: n.subject.get("protocol", ""))
+                named = sorted(protocols.items(), key=lambda one: one[0])
+                own += [Group(self, question, self.panel(panel), task, name, tuple(some)) for name, some in named]
+            self._groups[question.id] = own
         return self._groups[question.id]
 
     def rank(self, number: Number) -> tuple[object, ...]:
         """Panels, and judges within them, in the order of the panel files; factor levels in theirs."""
-        panel, judges = self._places[number.subject.get("panel", "")]
+        panel, judges, _ = self._places[number.subject.get("panel", "")]
         at = judges.get(number.who, len(judges))
         return (panel, number.subject.get("task", ""), at, number.who, number.level_places, number.gate)
 
     @cached_property
-    def _places(self) -> dict[str, tuple[int, dict[str, int]]]:
-        """Panel -> its place, and the places of its judges."""
-        return {p.name: (i, {name: j for j, name in enumerate(p.judge_names)}) for i, p in enumerate(self.panels)}
+    def _places(self) -> dict[str, tuple[int, dict[str, int], dict[str, str]]]:
+        """Panel -> its place, and the places and labels of its judges."""
+        return {
+            p.name: (i, {name: j for j, name in enumerate(p.judge_names)},
+                     {j["name"]: j.get("label") or j["name"] for j in p.judges})
+            for i, p in enumerate(self.panels)
+        }  # fmt: skip
 
     def panel(self, name: str) -> Panel:
         """The panel of a name."""
@@ -206,16 +216,5 @@ class ResultsModel:
         """What `name` is called in its own panel, else in any panel (a target may be another panel's judge)."""
         if name.startswith("human:"):
             return f"expert {name.removeprefix('human:')}"
-        return next((lab for p in (panel, *self.panels) if p and (lab := self._labels[p.name].get(name))), name)
-
-    @cached_property
-    def _labels(self) -> dict[str, dict[str, str]]:
-        return {p.name: {j["name"]: j.get("label") or j["name"] for j in p.judges} for p in self.panels}
-
-
-def _by_protocol(numbers: list[Number]) -> list[tuple[str, list[Number]]]:
-    """The numbers in one part, or in one part per protocol where only that tells some of them apart."""
-    protocols = grouped(numbers, lambda n: n.subject.get("protocol", ""))
-    kinds = {(n.metric, n.gate, n.about) for n in numbers}
-    elsewhere = {(metric, gate, tuple(of for of in about if of[0] != "protocol")) for metric, gate, about in kinds}
-    return sorted(protocols.items()) if len(elsewhere) < len(kinds) else [("", numbers)]
+        own = (self._places[p.name][2].get(name) for p in (panel, *self.panels) if p)
+        return next(filter(None, own), name)

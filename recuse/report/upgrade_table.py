@@ -3,10 +3,11 @@ page."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from recuse.report.addresses import verdict_anchor
+from recuse.report.figures.pictures import Scale
 from recuse.report.gated_number import Number
 from recuse.report.results_model import ResultsModel
 from recuse.schema import number_text as numbers
@@ -17,7 +18,6 @@ from recuse.schema.results import UpgradeVerdictRow
 from recuse.schema.vocabulary import FAIL, NOT_MEASURED, PASS, UNDECIDED, printed
 
 WORDS = {PASS: "allowed", FAIL: "worse"}
-PLACE = ("panel", "task", "protocol")
 MOST_POWERS = 4
 
 
@@ -75,18 +75,16 @@ class UpgradeTable:
 def upgrade_tables(view: ResultsModel, *, minus: str = MINUS) -> list[UpgradeTable]:
     """One per upgrade of the results: those that are refused first, then what is undecided."""
     badness = (FAIL, NOT_MEASURED, UNDECIDED, PASS)
-    upgrades = sorted(view.results.get("upgrades") or (), key=lambda u: badness.index(u["outcome"]))
-    by_key = _by_key(view)
-    titles = {name: view.lexicon.measure(name).title for upgrade in upgrades for name in upgrade["not_measured"]}
-    return [_table(upgrade, by_key, titles, minus) for upgrade in upgrades]
+    return [
+        _table(view, upgrade, minus)
+        for upgrade in sorted(view.results.get("upgrades") or (), key=lambda u: badness.index(u["outcome"]))
+    ]
 
 
 def deciding_numbers(view: ResultsModel) -> Iterator[Number]:
     """Of every upgrade that is not accepted all rows that refuse it, or the first that is open."""
-    by_key = _by_key(view)
     for upgrade in view.results.get("upgrades") or ():
-        rows = (by_key.get(_key(row["gate"], row["subject"])) for row in upgrade["rows"])
-        open_ = [n for n in rows if n is not None and not n.is_tolerated and upgrade["outcome"] != PASS]
+        open_ = [n for n in _compared(view, upgrade) if not n.is_tolerated and upgrade["outcome"] != PASS]
         yield from [n for n in open_ if n.outcome == FAIL] or open_[:1]
 
 
@@ -95,23 +93,20 @@ def is_of_upgrade(number: Number) -> bool:
     return number.verdict is not None and number.verdict.get("question") == "upgrade"
 
 
-def _by_key(view: ResultsModel) -> dict[tuple[object, ...], Number]:
-    return {_key(n.gate, n.subject): n for n in view.numbers if n.verdict and is_of_upgrade(n)}
+def _compared(view: ResultsModel, upgrade: UpgradeVerdictRow) -> list[Number]:
+    """The verdicts on its components."""
+    by_key = {(n.gate, n.about): n for n in view.numbers if is_of_upgrade(n)}
+    keys = [(row["gate"], tuple(sorted(row["subject"].items()))) for row in upgrade["rows"]]
+    return [by_key[key] for key in keys if key in by_key]
 
 
-def _key(gate: str, subject: Mapping[str, str]) -> tuple[object, ...]:
-    return (gate, *sorted(subject.items()))
-
-
-def _table(
-    upgrade: UpgradeVerdictRow, by_key: Mapping[tuple[object, ...], Number], titles: Mapping[str, str], minus: str
-) -> UpgradeTable:
-    own = [n for row in upgrade["rows"] if (n := by_key.get(_key(row["gate"], row["subject"]))) is not None]
+def _table(view: ResultsModel, upgrade: UpgradeVerdictRow, minus: str) -> UpgradeTable:
+    own = _compared(view, upgrade)
+    unmeasured = (view.lexicon.measure(name).title for name in upgrade["not_measured"])
     rows = [_row(n, minus) for n in own]
-    unmeasured = (titles[name] for name in upgrade["not_measured"])
     rows += [UpgradeRow(title, "", "", "", "", printed(NOT_MEASURED), "") for title in unmeasured]
     head = ("", upgrade["incumbent"], upgrade["candidate"], "change", "allowed", "verdict")
-    panel, task, protocol = (str(upgrade.get(name)) for name in PLACE)
+    panel, task, protocol = (str(upgrade.get(name)) for name in ("panel", "task", "protocol"))
     return UpgradeTable(
         upgrade["sentence"], ", ".join((panel, task, protocol)), panel, task, protocol, upgrade["outcome"],
         tuple(upgrade["reasons"]), head, tuple(rows), tuple(_foot(upgrade, own, minus)),
@@ -119,23 +114,19 @@ def _table(
 
 
 def _row(n: Number, minus: str) -> UpgradeRow:
-    cost = n.detail.get("unit")
-    values = ["", ""]
-    for k, who in enumerate(("incumbent", "candidate")):
-        if is_number(value := n.detail.get(who)):
-            values[k] = f"{value:.3g}" if cost else in_unit(value, n.unit, 2, minus=minus)
+    """Called "agreement on its worst slice (target B)", "cost (dollars per call)"."""
+    cost, slice_ = str(n.detail.get("unit") or ""), n.detail_as(UpgradeDetail).get("slice")
+    about = [n.circumstances, str(n.detail.get("option") or "")]
+    where = ", ".join(filter(None, [*about, f"{slice_['column']} {slice_['level']}" if slice_ else "", cost]))
+    before, after = (
+        ("" if not is_number(value) else f"{value:.3g}" if cost else in_unit(value, n.unit, 2, minus=minus))
+        for value in (n.detail.get("incumbent"), n.detail.get("candidate"))
+    )
     change = n.with_interval(minus) if is_number(n.value) else numbers.why_missing(n.why_undefined)
     return UpgradeRow(
-        _title(n),
-        values[0],
-        values[1],
-        change,
-        n.limit_text,
-        _word(n),
-        n.state,
-        verdict_anchor(n),
-        _picture(n),
-    )
+        f"{n.gate_title} ({where})" if where else n.gate_title, before, after, change, n.limit_text, _word(n), n.state,
+        verdict_anchor(n), _picture(n),
+    )  # fmt: skip
 
 
 def _picture(n: Number) -> Picture | None:
@@ -143,25 +134,12 @@ def _picture(n: Number) -> Picture | None:
     ends = [abs(end) for end in n.limit_ends if is_number(end)]
     if not (ends and max(ends) > 0 and is_number(n.low) and is_number(n.high)):
         return None
-
-    def at(value: float) -> float:
-        return round(50 + 50 * min(1.0, max(-1.0, value / max(ends) / WIDEST)), 1)
-
-    least, most = (at(end) if is_number(end) else edge for end, edge in zip(n.limit_ends, (0.0, 100.0), strict=True))
-    return Picture((least, round(most - least, 1)), at(n.low), at(n.high), at(n.amount))
-
-
-def _title(n: Number) -> str:
-    """ "agreement on its worst slice (target B)", "cost (dollars per call)"."""
-    worst_slice = n.detail_as(UpgradeDetail).get("slice")
-    phrases = [
-        n.circumstances,
-        str(n.detail.get("option") or ""),
-        f"{worst_slice['column']} {worst_slice['level']}" if worst_slice else "",
-        str(n.detail.get("unit") or ""),
-    ]
-    where = ", ".join(part for part in phrases if part)
-    return f"{n.gate_title} ({where})" if where else n.gate_title
+    scale = Scale(-WIDEST * max(ends), WIDEST * max(ends), ())
+    least, most = (
+        edge if end is None else end for end, edge in zip(n.limit_ends, (scale.low, scale.high), strict=True)
+    )
+    start, end, low, high, x = (scale.at(value) or 0.0 for value in (least, most, n.low, n.high, n.amount))
+    return Picture((start, round(end - start, 1)), low, high, x)
 
 
 def _word(n: Number) -> str:
@@ -169,14 +147,12 @@ def _word(n: Number) -> str:
         return "differs"
     if n.state != UNDECIDED:
         return WORDS.get(n.state) or printed(n.state)
-    remedy = n.remedy
     if n.detail.get("asked_once"):
         return f"{printed(UNDECIDED)}, the judge in use was asked once"
-    if not remedy or not (needed := remedy.get("needed")) or not (observed := remedy.get("observed")):
+    if not n.remedy or not (needed := n.remedy.get("needed")) or not (observed := n.remedy.get("observed")):
         return printed(UNDECIDED)
-    return (
-        f"{printed(UNDECIDED)}, about {numbers.count(max(needed - observed, 1))} {remedy.get('units') or 'items'} more"
-    )
+    more = numbers.count(max(needed - observed, 1))
+    return f"{printed(UNDECIDED)}, about {more} {n.remedy.get('units') or 'items'} more"
 
 
 def _foot(upgrade: UpgradeVerdictRow, compared: list[Number], minus: str) -> Iterator[str]:

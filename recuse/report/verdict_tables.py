@@ -22,7 +22,6 @@ SIGNS = 4
 class Column:
     """One gate. `levels`: the factor levels that its cells show one by one, in words; none where they are many."""
 
-    question: str
     gate: str
     title: str
     limit: str
@@ -128,9 +127,19 @@ def verdict_table(groups: Sequence[Group]) -> VerdictTable:
         Row(w, first.label(w) if w else "the panel as a whole", [Cell(tuple(about.get(w, ()))) for about in table])
         for w in who
     ]
-    titles = Counter(_title(group, some) for group, _, some in gated)
-    columns = [_column(group, gate, some, twice=titles[_title(group, some)] > 1) for group, gate, some in gated]
-    return VerdictTable(first, columns, rows, _series(rows))
+    often = Counter(_title(group, some) for group, _, some in gated)
+    columns = []
+    for group, gate, some in gated:
+        title, levels, limits = _title(group, some), tuple(group.circumstances(some)), {n.limit_text for n in some}
+        if often[title] > 1 and not group.protocol:  # a gate asked of another protocol has this title too
+            title = ", ".join(filter(None, (title, plain_name(some[0].subject.get("protocol", "")))))
+        limit = limits.pop() if len(limits) == 1 else "limits differ"
+        shown = levels if len(levels) <= SHOWN_PER_CELL else ()
+        columns.append(Column(gate, title, limit, shown, group.anchor))
+    twos = [cell for row in rows for cell in row.cells if 1 < len(cell.numbers) <= SHOWN_PER_CELL]
+    pairs = dict.fromkeys(tuple(n.circumstances for n in cell.numbers) for cell in twos)
+    series = list(dict.fromkeys(level for pair in pairs for level in pair))
+    return VerdictTable(first, columns, rows, series if len(series) <= SIGNS else [])
 
 
 def column_readings(tables: Sequence[VerdictTable]) -> dict[str, str]:
@@ -143,28 +152,3 @@ def column_readings(tables: Sequence[VerdictTable]) -> dict[str, str]:
 
 def _title(group: Group, measured: Sequence[Number]) -> str:
     return ", ".join(part for part in (measured[0].gate_title, plain_name(group.protocol)) if part)
-
-
-def _column(group: Group, gate: str, measured: Sequence[Number], *, twice: bool) -> Column:
-    """`twice`: another column has this title, a gate asked of another protocol; then the protocol is told too."""
-    levels, limits = tuple(group.circumstances(measured)), {n.limit_text for n in measured}
-    protocol = plain_name(measured[0].subject.get("protocol", "")) if twice and not group.protocol else ""
-    return Column(
-        question=group.question.id,
-        gate=gate,
-        title=", ".join(part for part in (_title(group, measured), protocol) if part),
-        limit=limits.pop() if len(limits) == 1 else "limits differ",
-        levels=levels if len(levels) <= SHOWN_PER_CELL else (),
-        anchor=group.anchor,
-    )
-
-
-def _series(rows: Sequence[Row]) -> list[str]:
-    pairs = {
-        tuple(n.circumstances for n in cell.numbers): None
-        for row in rows
-        for cell in row.cells
-        if 1 < len(cell.numbers) <= SHOWN_PER_CELL
-    }
-    levels = list(dict.fromkeys(level for pair in pairs for level in pair))
-    return levels if len(levels) <= SIGNS else []
