@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from recuse.report.figures.pictures import Scale, scale_over
@@ -94,69 +94,51 @@ class Forest:
         lexicon, by = numbers[0].lexicon, varied(numbers) if self.by is None else self.by
         levels = sorted({n.subject[by] for n in numbers if by in n.subject}, key=lambda v: lexicon.level_order(by, v))
         at_one_level = set.intersection(*(set(n.factors.items()) for n in numbers))  # tells no row from another
-        scale, shown = _scale(numbers, self), {by, *dict(at_one_level)}
-        units = {n.estimate.get("unit") for n in numbers if is_number(n.value)}
-        decimals = decimals_for(n.value for n in numbers)
-        drawn = [
-            ForestRow(name, [_mark(n, levels, by, scale, decimals, self) for n in of], _band(of, scale))
-            for name, of in grouped(numbers, lambda n: _row_name(n, shown, label, self.panel)).items()
-        ]
-        bands = {row.band for row in drawn}
+        shown, units = {by, *dict(at_one_level)}, {n.unit or None for n in numbers if is_number(n.value)}
+        scale, decimals = self._scale(numbers), decimals_for(n.value for n in numbers)
+
+        def row_name(n: Number) -> str:
+            """Whom it is about, and the factor levels that are not shown otherwise."""
+            whom = label(n.who) if n.who else self.panel
+            return ", ".join(filter(None, (whom, n.circumstances_but(*shown))))
+
+        def mark(n: Number) -> ForestMark:
+            return ForestMark(
+                series=levels.index(n.subject[by]) if by in n.subject else 0,
+                x=scale.at(n.value), low=scale.at(n.low), high=scale.at(n.high),
+                value=in_unit(n.value, n.unit, decimals, signed=self.signed) if is_number(n.value) else MISSING,
+                interval=n.spread(signed=self.signed),
+                aside=self.aside(n) or ("" if is_number(n.value) else "undefined"),  # why stands below: in one line
+                outcome=n.state,
+            )  # fmt: skip
+
+        by_row = grouped(numbers, row_name)
+        each = {name: _band(of, scale) for name, of in by_row.items()}
+        bands = set(each.values())
         band = bands.pop() if len(bands) == 1 else None
+        about = repr([(n.question, n.metric, n.gate, sorted(n.subject.items())) for n in numbers])
         return ForestPlot(
             caption=self.caption,
             head=self.head,
             value_name=self.unit,
             series=[lexicon.level(by, level) for level in levels],
-            rows=[replace(row, band=None) for row in drawn] if band else drawn,
+            rows=[ForestRow(name, [*map(mark, of)], None if band else each[name]) for name, of in by_row.items()],
             band=band,
             ticks=scale.labels(signed=self.signed, percent=units == {"share"}),
             zero=scale.at(0.0) if scale.low < 0 < scale.high else None,
             level=interval_levels(numbers),
-            id=_id(numbers),
+            id=f"g{zlib.crc32(about.encode()):x}",  # short and the same every time: no two plots show the same numbers
             has_band=any(n.limit for n in numbers),
         )
 
-
-def _row_name(number: Number, shown: set[str], label: Callable[[str], str], panel: str) -> str:
-    """Whom it is about, and the factor levels that are not `shown` otherwise."""
-    others = [number.lexicon.level(k, v) for k, v in number.factors.items() if k not in shown]
-    whom = label(number.who) if number.who else panel
-    return ", ".join([whom, *others] if whom else others)
-
-
-def _scale(numbers: Sequence[Number], spec: Forest) -> Scale:
-    places = [place for n in numbers for place in (n.value, n.low, n.high, *n.limit_ends)]
-    # two plots may share a row: more ticks would run together
-    return scale_over([*spec.includes, *places], zero=spec.signed, ticks=4, ends=_ends(numbers))
-
-
-def _ends(numbers: Sequence[Number]) -> tuple[float, float] | None:
-    """Where the measure ends, if all numbers agree on it. A value that lies beyond shows that it goes further."""
-    bounds = {n.bounds for n in numbers}
-    known = bounds.pop() if len(bounds) == 1 else None
-    if known and any(is_number(n.value) and not known[0] <= n.value <= known[1] for n in numbers):
-        return None
-    return known
-
-
-def _mark(n: Number, levels: list[str], by: str, scale: Scale, decimals: int, spec: Forest) -> ForestMark:
-    return ForestMark(
-        series=levels.index(n.subject[by]) if by in n.subject else 0,
-        x=scale.at(n.value),
-        low=scale.at(n.low),
-        high=scale.at(n.high),
-        value=in_unit(n.value, n.unit, decimals, signed=spec.signed) if is_number(n.value) else MISSING,
-        interval=n.spread(signed=spec.signed),
-        outcome=n.state,
-        aside=spec.aside(n) or ("" if is_number(n.value) else "undefined"),  # why stands below: a lane is one line
-    )
-
-
-def _id(numbers: Sequence[Number]) -> str:
-    """Short and the same every time: two plots never show the same numbers."""
-    about = repr([(n.question, n.metric, n.gate, sorted(n.subject.items())) for n in numbers])
-    return f"g{zlib.crc32(about.encode()):x}"
+    def _scale(self, numbers: Sequence[Number]) -> Scale:
+        places = [place for n in numbers for place in (n.value, n.low, n.high, *n.limit_ends)]
+        bounds = {n.bounds for n in numbers}
+        ends = bounds.pop() if len(bounds) == 1 else None
+        if ends and any(is_number(n.value) and not ends[0] <= n.value <= ends[1] for n in numbers):
+            ends = None  # a value beyond shows that the measure goes further
+        # two plots may share a row: more ticks would run together
+        return scale_over([*self.includes, *places], zero=self.signed, ticks=4, ends=ends)
 
 
 def _band(numbers: Iterable[Number], scale: Scale) -> tuple[float, float] | None:
@@ -184,25 +166,20 @@ def footnotes(group: Group, above: Collection[str] = ()) -> list[str]:
 
 
 def _what(numbers: list[Number]) -> str:
-    """ "self-bias (n = 50 repeats, 95 to 99 % intervals, corrected)"."""
-    left_out = _span(n.estimate.get("n_excluded") or 0 for n in numbers)
-    excluded = "" if left_out == "0" else f"{left_out} left out as unusable, nothing imputed"
-    parts = (_count(numbers), interval_levels(numbers), excluded)
-    return f"{numbers[0].measure.title} ({', '.join(part for part in parts if part)})"
-
-
-def _count(numbers: list[Number]) -> str:
-    """ "n = 50 repeats", "n = 60 in 15 stories"."""
-    phrases = []
+    """ "self-bias (n = 50 repeats, 95 to 99 % intervals, corrected)", "right choices (n = 60 in 15 stories)"."""
+    counts = []
     for over, of_kind in grouped((m for m in numbers if m.estimate.get("over")), lambda m: m.estimate["over"]).items():
         n = _span(m.estimate.get("n") for m in of_kind)
+        unit = in_number(over, n)
         if over == "clusters":
-            what = " and ".join(_distinct(m.estimate.get("clusters") for m in of_kind)) or over
             clusters = _span(m.estimate.get("n_clusters") for m in of_kind)
-            phrases.append(f"n = {n} in {clusters} {in_number(what, clusters)}")
-        else:
-            phrases.append(f"n = {n} {in_number(over, n)}")
-    return " and ".join(phrases)
+            what = " and ".join(_distinct(m.estimate.get("clusters") for m in of_kind)) or over
+            unit = f"in {clusters} {in_number(what, clusters)}"
+        counts.append(f"n = {n} {unit}")
+    left_out = _span(n.estimate.get("n_excluded") or 0 for n in numbers)
+    excluded = "" if left_out == "0" else f"{left_out} left out as unusable, nothing imputed"
+    parts = (" and ".join(counts), interval_levels(numbers), excluded)
+    return f"{numbers[0].measure.title} ({', '.join(filter(None, parts))})"
 
 
 def _how(numbers: list[Number]) -> str:
@@ -211,7 +188,7 @@ def _how(numbers: list[Number]) -> str:
     notes = _distinct(n.estimate.get("note") for n in numbers if is_number(n.value))
     seeds = ", ".join(_distinct(n.estimate.get("seed") for n in numbers))
     parts = (methods, f"seed {seeds}" if seeds else "", *(notes if len(notes) == 1 else ()))
-    return ", ".join(part for part in parts if part)
+    return ", ".join(filter(None, parts))
 
 
 def interval_levels(numbers: Iterable[Number]) -> str:

@@ -161,24 +161,23 @@ def cell_matrix(
 
 
 def _maps(matrices: Sequence[tuple[str, Matrix]], label: Label, how: Shading) -> HeatMaps:
+    def cell(matrix: Matrix, i: int, j: int) -> HeatCell:
+        row, pair = matrix["values"][i], [matrix["rows"][i], matrix["columns"][j]]
+        own = pair in [list(one) for one in matrix.get("own") or ()]
+        if not is_number(value := row[j]):
+            return HeatCell(MISSING, own=own, missing=True)
+        beside = (matrix.get("sd"), matrix.get("low"), matrix.get("high"))
+        spread, low, high = ((of[i][j] if of else None) for of in beside)
+        small = f"± {fixed(spread)}" if is_number(spread) and not _is_dense(matrix) else ""
+        sure = is_number(low) and is_number(high) and (low > 0 or high < 0)
+        return HeatCell(how.write(value), how.shade(value, row) if value else "", small, own, sure=sure)
+
     maps = []
     for caption, matrix in matrices:
-        rows = [(label(name), [_cell(matrix, i, j, how) for j in range(len(matrix["columns"]))])
-                for i, name in enumerate(matrix["rows"])]  # fmt: skip
+        names = enumerate(matrix["rows"])
+        rows = [(label(name), [cell(matrix, i, j) for j in range(len(matrix["columns"]))]) for i, name in names]
         maps.append(HeatMap(caption, [label(c) for c in matrix["columns"]], rows, _is_dense(matrix)))
     return HeatMaps(maps, how.key, how.corner, how.outlined)
-
-
-def _cell(matrix: Matrix, i: int, j: int, how: Shading) -> HeatCell:
-    row = matrix["values"][i]
-    value = row[j]
-    own = [matrix["rows"][i], matrix["columns"][j]] in [list(pair) for pair in matrix.get("own") or ()]
-    if not is_number(value):
-        return HeatCell(MISSING, own=own, missing=True)
-    spread, low, high = ((of[i][j] if of else None) for of in (matrix.get("sd"), matrix.get("low"), matrix.get("high")))
-    small = f"± {fixed(spread)}" if is_number(spread) and not _is_dense(matrix) else ""
-    sure = is_number(low) and is_number(high) and (low > 0 or high < 0)
-    return HeatCell(how.write(value), how.shade(value, row) if value else "", small, own, sure=sure)
 
 
 def _is_dense(matrix: Matrix) -> bool:

@@ -126,10 +126,11 @@ def ladders(
     decimals = 2 if scale.high > 0.1 else 4
     drawn = []
     for who, rungs in means.items():
-        built, fallen = [], (falls or {}).get(who, ())
-        for level, mean in rungs:
-            values = placed.get(who, {}).get(level, ())
-            dots = [Dot(scale.at(v) or 0.0, how, name) for v, how, name in values if is_number(v)]
-            built.append(Rung(level, scale.at(mean), fixed(mean, decimals), dots, level in fallen))
+        dots = {
+            level: [Dot(scale.at(v) or 0.0, how, name) for v, how, name in values if is_number(v)]
+            for level, values in placed.get(who, {}).items()
+        }
+        fallen = (falls or {}).get(who, ())
+        built = [Rung(of, scale.at(m), fixed(m, decimals), dots.get(of, []), of in fallen) for of, m in rungs]
         drawn.append(Ladder(label(who), built, (notes or {}).get(who, "")))
     return Ladders(caption, unit, drawn, scale.labels())

@@ -91,11 +91,10 @@ def cross_table(
 ) -> Table:
     """Rows by columns, each number at its place; empty where there are no numbers or no columns."""
     by_place = {(row(n), column(n)): n for n in numbers}
-    row_names, column_names = (_names(named, [key[k] for key in by_place]) for k, named in enumerate((rows, columns)))
+    row_names, column_names = (
+        dict(named) if isinstance(named, Mapping) else {key[k]: named(key[k]) for key in by_place}
+        for k, named in enumerate((rows, columns))
+    )
     body = [[Cell(name), *(cell(by_place.get((r, c))) for c in column_names)] for r, name in row_names.items()]
     flush = frozenset(range(1, len(column_names) + 1)) if numeric else frozenset()
     return Table(caption, [head, *column_names.values()], body if column_names and by_place else [], flush)
-
-
-def _names(named: Named, keys: list[Any]) -> dict[Any, str]:
-    return dict(named) if isinstance(named, Mapping) else {key: named(key) for key in dict.fromkeys(keys)}

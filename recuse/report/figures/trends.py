@@ -48,25 +48,22 @@ def trends(numbers: Sequence[Number], history: Sequence[PastBaseline], label: Ca
         if values and is_number(n.value):
             moved = max(abs(value - n.amount) for _, value in values)
             wide = (n.high - n.low) if is_number(n.high) and is_number(n.low) else 1.0
-            other = any(outcome != n.outcome for *_, outcome in past)
-            drawn.append((not other, -moved / (wide or 1.0), _trend(n, values, len(history), label(n))))
-    ordered = [trend for *_, trend in sorted(drawn, key=lambda one: one[:2])]
-    if not ordered:
+            same = all(outcome == n.outcome for *_, outcome in past)
+            drawn.append((same, -moved / (wide or 1.0), n, [*values, (len(history), n.amount)]))
+    if not drawn:
         return None
+    ordered = []
+    for *_, n, values in sorted(drawn, key=lambda one: one[:2])[:MOST]:
+        scale = scale_over([*(value for _, value in values), *n.limit_ends], ends=n.bounds)
+        ys = [_upwards(scale.at(value), 0.0) for _, value in values]
+        least, most = map(scale.at, n.limit_ends)
+        top, bottom = _upwards(most, 0.0), _upwards(least, float(HEIGHT))
+        words = f"{in_unit(values[0][1], n.unit, signed=n.is_signed)} → {n.text()}, limit {n.limit_text}"
+        dots = [(round(100 * at / len(history), 1), y) for (at, _), y in zip(values, ys, strict=True)]
+        ordered.append(Trend(label(n), n.gate_title, dots, (top, round(bottom - top, 1)), words, n.state))
     caption = f"Baselines from {history[0][0]} to {history[-1][0]}, and this run last"
-    return Trends(caption, ordered[:MOST], max(0, len(ordered) - MOST))
+    return Trends(caption, ordered, max(0, len(drawn) - MOST))
 
 
-def _trend(n: Number, past: Sequence[tuple[int, float]], runs: int, label: str) -> Trend:
-    least, most = n.limit_ends
-    values = [*past, (runs, n.amount)]
-    scale = scale_over([*(value for _, value in values), least, most], ends=n.bounds)
-
-    def y(value: float | None, edge: float) -> float:
-        place = scale.at(value)
-        return edge if place is None else round(MARGIN + (HEIGHT - 2 * MARGIN) * (1 - place / 100), 1)
-
-    top, bottom = y(most, 0.0), y(least, float(HEIGHT))
-    words = f"{in_unit(past[0][1], n.unit, signed=n.is_signed)} → {n.text()}, limit {n.limit_text}"
-    dots = [(round(100 * at / runs, 1), y(value, 0.0)) for at, value in values]
-    return Trend(label, n.gate_title, dots, (top, round(bottom - top, 1)), words, n.state)
+def _upwards(place: float | None, edge: float) -> float:
+    return edge if place is None else round(MARGIN + (HEIGHT - 2 * MARGIN) * (1 - place / 100), 1)
