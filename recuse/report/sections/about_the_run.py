@@ -4,9 +4,8 @@ limit with its reason, how often such a run would be wrong, what it cost, and of
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from recuse.report.addresses import fault_anchor
@@ -46,14 +45,19 @@ MOST_NEEDS = 5
 
 def not_asked(view: ResultsModel) -> Table:
     """What would let questions be asked, what is lacking, how many, and which where; by what would unlock most."""
-    remedies = grouped(
-        view.results.get("not_asked") or (),
-        lambda row: ("; ".join(row.get("unlock") or ()), _lacking(row.get("missing") or (), row.get("unfixed") or ())),
-    )
+
+    def remedy(row: NotAskedRow) -> tuple[str, str]:
+        """What to do, and the needs with, in a sentence of its own, what the source of the panel does not fix."""
+        unfixed = row.get("unfixed") or ()
+        needs = ", ".join(plain_name(need) for need in row.get("missing") or () if need not in unfixed)
+        unknown = (f"{printed(NOT_MEASURED)}: the source gives no {name}" for name in unfixed)
+        return "; ".join(row.get("unlock") or ()), "; ".join(filter(None, (needs, *unknown)))
+
+    remedies = grouped(view.results.get("not_asked") or (), remedy)
     ordered = sorted(remedies.items(), key=lambda one: (-len(one[1]), one[0]))
     rows = [[how, missing, str(len(rows_alike)), _wanting(rows_alike)] for (how, missing), rows_alike in ordered]
     drawn = table("", "what would unlock it|for lack of|questions|which, and where", rows[:MOST_UNLOCKS])
-    return Table(drawn.caption, drawn.columns, drawn.rows, left_out=len(rows) - len(drawn.rows))
+    return replace(drawn, left_out=len(rows) - len(drawn.rows))
 
 
 def _wanting(entries: Iterable[NotAskedRow]) -> str:
@@ -82,13 +86,6 @@ def in_one_line(view: ResultsModel) -> str:
     return f"{many} for lack of {', '.join(phrases)}" if entries else ""
 
 
-def _lacking(missing: Iterable[str], unfixed: Iterable[str]) -> str:
-    """The needs, and in a sentence of its own what the source of the panel does not fix."""
-    needs = ", ".join(plain_name(need) for need in missing if need not in unfixed)
-    unknown = (f"{printed(NOT_MEASURED)}: the source gives no {name}" for name in unfixed)
-    return "; ".join(filter(None, (needs, *unknown)))
-
-
 # --------------------------------------------------------------------------- who judged, by which limits
 
 
@@ -113,10 +110,8 @@ def _gates(view: ResultsModel, questions: Iterable[Question]) -> list[object]:
     rows: list[list[str | Cell]] = []
     accepted: list[list[str | Cell]] = []
     for question in questions:
-        gates: dict[str, list[Number]] = {}
-        for gate, some in ((gate, some) for group in view.groups(question) for gate, some in group.gates.items()):
-            gates.setdefault(gate, []).extend(some)
-        for gate, some in gates.items():
+        gated = [n for group in view.groups(question) for some in group.gates.values() for n in some]
+        for gate, some in grouped(gated, lambda n: n.gate).items():
             reasons = dict.fromkeys(n.reason for n in some if n.reason)
             title = Cell(some[0].gate_title, gate if some[0].gate_title != plain_name(gate) else "")
             rows.append([title, "\n".join(_rules(some)), "\n".join(reasons), tally(n.state for n in some)])
@@ -125,7 +120,7 @@ def _gates(view: ResultsModel, questions: Iterable[Question]) -> list[object]:
     return [limits, table("What is accepted", "judge|gate|measured|accepted|reason", accepted)] if rows else []
 
 
-def _rules(gated: Iterable[Number]) -> list[str]:
+def _rules(gated: Iterable[Number]) -> Iterator[str]:
     """How these verdicts were reached. Those that differ only in the level a correction asked for are told together:
     "within [-0.5, +0.5]; passes if the 95 % interval lies inside, fails if the 99.5 to 99.9 % one lies outside"."""
     levels: dict[tuple[str, str, Any], set[float]] = {}
@@ -133,36 +128,30 @@ def _rules(gated: Iterable[Number]) -> list[str]:
         rule: Mapping[str, Any] = (n.verdict.get("rule") if n.verdict else None) or {}
         key = (str(rule.get("limit_text") or limit(n.limit)), str(rule.get("decide") or ""), rule.get("pass_level"))
         levels.setdefault(key, set()).update({rule["fail_level"]} if is_number(rule.get("fail_level")) else ())
-    return [_rule(text, decide, level, sorted(known)) for (text, decide, level), known in levels.items()]
-
-
-def _rule(text: str, decide: str, pass_level: Any, fail_levels: list[float]) -> str:
-    if decide == "point":
-        return f"{text}; the value itself decides"
-    if not fail_levels:
-        return text
-    ends = " to ".join(dict.fromkeys(f"{100 * level:.5g}" for level in (fail_levels[0], fail_levels[-1])))
-    inside = f"passes if the {100 * pass_level:.4g} % interval lies inside"
-    return f"{text}; {inside}, fails if the {ends} % interval lies outside"
+    for (text, decide, pass_level), known in levels.items():
+        if decide != "point" and known:
+            ends = " to ".join(dict.fromkeys(f"{100 * level:.5g}" for level in (min(known), max(known))))
+            inside = f"passes if the {100 * pass_level:.4g} % interval lies inside"
+            text = f"{text}; {inside}, fails if the {ends} % interval lies outside"
+        yield f"{text}; the value itself decides" if decide == "point" else text
 
 
 def _accepted(view: ResultsModel, gated: list[Number]) -> list[list[str | Cell]]:
     """Accepted failures in force, the subjects of one accepted failure together."""
 
-    def key(n: Number) -> tuple[str, str, str]:
+    def terms(n: Number) -> tuple[str, str, str]:
         fault = n.accepted_fault
         assert fault
         bounds = (limit(fault["accept"]), " or ".join(map(printed, fault["accept"].get("outcome") or ())))
-        return ", ".join(part for part in bounds if part), fault["until"], fault["reason"]
+        return ", ".join(filter(None, bounds)), fault["until"], fault["reason"]
 
     rows: list[list[str | Cell]] = []
-    for (accept, until, reason), group in groupby(sorted((n for n in gated if n.accepted_fault), key=key), key):
-        accepted = list(group)
-        who = ", ".join(dict.fromkeys(f"{view.label(n.who)} ({n.subject.get('panel', '')})" for n in accepted))
-        values = ", ".join(dict.fromkeys(n.text() for n in accepted))
-        first = Cell(who, outcome=worst(n.state for n in accepted), anchor=fault_anchor(accepted[0]))
-        terms = " ".join(part for part in ("accepted", accept, f"until {until}" if until else "") if part)
-        rows.append([first, accepted[0].gate_title, values, terms, reason])
+    for (accept, until, reason), some in sorted(grouped((n for n in gated if n.accepted_fault), terms).items()):
+        who = ", ".join(dict.fromkeys(f"{view.label(n.who)} ({n.subject.get('panel', '')})" for n in some))
+        first = Cell(who, outcome=worst(n.state for n in some), anchor=fault_anchor(some[0]))
+        values = ", ".join(dict.fromkeys(n.text() for n in some))
+        words = " ".join(filter(None, ("accepted", accept, f"until {until}" if until else "")))
+        rows.append([first, some[0].gate_title, values, words, reason])
     return rows
 
 
@@ -175,24 +164,22 @@ def error_rates(view: ResultsModel) -> list[object]:
     rates = view.results.get("error_rates")
     if not rates or not rates.get("sentence"):
         return []
+
+    def size(value: float, unit: str) -> str:
+        return in_unit(value, unit) if unit == "share" else f"{short(float(f'{value:.3g}'))} {unit}".rstrip()
+
     titles = {n.gate: n.gate_title for n in view.numbers if n.verdict}
     sentence = str(rates["sentence"])
     how = "Forecasts by each estimate's own sampling distribution, as if verdicts were independent"
     faults = [
         [titles.get(r["gate"], r["gate"]), r["limit"].replace("-", MINUS),
-         *(_size(r[known], r["unit"]) for known in ("typical", "worst"))]
+         *(size(r[known], r["unit"]) for known in ("typical", "worst"))]
         for r in rates["smallest_faults"]
     ]  # fmt: skip
     return [
         Words("read", [f"{sentence[:1].upper()}{sentence[1:]}. {how}; `recuse validate` simulates."]),
         table("", "gate|limit|fault that fails with 80 % chance|for the judge known least", faults, (2, 3)),
     ]
-
-
-def _size(value: float, unit: str) -> str:
-    if unit == "share":
-        return in_unit(value, unit)
-    return " ".join(part for part in (short(float(f"{value:.3g}")), unit) if part)
 
 
 SPENT = ("calls", "input_tokens", "output_tokens", "dollars")
@@ -222,11 +209,6 @@ def _spent(usage: Iterable[UsageRow]) -> list[str]:
     return [*map(count, counts), f"{dollars:,.2f}" if is_number(dollars) else "no price"]
 
 
-def _in_words(spent: Table) -> str:
-    calls, given, written, dollars = (cell.text for cell in spent.rows[-1][2:])
-    return f"{calls} calls, {given} input tokens, {written} output tokens, {dollars} dollars"
-
-
 # --------------------------------------------------------------------------- of what it is
 
 DIGITS = 12
@@ -250,25 +232,21 @@ def digests(view: ResultsModel) -> list[Table]:
     """Who answered, the model as the provider names it, with a digest of its settings for each way of asking; and what
     was asked."""
     sources: Mapping[str, Any] = view.results.get("sources") or {}
-    judges = [
-        [judge["name"], panel.name, f"{judge.get('model') or ''}{_others(view, panel.name, judge['name'])}",
-         listed(list(dict.fromkeys(str(of["judges"][judge["name"]]) for place, of in sources.items()
-                                   if place.split("/")[0] == panel.name and judge["name"] in of["judges"])))]
-        for panel in view.panels for judge in panel.judges
-    ]  # fmt: skip
+    judges = []
+    for panel, judge in ((p, judge) for p in view.panels for judge in p.judges):
+        name, model = judge["name"], judge.get("model") or ""
+        usage = [row for row in view.results.get("usage") or () if (row["panel"], row["judge"]) == (panel.name, name)]
+        if others := sorted({one for row in usage for one in row.get("other_models") or ()}):
+            model = f"{model} was asked, ANOTHER answered: {', '.join(others)}"
+        asked = [of["judges"] for place, of in sources.items() if place.split("/")[0] == panel.name]
+        settings = dict.fromkeys(str(of[name]) for of in asked if name in of)
+        judges.append([name, panel.name, model, listed(list(settings))])
     names = ("items", "prompt", "rubric", "scale")
     rows = [[place, *(str(of.get(name) or "") for name in names)] for place, of in sorted(sources.items())]
     return [
         table("Judges and their versions", "judge|panel|model|digest of its settings", judges),
         table("Digests of what was asked", "panel, task, protocol|items|prompt|rubric|scale", rows),
     ]
-
-
-def _others(view: ResultsModel, panel: str, judge: str) -> str:
-    """Of a judge for whom another model answered, which."""
-    usage = (row for row in view.results.get("usage") or () if (row["panel"], row["judge"]) == (panel, judge))
-    others = sorted({one for row in usage for one in row.get("other_models") or ()})
-    return f" was asked, ANOTHER answered: {', '.join(others)}" if others else ""
 
 
 # --------------------------------------------------------------------------- all of it, in the order of the page
@@ -297,10 +275,13 @@ def parts_after(view: ResultsModel, known: Known) -> list[Part]:
     without = " A judge without a price in its panel file counts tokens only." if unpriced else ""
     why = f"From the usage blocks of the replies; replaying them costs nothing.{without}"
     about = [table("", "fact|value", identity), *digests(view)]
+    total = ""
+    if spent:
+        calls, given, written, dollars = (cell.text for cell in spent.rows[-1][2:])
+        total = f"{calls} calls, {given} input tokens, {written} output tokens, {dollars} dollars"
     committed, of_run = counted(len(history), "committed baseline"), counted(len(identity), "fact")
     return [
         Part("trends", "How have the numbers moved?", committed, [moved] if moved else []),
-        Part("costs", "What did the judging cost?", _in_words(spent), [Words("read", [why]), spent])
-        if spent else Part("costs", "", "", []),
+        Part("costs", "What did the judging cost?", total, [Words("read", [why]), spent] if spent else []),
         Part("identity", "What was run?", f"{of_run}: commit, recording days, digests", [*about]),
     ]  # fmt: skip

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from recuse.report.drawing import Words
-from recuse.report.gated_number import Lexicon, Number, plain_name
+from recuse.report.gated_number import Lexicon, plain_name
 from recuse.report.results_model import ResultsModel
 from recuse.report.sections.about_the_run import Part, table
-from recuse.schema.number_text import fixed, in_unit, is_number
+from recuse.schema.number_text import counted, fixed, in_unit, is_number
 from recuse.schema.verdict_rows import Comparison, EntryRow
 from recuse.schema.vocabulary import FAIL, NOT_MEASURED, PASS, printed
 
@@ -68,11 +67,14 @@ def changed(view: ResultsModel) -> Changed | None:
 
 
 def _limits(view: ResultsModel, baseline: Comparison) -> Iterator[Change]:
+    """Of a gate as it is called, with its name in gates.toml: "own work (self_bias)"."""
+    titles = {n.gate: n.gate_title for n in reversed(view.numbers) if n.gate_title != plain_name(n.gate)}
     for row in baseline.get("limits") or ():
-        yield Change(
-            f"{_gate(view, row['gate'])} {row['about']}", _shown(row["before"]), _shown(row["after"]),
-            f"without that {row['consequence']}" if row["consequence"] else "", True,
-        )  # fmt: skip
+        before, after = (NONE if row[side] is None else str(row[side]) for side in ("before", "after"))
+        gate = row["gate"]
+        called = f"{titles[gate]} ({gate})" if gate in titles else gate or "the run's"
+        so = f"without that {row['consequence']}" if row["consequence"] else ""
+        yield Change(f"{called} {row['about']}", before, after, so, True)
 
 
 def _changes(view: ResultsModel) -> Iterator[Change]:
@@ -120,7 +122,10 @@ def _values(view: ResultsModel, baseline: Comparison) -> Iterator[Change]:
     by_key = {(n.gate or n.metric, *n.about): n for n in view.numbers}
     for row in sorted(baseline.get("named") or (), key=lambda row: not row["beyond"]):
         n = by_key.get((row["what"], *sorted(row["subject"].items())))
-        before, after = (_in_unit(n, row[side]) for side in ("before", "after"))
+        before, after = (
+            in_unit(value, n.unit, signed=n.is_signed) if n and is_number(value) else fixed(value, 3)
+            for value in (row["before"], row["after"])
+        )
         by, low, high = (fixed(row[part], 3, signed=True) for part in ("change", "low", "high"))
         note = f"{row['beyond'] or 'beyond chance, within what the gate tolerates'}: {by} ({low} to {high})"
         yield Change(_what(view, row), before, after, note, bool(row["beyond"]))
@@ -134,7 +139,7 @@ def _rest(baseline: Comparison, *, any_rows: bool) -> str:
         "appeared": len(baseline.get("appeared") or ()),
         "vanished": sum(row["kind"] != "verdict" for row in baseline.get("vanished") or ()),
     }
-    phrases = [f"{n} {'result' if n == 1 else 'results'} {words}" for words, n in counts.items() if n]
+    phrases = [f"{counted(n, 'result')} {words}" for words, n in counts.items() if n]
     if phrases:
         return f"{', '.join(phrases)}."
     return "" if any_rows else str(baseline.get("summary") or "Nothing.")
@@ -144,22 +149,6 @@ def _what(view: ResultsModel, row: EntryRow) -> str:
     titles = {n.gate: n.gate_title for n in view.numbers if n.verdict}
     name = titles.get(row["what"]) or view.lexicon.measure(row["what"]).title
     return f"{name} of {whom_and_where(row['subject'], view.lexicon)}"
-
-
-def _gate(view: ResultsModel, gate: str) -> str:
-    """ "own work (self_bias)": what it is called, and its name in gates.toml."""
-    title = next((n.gate_title for n in view.numbers if n.gate == gate), "")
-    return f"{title} ({gate})" if title not in ("", plain_name(gate)) else gate or "the run's"
-
-
-def _in_unit(n: Number | None, value: Any) -> str:
-    if n is None or not is_number(value):
-        return fixed(value, 3)
-    return in_unit(value, n.unit, signed=n.is_signed)
-
-
-def _shown(value: Any) -> str:
-    return NONE if value is None else str(value)
 
 
 MOST_ROWS = 90
@@ -212,4 +201,4 @@ def _number(value: object) -> str:
     """Three decimals, none for a count."""
     if is_number(value):
         return fixed(value, 0 if isinstance(value, int) else 3)
-    return _shown(value)
+    return NONE if value is None else str(value)
