@@ -20,15 +20,7 @@ from numpy.typing import NDArray
 
 from recuse.check.drawn_judges import People, people_of, with_drawn_judges
 from recuse.experiments.simulated_files import PERSON_LIKE, Setting
-from recuse.experiments.validate_command import (
-    Case,
-    Source,
-    error_of,
-    evals_folder,
-    share_cleared,
-    uses_in,
-    words_for,
-)
+from recuse.experiments.validate_command import Case, Source, error_of, evals_folder, share_cleared, uses_in, words_for
 from recuse.gates import Gates
 from recuse.ratings import Ratings
 from recuse.readers.file_panel import FilePanel, load_file_panel, panel_of

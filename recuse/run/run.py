@@ -27,19 +27,8 @@ from recuse.suite.question_runner import Question, Records, ask
 
 if TYPE_CHECKING:
     from recuse.readers.file_panel import FilePanel
-    from recuse.schema.results import (
-        CassetteCounts,
-        CassetteRows,
-        ChangedRow,
-        InPlaceRow,
-        Known,
-        NotAskedRow,
-        PanelRow,
-        QuestionRow,
-        Replayed,
-        Results,
-        UseRow,
-    )
+    from recuse.schema import results as row_types
+    from recuse.schema.results import ChangedRow, InPlaceRow, NotAskedRow, PanelRow, QuestionRow, Replayed, Results
     from recuse.schema.verdict_rows import Baseline, Because, Comparison, VerdictRow
 
 UNUSED_SHOWN = 10
@@ -158,7 +147,7 @@ class Run(Records):
         self.decision = decide(decoded(self.results, changes_of(self.results)))
         self.results |= {"decision": self.decision.record(), "headline": " ".join(self.decision.lines)}
 
-    def _write(self, folder: Path, templates: Path, identity: Known) -> None:
+    def _write(self, folder: Path, templates: Path, identity: row_types.Known) -> None:
         """A team's template that does not render is a fault of the run, told in a report without it."""
         from recuse import report
 
@@ -248,7 +237,7 @@ class Run(Records):
                 *(self._with_uses(panel.record()) for panel in selection.panels.values()),
                 *(self._with_uses(file.record()) for file in selection.files.values()),
             ],
-            "uses": {name: cast("UseRow", use.model_dump()) for name, use in gates.uses.items()},
+            "uses": {name: cast("row_types.UseRow", use.model_dump()) for name, use in gates.uses.items()},
             "asked": {
                 "whole": self.whole,
                 "part": self.part,
@@ -316,8 +305,8 @@ class Run(Records):
                 not_asked.setdefault(key, {**row, "tests": []})["tests"].append(test)
         return [not_asked[key] for key in sorted(not_asked)]
 
-    def _cassettes(self) -> CassetteRows:
-        nothing: CassetteCounts = {"files": 0, "interactions": 0, "used": 0, "unused": 0}
+    def _cassettes(self) -> row_types.CassetteRows:
+        nothing: row_types.CassetteCounts = {"files": 0, "interactions": 0, "used": 0, "unused": 0}
         every, by_panel = nothing.copy(), {plan.split("/")[0]: nothing.copy() for plan in self.replayed}
         lines: list[str] = []
         for plan, part in sorted(self.replayed.items()):

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from sample_parts import FACTORS, MEASURES
 
-from recuse.report.figures import Forest, deviation_maps, ladders, magnitude_maps, ranking_maps
+from recuse.report.figures import Forest, deviation_maps, ladders, magnitude_maps
+from recuse.report.figures.heat_map import ranking_maps
 from recuse.report.figures.pictures import scale_over
 from recuse.report.gated_number import Lexicon, Number
 

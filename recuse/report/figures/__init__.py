@@ -3,30 +3,14 @@ templates/figures/ that shows it as `it`: `ForestPlot` finds forest_plot.html.j2
 """
 
 from recuse.report.figures.forest_plot import Forest, ForestPlot
-from recuse.report.figures.heat_map import (
-    HeatMaps,
-    cell_matrix,
-    deviation_maps,
-    is_matrix,
-    magnitude_maps,
-    main_matrices,
-    ranking_maps,
-)
+from recuse.report.figures.heat_map import HeatMaps, cell_matrix, deviation_maps, magnitude_maps, main_matrices
 from recuse.report.figures.pictures import Ladders, ladders
-from recuse.report.figures.plain_table import (
-    Cell,
-    DetailTable,
-    Table,
-    cross_table,
-    detail_cell,
-    number_cell,
-    signed_cell,
-)
+from recuse.report.figures.plain_table import Cell, DetailTable, Table, cross_table, detail_cell, number_cell
 from recuse.report.figures.scatters import Scatters, scatters
 from recuse.report.figures.trends import Trends, trends
 
 __all__ = [
     "Cell", "DetailTable", "Forest", "ForestPlot", "HeatMaps", "Ladders", "Scatters", "Table", "Trends", "cell_matrix",
-    "cross_table", "detail_cell", "deviation_maps", "is_matrix", "ladders", "magnitude_maps", "main_matrices",
-    "number_cell", "ranking_maps", "scatters", "signed_cell", "trends",
+    "cross_table", "detail_cell", "deviation_maps", "ladders", "magnitude_maps", "main_matrices",
+    "number_cell", "scatters", "trends",
 ]  # fmt: skip

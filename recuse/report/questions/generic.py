@@ -6,18 +6,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from recuse.report.drawing import Drawing, Words
-from recuse.report.figures import (
-    Cell,
-    Forest,
-    HeatMaps,
-    Table,
-    deviation_maps,
-    magnitude_maps,
-    main_matrices,
-    number_cell,
-    ranking_maps,
-)
-from recuse.report.figures.heat_map import is_matrix
+from recuse.report.figures import Cell, Forest, HeatMaps, Table, deviation_maps, magnitude_maps, main_matrices
+from recuse.report.figures.heat_map import is_matrix, ranking_maps
+from recuse.report.figures.plain_table import number_cell
 from recuse.report.gated_number import Number, plain_name
 from recuse.report.results_model import Group
 from recuse.report.upgrade_table import upgrade_tables

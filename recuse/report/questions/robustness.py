@@ -3,14 +3,8 @@
 from __future__ import annotations
 
 from recuse.report.drawing import Drawing, pair, under
-from recuse.report.figures import (
-    Cell,
-    Forest,
-    Table,
-    cross_table,
-    number_cell,
-    signed_cell,
-)
+from recuse.report.figures import Cell, Forest, Table, cross_table, number_cell
+from recuse.report.figures.plain_table import signed_cell
 from recuse.report.gated_number import Number, grouped, plain_name
 from recuse.report.questions.generic import usable_replies
 from recuse.report.results_model import Group

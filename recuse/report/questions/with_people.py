@@ -4,18 +4,8 @@ whom of them it may stand in for."""
 from __future__ import annotations
 
 from recuse.report.drawing import Drawing, Part, p_value, pair
-from recuse.report.figures import (
-    Cell,
-    DetailTable,
-    Forest,
-    HeatMaps,
-    Scatters,
-    Table,
-    cross_table,
-    detail_cell,
-    magnitude_maps,
-    scatters,
-)
+from recuse.report.figures import Cell, DetailTable, Forest, HeatMaps, Table, cross_table, detail_cell, magnitude_maps
+from recuse.report.figures.scatters import Scatters, scatters
 from recuse.report.gated_number import Number
 from recuse.report.results_model import Group
 from recuse.schema.details import Matrix, MatrixDetail, PairsDetail, PeopleDetail
