@@ -237,7 +237,7 @@ def digests(view: ResultsModel) -> list[Table]:
         name, model = judge["name"], judge.get("model") or ""
         usage = [row for row in view.results.get("usage") or () if (row["panel"], row["judge"]) == (panel.name, name)]
         if others := sorted({one for row in usage for one in row.get("other_models") or ()}):
-            model = f"{model} was of_panel, ANOTHER answered: {', '.join(others)}"
+            model = f"{model} was asked, ANOTHER answered: {', '.join(others)}"
         of_panel = [of["judges"] for place, of in sources.items() if place.split("/")[0] == panel.name]
         settings = dict.fromkeys(str(of[name]) for of in of_panel if name in of)
         judges.append([name, panel.name, model, listed(list(settings))])
