@@ -136,8 +136,9 @@ def _row(
     kept = "" if gone == 0 else f", {gone} of the base commit are gone"
     counts = f"{len(now) - again} replies are new, {again} stand where the base commit has others{kept}"
     ids = [name for answer in now if (name := _id(answer.body))]
-    about = f"{counts}; {_account(now, replies, known.model if known else '', models, ids)}"
+    account = f"; {_account(now, replies, known.model if known else '', models, ids)}" if now else ""
     word, cause = next(iter(faults), ("merge", ""))
+    lost = f"{gone} replies of {judge} are gone"
     steps: Mapping[Word, str] = {
         "merge": "", "do not merge": f"ask the judge itself: {record_command(panel.name, judge, 'all')}",
         "decide": f"compare them with the judge: {record_command(panel.name, judge, 'sample')}, or accept them: "
@@ -147,8 +148,8 @@ def _row(
         word, cause = "decide", f"{again} replies of {judge} to unchanged requests are not those of the base commit"
     return {
         "kind": "recording", "what": f"recordings of {judge} ({panel.name})", "before": None,
-        "after": "; ".join([about, *(fault for _, fault in faults if fault != cause)]), "word": word,
-        "cause": cause or f"{judge} is recorded: {len(now)} new replies",
+        "after": "; ".join([counts + account, *(fault for _, fault in faults if fault != cause)]), "word": word,
+        "cause": cause or (f"{judge} is recorded: {len(now)} new replies" if now else lost),
         "place": {"panel": panel.name, "judge": judge}, "ids": ids,
         "next": steps[word],
     }  # fmt: skip

@@ -287,6 +287,14 @@ def test_where_no_base_can_be_read_a_run_says_so(pr, monkeypatch, given):
     assert (run.code == pytest.ExitCode.OK) is not given
 
 
+def test_what_is_gone_is_not_called_recorded(pr):
+    for cell in (pr.root / "cassettes/desk").rglob("steady~*"):
+        cell.unlink()
+    (row,) = (row for row in pr.run().results["changed"] if row["kind"] == "recording")
+    assert row["cause"] == "48 replies of steady are gone"
+    assert row["after"] == "0 replies are new, 0 stand where the base commit has others, 48 of the base commit are gone"
+
+
 def test_what_was_recorded_is_listed_with_days_models_ids_and_usage(pr):
     new_judge(pr)
     run = pr.run()
