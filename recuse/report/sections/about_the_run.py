@@ -245,7 +245,7 @@ def digests(view: ResultsModel) -> list[Table]:
     rows = [[place, *(str(of.get(name) or "") for name in names)] for place, of in sorted(sources.items())]
     return [
         table("Judges and their versions", "judge|panel|model|digest of its settings", judges),
-        table("Digests of what was of_panel", "panel, task, protocol|items|prompt|rubric|scale", rows),
+        table("Digests of what was asked", "panel, task, protocol|items|prompt|rubric|scale", rows),
     ]
 
 
