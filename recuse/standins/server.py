@@ -7,10 +7,9 @@ in absolute form ("POST http://fair.scripted.invalid/v1/chat/completions"); plai
 from __future__ import annotations
 
 import json
-import socket
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -21,9 +20,6 @@ from recuse.judges import wire
 from recuse.judges.description import canonical
 from recuse.schema import Call, Judge, Provenance, Request
 from recuse.standins import Source, StandInError
-
-LARGEST_BODY = 16 * 2**20  # bytes
-IDLE_S = 60.0  # a connection that says nothing for so long is closed
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +44,14 @@ Answer = Callable[[ReceivedRequest], tuple[int, Mapping[str, str], bytes]]
 
 
 @contextmanager
-def serve(answer: Answer, port: int = 0) -> Iterator[str]:
-    """Serve on 127.0.0.1 (a free port unless one is given) while the block runs; yields "http://127.0.0.1:<port>".
+def serve(answer: Answer) -> Iterator[str]:
+    """Serve on a free port of 127.0.0.1 while the block runs; yields "http://127.0.0.1:<port>".
 
-    A request that is no POST of a JSON object gets a 4xx and a reason, one that `answer` rejects with `StandInError` a
-    404 and its message, any other mistake of `answer` a 500; the server goes on. Should the block end with an error,
-    the reasons of failed requests are added to it as notes. On leaving, connections are closed and threads joined.
+    A request that `answer` rejects with `StandInError` gets a 404 and its message, any other mistake a 500; the server
+    goes on. Should the block end with an error, the reasons of failed requests are added to it as notes.
     """
-    server = _Server(answer, port)
+    server = _Server(("127.0.0.1", 0), _Handler)
+    server.answer, server.failures = answer, []
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, name="stand-ins")
     thread.start()
     try:
@@ -66,113 +62,46 @@ def serve(answer: Answer, port: int = 0) -> Iterator[str]:
         raise
     finally:
         server.shutdown()
-        server.close_connections()
         server.server_close()
         thread.join()
 
 
 class _Server(ThreadingHTTPServer):
-    daemon_threads = False  # so that server_close() joins the threads
+    daemon_threads = True  # a connection that a client keeps alive holds nobody up
     request_queue_size = 1024
-
-    def __init__(self, answer: Answer, port: int) -> None:
-        self.answer = answer
-        self.failures: list[str] = []
-        self._open: set[socket.socket] = set()
-        self._lock = threading.Lock()
-        super().__init__(("127.0.0.1", port), _Handler)
-
-    def process_request(self, request: Any, client_address: Any) -> None:
-        with self._lock:
-            self._open.add(request)
-        super().process_request(request, client_address)
-
-    def shutdown_request(self, request: Any) -> None:
-        with self._lock:
-            self._open.discard(request)
-        super().shutdown_request(request)
-
-    def close_connections(self) -> None:
-        """Wake the threads that wait for a next request on a kept-alive connection."""
-        with self._lock:
-            for connection in self._open:
-                with suppress(OSError):
-                    connection.shutdown(socket.SHUT_RDWR)
+    answer: Answer
+    failures: list[str]
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that went away is no concern of ours."""
 
 
-class _Rejected(Exception):
-    def __init__(self, status: int, reason: str) -> None:
-        super().__init__(reason)
-        self.status = status
-
-
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"  # keep-alive
-    server_version, sys_version = "recuse-stand-in", ""
-    timeout = IDLE_S
+    timeout = 60.0  # seconds after which a connection that says nothing is closed
     wbufsize = -1  # status, headers and payload leave in one packet
     disable_nagle_algorithm = True
     server: _Server
 
     def do_POST(self) -> None:
         try:
-            status, headers, payload = self.server.answer(self._received())
-        except _Rejected as error:
-            self._fail(error.status, str(error))
-        except StandInError as error:
-            self._fail(404, str(error))
+            target, body = urlsplit(self.path), json.loads(self.rfile.read(int(self.headers["content-length"])))
+            path = (target.path or "/") + (f"?{target.query}" if target.query else "")
+            repeat, cell = int(self.headers.get(REPEAT_HEADER, "0")), self.headers.get(CELL_HEADER)
+            asked = ReceivedRequest(target.netloc or self.headers["host"], path, body, repeat, cell)
+            status, headers, payload = self.server.answer(asked)
         except Exception as error:
-            self._fail(500, f"{type(error).__name__}: {error}")
-        else:
-            self._send(status, headers, payload)
-
-    def _refuse_method(self) -> None:
-        self._fail(405, f"{self.command} is not served: stand-ins answer POST, over plain http")
-
-    do_GET = do_HEAD = do_PUT = do_DELETE = do_PATCH = do_OPTIONS = do_CONNECT = _refuse_method
-
-    def _received(self) -> ReceivedRequest:
-        target = urlsplit(self.path)
-        body = self._json_object()
-        host = target.netloc or self.headers.get("host", "")
-        path = (target.path or "/") + (f"?{target.query}" if target.query else "")
-        repeat = self.headers.get(REPEAT_HEADER, "0")
-        if not repeat.isdecimal():
-            raise _Rejected(400, f"header {REPEAT_HEADER} must be a whole number from 0, got {repeat!r}")
-        return ReceivedRequest(host, path, body, int(repeat), self.headers.get(CELL_HEADER))
-
-    def _json_object(self) -> dict[str, Any]:
-        length = self.headers.get("content-length", "")
-        if not length.isdecimal():
-            raise _Rejected(411, "a request needs a Content-Length")
-        if int(length) > LARGEST_BODY:
-            raise _Rejected(413, f"the body has {length} bytes; at most {LARGEST_BODY} are read")
-        try:
-            body = json.loads(self.rfile.read(int(length)))
-        except (ValueError, RecursionError) as error:
-            raise _Rejected(400, f"the body is not JSON: {error}") from None
-        if not isinstance(body, dict):
-            raise _Rejected(400, f"the body must be a JSON object, not {type(body).__name__}")
-        return body
-
-    def _fail(self, status: int, reason: str) -> None:
-        self.server.failures.append(f"{status} to {self.command} {self.path}: {reason}")
-        self.close_connection = True  # what is left of the request was perhaps not read
-        payload = json.dumps({"error": {"message": reason}}).encode()
-        self._send(status, {"content-type": "application/json"}, payload)
-
-    def _send(self, status: int, headers: Mapping[str, str], payload: bytes) -> None:
+            planned = isinstance(error, StandInError)
+            status, reason = (404, str(error)) if planned else (500, f"{type(error).__name__}: {error}")
+            self.server.failures.append(f"{status} to {self.command} {self.path}: {reason}")
+            self.close_connection = True  # what is left of the request was perhaps not read
+            headers = {"content-type": "application/json", "connection": "close"}
+            payload = json.dumps({"error": {"message": reason}}).encode()
         self.send_response_only(status)
         for name, value in {**headers, "content-length": str(len(payload))}.items():
             self.send_header(name, value)
-        if self.close_connection:
-            self.send_header("connection", "close")
         self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(payload)
+        self.wfile.write(payload)
         self.wfile.flush()
 
     def log_message(self, format: str, *args: Any) -> None:
