@@ -1,6 +1,6 @@
 """Recording by batch: the missing calls go to the provider as files, for half the price, and come back within a day.
 
-    batches = Batches(panel, judges, keys, has=..., store=..., state=Path("cassettes/.batches/panel.json"))
+    batches = Batches(library, judges, keys, say=..., must_stop=...)
     batches.submit(calls)              # what is neither recorded nor under way
     report = batches.wait(calls)       # polls and stores until nothing is under way; may be left at any moment
     report = batches.collect(calls)    # or: stores what has come back, without waiting
@@ -72,8 +72,8 @@ class BatchInterface(Protocol):
     MOST_REQUESTS: int  # of one batch
     MOST_BYTES: int  # of the file of one batch
 
-    def line(self, number: str, call: Call) -> bytes:
-        """The request of a call as a line of the file, under its number; line feed included."""
+    def entry(self, number: str, call: Call) -> Mapping[str, Any]:
+        """The request of a call under its number, which is a line of the file."""
 
     def submit(self, web: Web, lines: Sequence[bytes], tag: str) -> str:
         """Hand in a file; the provider's name of the batch. `tag` is what `find` looks for."""
@@ -103,7 +103,7 @@ def batch_interface(judge: Judge) -> BatchInterface:
             f"judge {judge.name}: the wire format {judge.wire} has no batch interface; record this judge with "
             "--record=missing, and leave it out here with --judges"
         )
-    needs = ("MOST_REQUESTS", "MOST_BYTES", "line", "submit", "progress", "results", "result", "cancel", "find")
+    needs = ("MOST_REQUESTS", "MOST_BYTES", "entry", "submit", "progress", "results", "result", "cancel", "find")
     return cast(BatchInterface, named(name, what="batch interface", package=__name__, known=BATCHES, needs=needs))
 
 

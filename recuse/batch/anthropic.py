@@ -23,10 +23,9 @@ _STATUS = {
 }  # fmt: skip
 
 
-def line(number: str, call: Call) -> bytes:
+def entry(number: str, call: Call) -> Mapping[str, Any]:
     """The body of the call under its number."""
-    entry = {"custom_id": number, "params": json.loads(call.request.body)}
-    return json.dumps(entry, ensure_ascii=False).encode("utf-8", "backslashreplace")
+    return {"custom_id": number, "params": json.loads(call.request.body)}
 
 
 def submit(web: Web, lines: Sequence[bytes], tag: str) -> str:

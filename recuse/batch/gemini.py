@@ -20,10 +20,9 @@ MOST_BYTES = 1_000_000_000
 _DONE = ("SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED")
 
 
-def line(number: str, call: Call) -> bytes:
+def entry(number: str, call: Call) -> Mapping[str, Any]:
     """The body of the call under its number."""
-    entry = {"key": number, "request": json.loads(call.request.body)}
-    return json.dumps(entry, ensure_ascii=False).encode("utf-8", "backslashreplace")
+    return {"key": number, "request": json.loads(call.request.body)}
 
 
 def submit(web: Web, lines: Sequence[bytes], tag: str) -> str:

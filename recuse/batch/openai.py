@@ -20,11 +20,15 @@ _CALLS = ("/chat/completions", "/responses")
 _DONE = ("completed", "failed", "expired", "cancelled")
 
 
-def line(number: str, call: Call) -> bytes:
+def entry(number: str, call: Call) -> Mapping[str, Any]:
     """The body of the call, under the endpoint that OpenAI calls by. `BatchError` for an address its batches do not
     take."""
-    entry = {"custom_id": number, "method": "POST", "url": _endpoint(call), "body": json.loads(call.request.body)}
-    return json.dumps(entry, ensure_ascii=False).encode("utf-8", "backslashreplace")
+    path = urlsplit(call.request.url).path
+    for ending in _CALLS:
+        if path.endswith(ending):
+            body = json.loads(call.request.body)
+            return {"custom_id": number, "method": "POST", "url": f"/v1{ending}", "body": body}
+    raise BatchError(f"judge {call.judge}: {path} is no address that OpenAI's batches take ({', '.join(_CALLS)})")
 
 
 def submit(web: Web, lines: Sequence[bytes], tag: str) -> str:
@@ -81,14 +85,6 @@ def find(web: Web, tag: str, size: int, known: frozenset[str]) -> str | None:
         if not page.get("has_more") or not page["data"]:
             return None
         after = {"after": page["data"][-1]["id"]}
-
-
-def _endpoint(call: Call) -> str:
-    path = urlsplit(call.request.url).path
-    for ending in _CALLS:
-        if path.endswith(ending):
-            return f"/v1{ending}"
-    raise BatchError(f"judge {call.judge}: {path} is no address that OpenAI's batches take ({', '.join(_CALLS)})")
 
 
 def _at(web: Web, path: str) -> str:

@@ -13,7 +13,9 @@ from pathlib import Path
 from secrets import token_hex
 
 from recuse.batch import BatchError, BatchInterface, Lost, Web, batch_interface
+from recuse.cassettes import call_headers
 from recuse.cassettes.cell_cassette import UNDER_WAY
+from recuse.cassettes.library import Library
 from recuse.cassettes.writer import replace_file
 from recuse.judges.client import Credentials
 from recuse.schema import Call, Judge, RawResponse, RecuseError
@@ -60,22 +62,21 @@ class BatchReport:
 
 
 class Batches:
-    """The batches of a panel. One process at a time: `has` and `store` are those of a cassette library in use for
-    recording, whose lock keeps others out: whether the answer to a call is kept, and what keeps it.
+    """The batches of a panel. One process at a time: its `library` is in use for recording, whose lock keeps others
+    out.
 
     `attempts` is how often a passing trouble of the provider is met with another try. `must_stop` is asked after every
-    look: the reason why nothing more may be spent, or "". `texts`: whether the provider's words are quoted.
+    look: the reason why nothing more may be spent, or "". `stored` hears of every answer that was kept.
     """
 
     def __init__(
-        self, panel: str, judges: Mapping[str, Judge], keys: Mapping[str, Credentials], *,
-        has: Callable[[Call], bool], store: Callable[[Call, RawResponse], None], state: Path,
-        say: Callable[[str], None] = lambda line: None, attempts: int = 6,
-        must_stop: Callable[[], str] = lambda: "", texts: bool = True,
+        self, library: Library, judges: Mapping[str, Judge], keys: Mapping[str, Credentials], *,
+        say: Callable[[str], None], must_stop: Callable[[], str], attempts: int = 6,
+        stored: Callable[[Call, RawResponse], None] = lambda call, response: None,
     ) -> None:  # fmt: skip
-        self._panel, self._judges, self._has, self._store, self._say = panel, judges, has, store, say
-        self._keys, self._attempts, self._texts = keys, attempts, texts
-        self._state, self._must_stop = State(state), must_stop
+        self._library, self._panel, self._judges, self._keys = library, library.panel, judges, keys
+        self._say, self._must_stop, self._attempts, self._stored = say, must_stop, attempts, stored
+        self._state = State(state_of(library.root, library.panel))
         self._tried: Counter[str] = Counter()
         self._looks: Counter[str] = Counter()  # tag -> how often its batch was looked for in vain
 
@@ -83,12 +84,29 @@ class Batches:
         """Submit what is neither stored nor under way; returns how many requests. Every judge is looked at before the
         first is asked, so that one without a batch interface stops nothing halfway."""
         how = {name: batch_interface(self._judges[name]) for name in dict.fromkeys(call.judge for call in calls)}
-        return sum(self._submit(name, one, [c for c in calls if c.judge == name]) for name, one in how.items())
+        wanted = {number_of(call): call for call in self.unsubmitted(calls)}
+        for judge, interface in how.items():
+            own = {number: call for number, call in wanted.items() if call.judge == judge}
+            with self._web(judge) as web:
+                for numbers, lines in _files(interface, own):
+                    entry = Entry(f"recuse-{self._panel}-{token_hex(8)}", judge, numbers)
+                    self._state.put(entry)  # before the provider knows of it: see Entry
+                    try:
+                        with _expected(judge):
+                            batch = interface.submit(web, lines, entry.tag)
+                    except BatchError as error:
+                        if not error.unsure:
+                            self._state.remove(entry.tag)  # surely not taken
+                        raise
+                    self._state.put(replace(entry, id=batch))
+                    self._say(f"{judge}: submitted {len(numbers)} requests in one batch")
+            self._tried.update(own.keys())
+        return len(wanted)
 
     def unsubmitted(self, calls: Sequence[Call]) -> list[Call]:
         """The calls that are neither stored nor under way: what `submit` would submit and what will be paid for."""
         under_way = self._state.under_way()
-        return [call for call in calls if number_of(call) not in under_way and not self._has(call)]
+        return [call for call in calls if number_of(call) not in under_way and not self._library.has(call)]
 
     def collect(self, calls: Sequence[Call]) -> BatchReport:
         """Store what has come back for these calls. A batch leaves the state when all of it is done with. `BatchError`
@@ -130,7 +148,13 @@ class Batches:
             total += collected
             if why := self._must_stop():
                 total.stopped = why
-                self._cancel(calls)
+                for entry in self._state.holding({number_of(call) for call in calls}):
+                    try:
+                        with self._web(entry.judge) as web:
+                            if entry.id is not None:
+                                batch_interface(self._judges[entry.judge]).cancel(web, entry.id)
+                    except BatchError as error:  # it may have ended just now; the others are still to be cancelled
+                        self._say(f"{entry.judge}: a batch could not be cancelled: {error}")
                 return total
             again = [call for call in collected.expired if self._tried[number_of(call)] < TRIES]
             total.expired = [call for call in total.expired if call not in again]
@@ -144,24 +168,6 @@ class Batches:
             sleep(POLL_S)
 
     # ------------------------------------------------------------------ inside
-
-    def _submit(self, judge: str, interface: BatchInterface, calls: Sequence[Call]) -> int:
-        wanted = {number_of(call): call for call in self.unsubmitted(calls)}
-        with self._web(judge) as web:
-            for numbers, lines in _files(interface, wanted):
-                entry = Entry(f"recuse-{self._panel}-{token_hex(8)}", judge, numbers)
-                self._state.put(entry)  # before the provider knows of it: see Entry
-                try:
-                    with _expected(judge):
-                        batch = interface.submit(web, lines, entry.tag)
-                except BatchError as error:
-                    if not error.unsure:
-                        self._state.remove(entry.tag)  # surely not taken
-                    raise
-                self._state.put(replace(entry, id=batch))
-                self._say(f"{judge}: submitted {len(numbers)} requests in one batch")
-        self._tried.update(wanted.keys())
-        return len(wanted)
 
     def _identified(self, entry: Entry, known: Mapping[str, Call], report: BatchReport) -> Entry:
         """The entry with its batch's identifier, where its submission was cut off and the provider lists it by now. One
@@ -225,24 +231,17 @@ class Batches:
         elif isinstance(outcome, Lost):
             report.failed.append((call, web.shown(outcome.why)))
         else:
-            self._store(call, outcome)
-            if self._has(call):
+            request = call.request
+            self._library.store(request.method, request.url, request.body, call_headers(call), outcome)
+            if self._library.has(call):
                 report.stored += 1
+                self._stored(call, outcome)
             else:
                 body = web.shown(outcome.body.decode("utf-8", "replace"))
                 report.failed.append((call, f"HTTP {outcome.status}: {body}"))
 
-    def _cancel(self, calls: Sequence[Call]) -> None:
-        for entry in self._state.holding({number_of(call) for call in calls}):
-            if entry.id is not None:
-                try:
-                    with self._web(entry.judge) as web:
-                        batch_interface(self._judges[entry.judge]).cancel(web, entry.id)
-                except BatchError as error:  # it may have ended just now; the others are still to be cancelled
-                    self._say(f"{entry.judge}: a batch could not be cancelled: {error}")
-
     def _web(self, judge: str) -> Web:
-        return Web(self._judges[judge], self._keys.get(judge, Credentials()), self._attempts, self._texts)
+        return Web(self._judges[judge], self._keys.get(judge, Credentials()), self._attempts, self._library.texts)
 
 
 def number_of(call: Call) -> str:
@@ -256,7 +255,8 @@ def _files(interface: BatchInterface, wanted: Mapping[str, Call]) -> Iterable[tu
     lines: list[bytes] = []
     size = 0
     for number, call in wanted.items():
-        line = interface.line(number, call)
+        entry = interface.entry(number, call)
+        line = json.dumps(entry, ensure_ascii=False).encode("utf-8", "backslashreplace")
         if lines and (len(lines) >= interface.MOST_REQUESTS or size + len(line) + 1 > interface.MOST_BYTES):
             yield tuple(numbers), lines
             numbers, lines, size = [], [], 0

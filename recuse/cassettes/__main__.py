@@ -33,29 +33,26 @@ def main(arguments: list[str] | None = None) -> int:
     pack.add_argument("--to", default="", metavar="URL", help="store it there: file://, s3://, gs://, ... (fsspec)")
     fetch = commands.add_parser("fetch", help="fetch the packs that are not here yet")
     fetch.add_argument("folder", type=Path, nargs="?", default=Path("cassettes"))
+    options = parser.parse_args(arguments)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return _run(parser.parse_args(arguments))
+            if options.command == "check":
+                checked = check_cassettes(options.folder, options.max_mb)
+                print(checked.text())
+                return 1 if checked.faults else 0
+            if options.command == "fetch":
+                print("\n".join(pack_file.fetch_packs(options.folder)) or "all packs are here")
+            elif options.command == "pack":
+                with nothing_records(options.panel):
+                    print(pack_panel(options.panel, options.to))
+            else:
+                for path in options.files:
+                    with nothing_records(path.resolve().parent.parent.parent):  # <panel>/<task>/<protocol>/<cell>
+                        print(compact(path, options.drop_damaged, options.gzip))
     except RecuseError as error:
         print(error, file=sys.stderr)
         return 1
-
-
-def _run(options: argparse.Namespace) -> int:
-    if options.command == "check":
-        checked = check_cassettes(options.folder, options.max_mb)
-        print(checked.text())
-        return 1 if checked.faults else 0
-    if options.command == "fetch":
-        print("\n".join(pack_file.fetch_packs(options.folder)) or "all packs are here")
-    elif options.command == "pack":
-        with nothing_records(options.panel):
-            print(pack_panel(options.panel, options.to))
-    else:
-        for path in options.files:
-            with nothing_records(path.resolve().parent.parent.parent):  # <panel>/<task>/<protocol>/<cell>
-                print(compact(path, options.drop_damaged, options.gzip))
     return 0
 
 

@@ -170,7 +170,10 @@ def nearest(recorded: Iterable[Recorded], request: Request) -> Recorded | None:
     def distance(recorded: Recorded) -> tuple[int, int]:
         old = _leaves(recorded[2])
         paths = [path for path in {*old, *new} if old.get(path) != new.get(path)]
-        size = sum(_unshared(str(old.get(path, "")), str(new.get(path, ""))) for path in paths)
+        size = 0  # of what is left after the common beginning and end are taken away
+        for one, other in ((str(old.get(path, "")), str(new.get(path, ""))) for path in paths):
+            start = _shared(one, other)
+            size += max(len(one), len(other)) - start - _shared(one[start:][::-1], other[start:][::-1])
         return len(paths) + (recorded[1] != request.url), size
 
     return min(recorded, key=distance, default=None)
@@ -184,45 +187,39 @@ def request_differences(recorded: Recorded, request: Request) -> list[str]:
     if recorded[1] != request.url:
         differences.append(f"url: recorded {recorded[1]}, asked {request.url}")
     old, new = _leaves(recorded[2]), _leaves(request.body)
-    for path in [*old, *(p for p in new if p not in old)]:
-        if old.get(path) != new.get(path):
-            differences += _difference(path, old.get(path), new.get(path))
+    for path in old | new:
+        before, after = old.get(path), new.get(path)
+        if isinstance(before, str) and isinstance(after, str) and max(len(before), len(after)) > 60:
+            lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=0)
+            changed = [f"  {_cut(line)}" for line in lines if not line.startswith(("---", "+++", "@@"))]
+            differences += [f"{path}: (- recorded, + asked)", *changed[:6]] if before != after else []
+        elif before != after:
+            differences.append(f"{path}: recorded {_shown(before)}, asked {_shown(after)}")
     return _capped(differences, 8)
 
 
-def _difference(path: str, old: Any, new: Any) -> list[str]:
-    if isinstance(old, str) and isinstance(new, str) and max(len(old), len(new)) > 60:
-        lines = difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm="", n=0)
-        changed = [line for line in lines if not line.startswith(("---", "+++", "@@"))]
-        return [f"{path}: (- recorded, + asked)", *(f"  {_cut(line)}" for line in changed[:6])]
-    return [f"{path}: recorded {_shown(old)}, asked {_shown(new)}"]
-
-
-def _unshared(one: str, other: str) -> int:
-    """Length of what is left after the common beginning and end are taken away."""
-    shortest = min(len(one), len(other))
-    start = next((i for i in range(shortest) if one[i] != other[i]), shortest)
-    end = next((i for i in range(shortest - start) if one[-1 - i] != other[-1 - i]), shortest - start)
-    return max(len(one), len(other)) - start - end
+def _shared(one: str, other: str) -> int:
+    """Length of the common beginning."""
+    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
 def _leaves(body: bytes) -> dict[str, Any]:
+    """Every value of a JSON body that holds no other, by its path."""
+
+    def walk(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+        if isinstance(value, dict):
+            for name, member in value.items():
+                yield from walk(member, f"{path}.{name}" if path else name)
+        elif isinstance(value, list):
+            for position, member in enumerate(value):
+                yield from walk(member, f"{path}[{position}]")
+        else:
+            yield path or "body", value
+
     try:
-        value = json.loads(body)
+        return dict(walk(json.loads(body), ""))
     except (ValueError, RecursionError):
         return {"body": body.decode("utf-8", "replace")}
-    return dict(_walk(value, ""))
-
-
-def _walk(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, dict):
-        for name, member in value.items():
-            yield from _walk(member, f"{path}.{name}" if path else name)
-    elif isinstance(value, list):
-        for position, member in enumerate(value):
-            yield from _walk(member, f"{path}[{position}]")
-    else:
-        yield path or "body", value
 
 
 def _shown(value: Any) -> str:

@@ -12,7 +12,6 @@ from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from recuse.cassettes import cell_file, pack_file, record_format
@@ -53,7 +52,7 @@ class Checked:
     def _counts(self, *panels: str) -> str:
         files, packed, answers = (sum(n[p] for p in panels) for n in (self.files, self.packed, self.answers))
         compressed = f" ({packed} compressed)" if packed else ""
-        return f"{files} cassettes{compressed}, {answers} answers, {sum(self.bytes[p] for p in panels) / 1e6:.2f} MB"
+        return f"{files} cassettes{compressed}, {answers} answers, {self.megabytes(*panels):.2f} MB"
 
     @contextmanager
     def collecting(self) -> Iterator[None]:
@@ -63,10 +62,9 @@ class Checked:
         except RecuseError as error:
             self.faults.append(str(error))
 
-    @property
-    def megabytes(self) -> float:
-        """Size of all files as stored, in units of 10^6 bytes."""
-        return sum(self.bytes.values()) / 1e6
+    def megabytes(self, *panels: str) -> float:
+        """Size of these panels' files as stored, in units of 10^6 bytes."""
+        return sum(self.bytes[panel] for panel in panels) / 1e6
 
 
 def check_cassettes(root: Path, largest_mb: float = LARGEST_MB) -> Checked:
@@ -95,8 +93,8 @@ def check_cassettes(root: Path, largest_mb: float = LARGEST_MB) -> Checked:
             checked.faults.append(f"{path}: not a cassette ({why})")
     with checked.collecting():
         check_distinct(cells)
-    if checked.megabytes > largest_mb:
-        checked.faults.append(f"{root}: {checked.megabytes:.1f} MB of cassettes; at most {largest_mb:g} MB are allowed")
+    if (megabytes := checked.megabytes(*checked.bytes)) > largest_mb:
+        checked.faults.append(f"{root}: {megabytes:.1f} MB of cassettes; at most {largest_mb:g} MB are allowed")
     return checked
 
 
@@ -146,25 +144,21 @@ def _check_cell(checked: Checked, path: Path, cell: str) -> None:
             torn = "the last line is unfinished; record again with --record=missing, or compact it"
             checked.faults.append(f"{path}: {torn}")
         checked.faults += [f"{path}: contains what looks like {kind}" for kind in key_shapes_in(data)]
-        if index.header is not None:
-            checked.faults += [f"{path}:1: {fault}" for fault in _header_faults(index.header, cell)]
-        checked.faults += _content_faults(path, index, data)
+        checked.faults += _content_faults(path, cell, index, data)
 
 
-def _header_faults(header: Mapping[str, Any], cell: str) -> Iterator[str]:
-    if header.get("cell") != cell:
-        yield f"recorded as cell {header.get('cell')}; the file was moved or copied"
-    if (provenance := header.get("provenance")) not in PROVENANCES:
-        yield f"provenance is {provenance!r}, not one of {', '.join(PROVENANCES)}"
-    fingerprint = header.get("fingerprint")
-    if not isinstance(fingerprint, dict) or not fingerprint.get("model"):
-        yield "the fingerprint does not say which model answered"
-    if not header.get("engine"):
-        yield "the header does not say which engine recorded it"
-
-
-def _content_faults(path: Path, index: CellIndex, data: bytes) -> Iterator[str]:
-    provenance = (index.header or {}).get("provenance")
+def _content_faults(path: Path, cell: str, index: CellIndex, data: bytes) -> Iterator[str]:
+    header = index.header or {}
+    provenance, fingerprint = header.get("provenance"), header.get("fingerprint")
+    known = isinstance(fingerprint, dict) and bool(fingerprint.get("model"))
+    if index.header is not None:
+        wrong = {
+            f"recorded as cell {header.get('cell')}; the file was moved or copied": header.get("cell") != cell,
+            f"provenance is {provenance!r}, not one of {', '.join(PROVENANCES)}": provenance not in PROVENANCES,
+            "the fingerprint does not say which model answered": not known,
+            "the header does not say which engine recorded it": not header.get("engine"),
+        }
+        yield from (f"{path}:1: {fault}" for fault, there in wrong.items() if there)
     answered = {key for key, _ in index.answers}
     for key, (method, url, body) in read_requests(index, data).items():
         if request_key(Request(url, body, method)) != key:
@@ -182,9 +176,9 @@ def _content_faults(path: Path, index: CellIndex, data: bytes) -> Iterator[str]:
         elif b'"model' in body:
             answer = json.loads(body)
             models[str(answer.get("model") or answer.get("modelVersion") or "")] += 1
-    fingerprint = (index.header or {}).get("fingerprint") or {}
-    wire, requested = str(fingerprint.get("wire")), str(fingerprint.get("model"))
-    for other in other_models(wire, requested, models) if provenance == "recorded" and fingerprint else ():
+    asked = fingerprint if isinstance(fingerprint, dict) else {}
+    wire, requested = str(asked.get("wire")), str(asked.get("model"))
+    for other in other_models(wire, requested, models) if provenance == "recorded" and asked else ():
         yield f"{path}: {models[other]} answers are by {other}, and the model that was asked is {requested}"
 
 

@@ -25,6 +25,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from io import BufferedRandom
+from itertools import starmap
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import parse_qsl
@@ -70,7 +71,9 @@ class Pack:
 
 def packed_cell(plain: Path) -> Path | None:
     """Where a cell that has no file of its own is found in a pack of its panel: its path with `SUFFIX`."""
-    return plain.with_name(plain.name + SUFFIX) if _place(plain) else None
+    with suppress(FileNotFoundError):
+        return plain.with_name(plain.name + SUFFIX) if _held(plain) else None
+    return None
 
 
 def packed_cells(root: Path) -> Iterator[Path]:
@@ -99,30 +102,25 @@ def member(path: Path) -> tuple[bytes, os.stat_result]:
 
 
 def _held(path: Path) -> tuple[_OpenPack, str]:
-    if (place := _place(path.with_name(path.name.removesuffix(SUFFIX)))) is None:
-        raise FileNotFoundError(errno.ENOENT, "no pack holds it", str(path))
-    return place
-
-
-def _place(plain: Path) -> tuple[_OpenPack, str] | None:
-    """The pack that holds a cell, and what the cell is called in it, by its plain file,
-    cassettes/PANEL/task/protocol/cell.jsonl."""
+    """The pack that holds a cell, and what the cell is called in it, cassettes/PANEL/task/protocol/cell.jsonl."""
+    plain = path.with_name(path.name.removesuffix(SUFFIX))
     folder = plain.parents[2] if len(plain.parents) > 3 else None
-    if folder is None or not os.path.lexists(folder / INDEX):
-        return None
-    cell = plain.relative_to(folder).as_posix()
-    pack = _holding(folder).get(cell)
-    return None if pack is None else (pack, cell)
+    if folder is not None and os.path.lexists(folder / INDEX):
+        cell = plain.relative_to(folder).as_posix()
+        if (pack := _holding(folder).get(cell)) is not None:
+            return pack, cell
+    raise FileNotFoundError(errno.ENOENT, "no pack holds it", str(path))
 
 
 def packs_of(folder: Path) -> tuple[Pack, ...]:
     """What packs.json of the panel in `folder` names; `CassetteError` where it is not what `pack` writes."""
-    seen = stamp_of(folder / INDEX)
-    return _read_index(folder / INDEX, seen) if seen else ()
+    return _read_index(folder / INDEX, stamp_of(folder / INDEX))
 
 
 @lru_cache(maxsize=64)
-def _read_index(path: Path, _: Stamp) -> tuple[Pack, ...]:
+def _read_index(path: Path, there: Stamp | None) -> tuple[Pack, ...]:
+    if there is None:
+        return ()
     try:
         packs = tuple(Pack(**row) for row in json.loads(raw_bytes(path))["packs"])
         numbers = [n for pack in packs for n in (pack.bytes, pack.cells, pack.answers)]
@@ -179,13 +177,9 @@ def _holding(folder: Path) -> dict[str, _OpenPack]:
     for pack in packs_of(folder):
         path = folder.parent / STORE / pack.name
         if (there := stamp_of(path)) is None:
-            raise _not_here(folder / INDEX, path, pack)
+            raise CassetteError(f"{folder / INDEX} names {path}, which is not here; {_remedy(path, pack)}")
         stamps.append((path, there, pack))
-    return _merged(folder, tuple(stamps))
-
-
-def _not_here(index: Path, path: Path, pack: Pack) -> CassetteError:
-    return CassetteError(f"{index} names {path}, which is not here; {_remedy(path, pack)}")
+    return _merged(tuple(stamps))
 
 
 def _remedy(path: Path, pack: Pack) -> str:
@@ -194,12 +188,8 @@ def _remedy(path: Path, pack: Pack) -> str:
 
 
 @lru_cache(maxsize=64)
-def _merged(folder: Path, packs: tuple[tuple[Path, Stamp, Pack], ...]) -> dict[str, _OpenPack]:
-    holding: dict[str, _OpenPack] = {}
-    for place in packs:
-        pack = _open_pack(*place)
-        holding |= dict.fromkeys(pack.places, pack)
-    return holding
+def _merged(packs: tuple[tuple[Path, Stamp, Pack], ...]) -> dict[str, _OpenPack]:
+    return {cell: pack for pack in starmap(_open_pack, packs) for cell in pack.places}
 
 
 @lru_cache(maxsize=64)
@@ -269,8 +259,12 @@ def write_pack(folder: Path, cells: Mapping[Path, int], contents: Callable[[Path
         with alone(store):  # another panel may be packed at the same time
             lines = ignored.read_text(encoding="utf-8").splitlines() if ignored.exists() else []
             replace_file(ignored, "".join(f"{line}\n" for line in dict.fromkeys([*lines, pack.name])).encode())
-    older = [one for one in packs_of(folder) if one.sha256 != sha256 and not _is_covered(store, one, written)]
-    rows = [asdict(one) for one in (*older, pack)]
+    rows = [asdict(pack)]
+    for older in reversed(packs_of(folder)):  # but for what the new one holds every cell of
+        path, there = store / older.name, stamp_of(store / older.name)
+        covered = there is not None and _open_pack(path, there, older).places.keys() <= written.places.keys()
+        if older.sha256 != sha256 and not covered:
+            rows.insert(0, asdict(older))
     replace_file(folder / INDEX, (json.dumps({"packs": rows}, indent=2) + "\n").encode())
     return pack
 
@@ -281,13 +275,6 @@ def _written(file: BufferedRandom) -> str:
     os.fsync(file.fileno())
     file.seek(0)
     return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _is_covered(store: Path, pack: Pack, newer: _OpenPack) -> bool:
-    """Whether a newer pack holds every cell of one in the store."""
-    path = store / pack.name
-    there = stamp_of(path)
-    return there is not None and _open_pack(path, there, pack).places.keys() <= newer.places.keys()
 
 
 def _add(archive: zipfile.ZipFile, name: str, content: bytes | bytearray) -> None:
@@ -315,7 +302,7 @@ def fetch_packs(root: Path) -> Iterator[str]:
 
 def _download(pack: Pack, path: Path, index: Path) -> None:
     if not pack.url:
-        raise _not_here(index, path, pack)
+        raise CassetteError(f"{index} names {path}, which is not here; {_remedy(path, pack)}")
     _check_address(pack.url)
     draft = path.with_name(path.name + TEMPORARY)
     try:

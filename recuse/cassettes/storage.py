@@ -42,9 +42,11 @@ class Storage:
         sync_all(written)
 
     def prepare(self, cassettes: Iterable[CellCassette]) -> None:
-        """Before the first answer arrives: mend what is damaged, and give every cell that lacks answers its file."""
+        """Before the first answer arrives: cut damage out of cassettes, keeping the damaged file beside; unpack what is
+        to be recorded into; and give every cell that lacks answers its file."""
         cassettes = list(cassettes)
-        self._mend(cassettes)
+        for cassette in cassettes:
+            self._mend(cassette)
         for cassette in cassettes:
             if cassette.missing and not cassette.index.sound_size and cassette.header is not None:
                 header = self._header_line(cassette)
@@ -54,37 +56,46 @@ class Storage:
             if cassette.missing:
                 cassette.read_base()
 
-    def _mend(self, cassettes: Iterable[CellCassette]) -> None:
-        """Cut damage out of cassettes, keeping the damaged file beside; unpack what is to be recorded into."""
-        for cassette in cassettes:
-            if cassette.obsolete_side:  # recorded for another prompt or model, and never finished
-                cassette.index.path.unlink(missing_ok=True)
-                cassette.load(anew=True)
-            index = cassette.index
-            packed = is_packed(index.path)
-            if cassette.faults and (not index.faults or (packed and index.stamp is None) or is_in_pack(index.path)):
-                cassette.check()  # somebody moved the file here, or it cannot be read at all: not for us to decide
-            if index.faults and (index.size or packed):
-                replace_file(index.path.with_name(index.path.name + DAMAGED), raw_bytes(index.path))
-                data, _ = salvaged(cell_file.readable_part(index.path), str(index.path))
-                if record_format.kind_of(data) != record_format.HEADER:  # nobody knows what was served then
-                    served = SERVED in (cassette.header or {}).get("fingerprint", {})
-                    data = self._header_line(cassette) + (b"" if served else data)
-                replace_contents(index.path, data)
-                cassette.load(cassette.anew)
-            # A file is compressed that will be appended to, or is there in both forms since its last unpacking.
-            to_record = not cassette.anew and bool(cassette.missing)
-            if to_record if is_packed(cassette.main) else packed_path(cassette.main).exists():
-                cell_file.make_plain(cassette.main)
-                cassette.load(cassette.anew)
+    def _mend(self, cassette: CellCassette) -> None:
+        if cassette.obsolete_side:  # recorded for another prompt or model, and never finished
+            cassette.index.path.unlink(missing_ok=True)
+            cassette.load(anew=True)
+        index = cassette.index
+        packed = is_packed(index.path)
+        if cassette.faults and (not index.faults or (packed and index.stamp is None) or is_in_pack(index.path)):
+            cassette.check()  # somebody moved the file here, or it cannot be read at all: not for us to decide
+        if index.faults and (index.size or packed):
+            replace_file(index.path.with_name(index.path.name + DAMAGED), raw_bytes(index.path))
+            data, _ = salvaged(cell_file.readable_part(index.path), str(index.path))
+            if record_format.kind_of(data) != record_format.HEADER:  # nobody knows what was served then
+                served = SERVED in (cassette.header or {}).get("fingerprint", {})
+                data = self._header_line(cassette) + (b"" if served else data)
+            replace_contents(index.path, data)
+            cassette.load(cassette.anew)
+        # A file is compressed that will be appended to, or is there in both forms since its last unpacking.
+        to_record = not cassette.anew and bool(cassette.missing)
+        if to_record if is_packed(cassette.main) else packed_path(cassette.main).exists():
+            cell_file.make_plain(cassette.main)
+            cassette.load(cassette.anew)
 
     def store(self, cassette: CellCassette, interaction: Interaction, request: Request, answer: RawResponse) -> None:
         """One write for the answer, preceded by its request and the header where they are not in the file yet."""
         with self._lock:
             if interaction in cassette.index.answers:
                 return
-            new = self._new_lines(cassette, interaction, request, answer)
-            index, data = cassette.index, b"".join(new)
+            index, (key, repeat) = cassette.index, interaction
+            clean, clean_text = self._secrets.clean, self._secrets.clean_text
+            new = [] if index.sound_size else [self._header_line(cassette)]
+            if key not in index.requests:
+                public = public_request(request)
+                stored = (public.method, clean_text(public.url), clean(public.body))
+                new.append(request_line(key, stored, cassette.base))
+                cassette.base = cassette.base or (key, stored)
+            headers = {name: clean_text(value) for name, value in answer.headers.items()}
+            real = (cassette.header or {}).get("provenance") == "recorded"  # a stand-in's time is nobody's
+            seconds = answer.seconds if real else None
+            new.append(record_format.answer_line(key, repeat, answer.status, headers, clean(answer.body), seconds))
+            data = b"".join(new)
             if self._secrets.found_in(data):
                 raise RecuseError(
                     f"cell {cassette.cell}: an answer was not stored, a secret could not be taken out of it"
@@ -136,23 +147,6 @@ class Storage:
             replace_file(_marker(self._root, self._panel), "\n".join(left).encode())
         elif complete:
             remove_file(_marker(self._root, self._panel))
-
-    def _new_lines(
-        self, cassette: CellCassette, interaction: Interaction, request: Request, answer: RawResponse
-    ) -> list[bytes]:
-        key, repeat = interaction
-        clean, clean_text = self._secrets.clean, self._secrets.clean_text
-        new = [] if cassette.index.sound_size else [self._header_line(cassette)]
-        if key not in cassette.index.requests:
-            public = public_request(request)
-            stored = (public.method, clean_text(public.url), clean(public.body))
-            new.append(request_line(key, stored, cassette.base))
-            cassette.base = cassette.base or (key, stored)
-        headers = {name: clean_text(value) for name, value in answer.headers.items()}
-        real = (cassette.header or {}).get("provenance") == "recorded"  # a stand-in's time is nobody's
-        seconds = answer.seconds if real else None
-        new.append(record_format.answer_line(key, repeat, answer.status, headers, clean(answer.body), seconds))
-        return new
 
     def _header_line(self, cassette: CellCassette) -> bytes:
         if cassette.header is None:

@@ -127,7 +127,15 @@ class Writer:
         If that fails, room is made once - the ballast goes, and other files are closed - and it is tried `again`, so
         that answers on their way, which are paid for, still find a place."""
         try:
-            self._append(path, data, at)
+            descriptor = self._descriptor(path)
+            if os.fstat(descriptor).st_size != at:
+                os.ftruncate(descriptor, at)
+            self._unsynced.add(path)
+            try:
+                _write_all(descriptor, data)
+            except OSError:
+                os.ftruncate(descriptor, at)
+                raise
         except OSError as error:
             if again and self._make_room(path, error):
                 self.append(path, data, at, again=False)
@@ -188,17 +196,6 @@ class Writer:
         with suppress(OSError):
             self._ballast.unlink(missing_ok=True)
         self._lock.release()
-
-    def _append(self, path: Path, data: bytes, at: int) -> None:
-        descriptor = self._descriptor(path)
-        if os.fstat(descriptor).st_size != at:
-            os.ftruncate(descriptor, at)
-        self._unsynced.add(path)
-        try:
-            _write_all(descriptor, data)
-        except OSError:
-            os.ftruncate(descriptor, at)
-            raise
 
     def _make_room(self, path: Path, error: OSError) -> bool:
         """Make room for what is on its way, and tell the recorder to ask nothing more; False if that cannot help."""

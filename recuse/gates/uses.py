@@ -30,8 +30,9 @@ class UseTable(Table, strict=False):
     """[use.<name>]: a purpose, and the gates that decide whether a judge serves it."""
 
     of: tuple[str, ...] = Field(
-        (), description='needs that ratings must offer to be used so, e.g. of = ["scores", "people | reference"], '
-        "where one of several is enough; without it, where stated"
+        (),
+        description='needs that ratings must offer to be used so, e.g. of = ["scores", "people | reference"], '
+        "where one of several is enough; without it, where stated",
     )
     question: str = Field("", description="what a team does with the judge, as a clause")
     yardstick: tuple[str, ...] = Field(

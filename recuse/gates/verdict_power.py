@@ -79,6 +79,7 @@ def _tails(distribution: Distribution) -> float:
     distribution's is: what decides is far out."""
     widths = [high - low for low, high in (distribution.interval(level) for level in (0.999, 0.95))]
     ratio = widths[0] / widths[1] if widths[1] > 0 else math.nan
+
     def narrower(df: float) -> bool:
         return _quantile(0.999, df) / _quantile(0.95, df) < ratio
 
@@ -206,6 +207,7 @@ def _smallest_fault(limit: Limit, estimate: Estimate, around: Spread, level: flo
 @lru_cache(maxsize=4096)
 def _detected(df: float, estimated: Parts, t: float) -> float | None:
     """How many standard errors beyond a bound the truth must lie to be found there with the chance ENOUGH."""
+
     def enough(shift: float) -> bool:
         return _exceeds(shift, df, estimated, t) >= ENOUGH
 

@@ -6,7 +6,7 @@ and Algorithm 1). The factor `condition` shows the author's name or hides it beh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
@@ -67,8 +67,7 @@ def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> li
         answer = reading.json_value(reply, dict)
     except reading.Unreadable as failure:
         return reading.all_failed(scored(task), failure)
-    rows = _all_scores(answer, _expected(task))
-    return rows or [one_score(answer, name, task.scales.get(name), Numeric(*task.scale)) for name in scored(task)]
+    return [one_score(answer, *asked) for asked in _asked(task)]
 
 
 def explanations(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
@@ -96,39 +95,9 @@ def scored(task: Task) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=64)
-def _expected(task: Task) -> tuple[tuple[str, bool, float, float, Set[float] | None], ...]:
-    """Per criterion: whether its score stands beside a reason, the ends of its scale, and its steps where it has any.
-    Empty where one has options."""
-    whole, parts = total(task), []
-    for name, scale in task.scales.items():
-        if not isinstance(scale, Numeric):
-            return ()
-        parts.append((name, True, *scale.ends, frozenset(_steps(*scale.ends, scale.step)) if scale.step else None))
-    return (*parts, *([] if whole is None else [(whole, False, *task.scale, None)]))
-
-
-def _all_scores(
-    answer: dict[str, Any], expected: tuple[tuple[str, bool, float, float, Set[float] | None], ...]
-) -> list[Judgement]:
-    """The rows of a reply in which every score is a number of its scale, as nearly all are; none of any other, which
-    `one_score` looks at part by part."""
-    rows = []
-    try:
-        for name, reasoned, low, high, steps in expected:
-            value = answer[name]["score"] if reasoned else answer[name]
-            number = type(value) is int or type(value) is float
-            if not (number and low <= value <= high and (steps is None or value in steps)):
-                return []
-            rows.append(_judgement(name, value))
-    except (KeyError, TypeError):
-        return []
-    return rows
-
-
-@lru_cache(maxsize=4096)
-def _judgement(criterion: str, number: float) -> Judgement:
-    """One object for all equal scores: a scale has few values, and tables have millions of rows."""
-    return Judgement(criterion, float(number) + 0.0)  # -0.0 equals 0.0 and would be taken for it
+def _asked(task: Task) -> tuple[tuple[str, Scale | None, Numeric], ...]:
+    """What `one_score` wants to know of every score, worked out once for thousands of replies."""
+    return tuple((name, task.scales.get(name), Numeric(*task.scale)) for name in scored(task))
 
 
 def one_score(answer: object, criterion: str, scale: Scale | None, usual: Numeric) -> Judgement:

@@ -182,8 +182,10 @@ def _take_repeats(roles: Roles) -> None:
     beside = [c.name for c in rest if is_judge(c.name) or is_person(c.name)] if len(several) > 1 else []
     alike = [n for n in beside if roles.columns[n].answers_like(roles.columns[several[0]])]
     named = [n for n in roles.free if plain(n) in NAMES["rater"] and n not in alike]  # those asked are in its rows
-    if alike and not roles.filled("raters", "people", "judges", "rater") and not any(
-        names_raters(roles, roles.columns[n]) for n in named
+    if (
+        alike
+        and not roles.filled("raters", "people", "judges", "rater")
+        and not any(names_raters(roles, roles.columns[n]) for n in named)
     ):
         if not any(is_judge(name) for name in alike):  # a judge asked several times, people beside it
             roles.taken["raters"] = {"judge": tuple(several), **{name: (name,) for name in alike}}

@@ -5,13 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from recuse.batch.recording import PRICE, Batches, BatchReport, state_of
-from recuse.cassettes import call_headers
+from recuse.batch.recording import PRICE, Batches, BatchReport
 from recuse.elicitation.plan import Plan
 from recuse.judges.client import keys_from_environment
 from recuse.recording.panel_recording import Chains, Recorder, Replies
-from recuse.recording.progress import IncompleteRecordingError, Spending, StopSignals, spent_text
-from recuse.schema import Call, RawResponse, RecuseError
+from recuse.recording.progress import IncompleteRecordingError, StopSignals, spent_text
+from recuse.schema import RecuseError
 
 
 def record_batches(recorder: Recorder, plans: Sequence[Plan], *, sleep: Callable[[float], None] = time.sleep) -> None:
@@ -36,16 +35,12 @@ def record_batches(recorder: Recorder, plans: Sequence[Plan], *, sleep: Callable
         judges = chains.judges(expected)
         spending = recorder.spending(expected, judges, Replies(judges), share=PRICE)  # also of what is under way
 
-        def store(call: Call, response: RawResponse) -> None:
-            request = call.request
-            library.store(request.method, request.url, request.body, call_headers(call), response)
-            if library.has(call):
-                spending.add(call, response)
+        def spent() -> str:
+            return spent_text(spending.spent, spending.expected, before="; ")
 
         batches = Batches(
-            panel.name, judges, keys_from_environment(judges), has=library.has, store=store,
-            state=state_of(library.root, panel.name), say=lambda line: recorder.say(f"{line}{_spent(spending)}"),
-            must_stop=lambda: spending.exceeded, texts=library.texts,
+            library, judges, keys_from_environment(judges), say=lambda line: recorder.say(f"{line}{spent()}"),
+            must_stop=lambda: spending.exceeded, stored=spending.add,
         )  # fmt: skip
         if others := batches.others(chains.calls()):
             recorder.say(others)
@@ -57,11 +52,7 @@ def record_batches(recorder: Recorder, plans: Sequence[Plan], *, sleep: Callable
             tried = set(missing)
             missing = [call for call in chains.calls() if not library.has(call) and call not in tried]
         missing = [call for call in chains.calls() if not library.has(call)]
-    recorder.say(f"{report.text()}{_spent(spending)}")
+    recorder.say(f"{report.text()}{spent()}")
     if missing:
         rest = f"not recorded: {len(missing)}; what came back is on disk, the same command asks the rest anew"
         raise IncompleteRecordingError(f"{report.text()}\n{rest}")
-
-
-def _spent(spending: Spending) -> str:
-    return spent_text(spending.spent, spending.expected, before="; ")

@@ -53,22 +53,21 @@ class ScriptedSource:
 
     def reply(self, call: Call, fields: Mapping[str, Any]) -> StandinReply:
         """What the judge's behaviour says. Raises `StandInError` for a judge without one."""
-        behave, author = self._behaviour(call.judge), self._judges[call.judge].author
-        given = behave(Facts(call, author == call.target, fields, generator(call), author, self._folder))
+        if call.judge not in self._planted:
+            raise StandInError(
+                f"judge {call.judge} has no behaviour; set `behaviour` in the panel file to a function of your own "
+                "(our_judges.behaviours.generous)"
+            )
+        if call.judge not in self._behaviours:
+            name = self._planted[call.judge]
+            self._behaviours[call.judge] = named(name, what="behaviour", package="recuse.standins.behaviours")
+        author = self._judges[call.judge].author
+        given = self._behaviours[call.judge](
+            Facts(call, author == call.target, fields, generator(call), author, self._folder)
+        )
         reply = given if isinstance(given, ScriptedReply) else ScriptedReply(given)
         tokens = approximate_tokens(call.request.body), approximate_tokens(reply.text)
         return StandinReply(reply.text, reply.refusal, *tokens)
-
-    def _behaviour(self, judge: str) -> Behaviour:
-        if judge not in self._planted:
-            raise StandInError(
-                f"judge {judge} has no behaviour; set `behaviour` in the panel file to a function of your own "
-                "(our_judges.behaviours.generous)"
-            )
-        if judge not in self._behaviours:
-            name = self._planted[judge]
-            self._behaviours[judge] = named(name, what="behaviour", package="recuse.standins.behaviours")
-        return self._behaviours[judge]
 
 
 def generator(call: Call) -> np.random.Generator:

@@ -100,9 +100,7 @@ def open_sources(
     return [_file(replace(panel, read=read)) for panel, read in zip(panels, reads, strict=True)]
 
 
-def open_source(
-    path: Ratings | RatingsSource, gates: Gates, given: Mapping[str, Any], reader: str = ""
-) -> Source:
+def open_source(path: Ratings | RatingsSource, gates: Gates, given: Mapping[str, Any], reader: str = "") -> Source:
     """A panel file (.toml), a file, frame or table of ratings, or ratings. `RecuseError` for what cannot be read."""
     if isinstance(path, Ratings):
         return _file(panel_of(path))

@@ -10,10 +10,10 @@ from pathlib import Path
 from batch_providers import KEY, BatchProvider
 
 from recuse.batch.recording import Batches
-from recuse.cassettes import Library, call_headers, request_key
+from recuse.cassettes import Library, request_key
 from recuse.judges import wire
 from recuse.judges.client import Credentials
-from recuse.schema import Call, Judge, Message, Prompt, RawResponse
+from recuse.schema import Call, Judge, Message, Prompt
 
 CELL = "p/essays/rubric/ann~alpha"
 HEADER = {"provenance": "recorded", "fingerprint": {"model": "ann-1"}}
@@ -46,23 +46,15 @@ class Setting:
     @contextmanager
     def batches(self, texts: bool = True) -> Iterator[Batches]:
         library = self.library()
-
-        def store(call: Call, response: RawResponse) -> None:
-            request = call.request
-            library.store(request.method, request.url, request.body, call_headers(call), response)
-
+        library.texts = texts
         with library.use():
             yield Batches(
-                "p",
+                library,
                 {"ann": self.judge},
                 {"ann": Credentials(KEY)},
-                has=library.has,
-                store=store,
-                state=self.state,
                 say=self.said.append,
                 attempts=2,
                 must_stop=lambda: self.must_stop(),
-                texts=texts,
             )
 
     def replayed(self) -> list[str]:

@@ -96,7 +96,8 @@ def test_a_batch_keeps_to_what_the_provider_takes(setting_of: SettingOf, monkeyp
 def test_nor_is_its_file_too_large(setting_of: SettingOf, monkeypatch: pytest.MonkeyPatch) -> None:
     setting = setting_of("openai")
     assert isinstance(setting.provider, OpenAI)
-    one = len(openai.line(number_of(setting.calls[0]), setting.calls[0])) + 1
+    entry = openai.entry(number_of(setting.calls[0]), setting.calls[0])
+    one = len(json.dumps(entry, ensure_ascii=False).encode("utf-8", "backslashreplace")) + 1
     monkeypatch.setattr(openai, "MOST_BYTES", 2 * one)
     with setting.batches() as batches:
         batches.submit(setting.calls)
@@ -298,7 +299,7 @@ def test_a_batch_that_is_gone_keeps_no_other_back_and_the_remedy_is_told(setting
     assert f"take {gone} out of {setting.state}" in str(caught.value)
     assert [entry["id"] for entry in json.loads(setting.state.read_text())["batches"]] == [gone]
     with setting.batches() as batches:
-        assert [call.item for call in setting.calls if not batches._has(call)] == ["0", "0"]
+        assert [call.item for call in setting.calls if not batches._library.has(call)] == ["0", "0"]
 
 
 def test_two_answers_under_one_number_are_told(setting: Setting) -> None:

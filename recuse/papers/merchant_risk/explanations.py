@@ -39,7 +39,18 @@ CONJUNCTIONS = ("and", "but")
 """Beyond these a negator does not reach."""
 NEGATORS = frozenset(
     [
-        "no", "not", "never", "without", "nothing", "none", "hardly", "neither", "nor", "isn't", "doesn't", "don't",
+        "no",
+        "not",
+        "never",
+        "without",
+        "nothing",
+        "none",
+        "hardly",
+        "neither",
+        "nor",
+        "isn't",
+        "doesn't",
+        "don't",
         "cannot",
     ]
 )

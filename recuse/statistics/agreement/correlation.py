@@ -27,6 +27,7 @@ def pearson(x: ArrayLike, y: ArrayLike) -> Coefficient:
     >>> round(pearson([1, 2, 3], [1, 2, 4]).value, 4)
     0.982
     """
+
     def of(s: Floats) -> Floats:
         n, mx, my, xx, yy, xy = s.T
         with np.errstate(invalid="ignore"):
