@@ -150,21 +150,18 @@ class Chain:
         if step not in self._known:
             if any(used not in self._read for used in self._uses(step).values()):
                 return None
-            call = self._made(step)
+            plan, judge, item = self.plan, self.judges[step.judge], self._item(step)
+            with lacking_fields_named(plan.protocol, plan.task, item):
+                prompt = self._asking[step.stage].prompt(plan.task, item, dict(step.factors), self._earlier(step))
+            about = Item(plan.task.name, step.item, step.target, {})
+            seed = seed_for(plan.task.name, plan.protocol, about, step.factors, step.repeat, step.stage)
+            request = wire(judge.wire).request(judge, prompt, seed if judge.seeded else None)
+            names = (step.judge, step.stage, step.target, *(level for _, level in step.factors))
+            cell = f"{plan.panel}/{plan.task.name}/{plan.protocol}/{'~'.join(name for name in names if name)}"
+            where = (plan.task.name, plan.protocol, step.judge, step.item, step.target, step.factors, step.repeat)
+            call = Call(*where, request, plan.identify(request), cell, step.stage, prompt)
             self._known[step], self._step_of[call] = call, step
         return self._known[step]
-
-    def _made(self, step: Step) -> Call:
-        plan, judge, item = self.plan, self.judges[step.judge], self._item(step)
-        with lacking_fields_named(plan.protocol, plan.task, item):
-            prompt = self._asking[step.stage].prompt(plan.task, item, dict(step.factors), self._earlier(step))
-        about = Item(plan.task.name, step.item, step.target, {})
-        seed = seed_for(plan.task.name, plan.protocol, about, step.factors, step.repeat, step.stage)
-        request = wire(judge.wire).request(judge, prompt, seed if judge.seeded else None)
-        names = (step.judge, step.stage, step.target, *(level for _, level in step.factors))
-        cell = f"{plan.panel}/{plan.task.name}/{plan.protocol}/{'~'.join(name for name in names if name)}"
-        where = (plan.task.name, plan.protocol, step.judge, step.item, step.target, step.factors, step.repeat)
-        return Call(*where, request, plan.identify(request), cell, step.stage, prompt)
 
     def _reading(self, step: Step, reply: Reply) -> Any:
         about = self.plan.task, self._item(step), dict(step.factors)

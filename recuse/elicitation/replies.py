@@ -6,9 +6,9 @@ the replies worth reading: each judge's first on its own work, and the first one
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -51,19 +51,20 @@ def read_replies(
     how = protocol(plan.protocol)
     judge = (chain or Chain(plan)).judge
     formats = {name: wire(judge.wire) for name, judge in plan.judges.items()}
-    usages, excerpts = Usages(plan), Excerpts(plan)
+    costs: dict[str, list[Cost]] = defaultdict(list)
+    excerpts = Excerpts(plan)
     rows = _Rows()
     for call, response in responses:
         reply = read_response(formats[call.judge], response)
         judgements = judge(call, reply)
-        usages.count(call, reply, response.seconds)
+        costs[call.judge].append(cost_of(reply, response.seconds))
         excerpts.note(call, reply, judgements)
         rows.add(call, judgements)
         if exchanges is not None:
             exchanges.append(Exchange(call, reply, judgements))
     if chain is not None:  # what the calls before the judging ones cost, and what their unreadable replies lost
         for call, reply in chain.replies.items():
-            usages.count(call, reply)
+            costs[call.judge].append(cost_of(reply))
         for call, failure in (failed := chain.failures()).items():
             excerpts.note(call, chain.replies[call], failure)
         for lost in chain.lost:
@@ -73,7 +74,7 @@ def read_replies(
     columns = {factor: called(how, factor) for factor in plan.factors}
     table, of = rows.table(how, columns)
     check_table(table, tuple(columns.values()), of)
-    return Elicited(table, usages.rows(), excerpts.rows())
+    return Elicited(table, usage_rows(plan, costs), excerpts.rows())
 
 
 class _Rows:
@@ -139,14 +140,9 @@ class _Rows:
             made[column] = spread([levels[call.factors[place][1]] for call in calls])
         names = (*COLUMNS, *columns.values())
         typed = {name: pd.Series(made.pop(name), dtype=_TYPES.get(name, object)) for name in names}
-        return pd.DataFrame(typed, copy=False), of if self._calls_differ() else None
-
-    def _calls_differ(self) -> bool:
-        """Whether no two calls can be about the same judgement, as two that judge items not their own may be."""
-        if self._elsewhere:
-            return False
-        about = {hash((c.task, c.protocol, c.judge, c.item, c.target, c.factors, c.repeat)) for c in self._calls}
-        return len(about) == len(self._calls)  # two with one hash are looked at more closely, as any two might be
+        # Two calls that judge items not their own may be about the same judgement, and two with one hash might be.
+        about = {hash((c.task, c.protocol, c.judge, c.item, c.target, c.factors, c.repeat)) for c in calls}
+        return pd.DataFrame(typed, copy=False), None if self._elsewhere or len(about) < len(calls) else of
 
 
 _TYPES: dict[str, Any] = {"score": "float64", "repeat": "int64"}  # of all other columns, object
@@ -158,57 +154,36 @@ _OF_CALLS = {
 # --------------------------------------------------------------------------- what replies cost
 
 
-@dataclass(slots=True)
-class _Usage:
-    """Of one judge; unknown is None, never 0."""
-
-    calls: int = 0
-    input_tokens: int | None = 0
-    output_tokens: int | None = 0
-    seconds: float | None = 0.0
-    reasoning_tokens: int = 0  # among the output tokens, where a provider tells
-    models: set[str | None] = field(default_factory=set)  # as its answers say
+Cost = tuple[int | None, int | None, int | None, float | None, str | None]
+"""Of one call: tokens in, out, and for reasoning among these, seconds, and the model that its answer names."""
 
 
-class Usages:
-    """Counts while the replies are read."""
-
-    def __init__(self, plan: Plan) -> None:
-        self._plan = plan
-        self._judges = {**plan.judges, **plan.panel_judges}  # one that judges nothing here may have written for others
-        self._usage = {name: _Usage() for name in self._judges}
-
-    def count(self, call: Call, reply: Reply, seconds: float | None = None) -> None:
-        """Add one reply. What it does not say is unknown for its whole judge."""
-        usage, counts = self._usage[call.judge], reply.usage
-        usage.calls += 1
-        usage.input_tokens = _plus(usage.input_tokens, counts.input_tokens)
-        usage.output_tokens = _plus(usage.output_tokens, counts.output_tokens)
-        usage.seconds = _plus(usage.seconds, seconds)
-        usage.reasoning_tokens += counts.reasoning_tokens or 0
-        usage.models.add(reply.model)
-
-    def rows(self) -> list[dict[str, Any]]:
-        """One record per judge, as builtins."""
-        plan, rows = self._plan, []
-        for name, judge in self._judges.items():
-            usage, others = self._usage[name], other_models(judge.wire, judge.model, self._usage[name].models)
-            if name in plan.judges or usage.calls:
-                rows.append(
-                    {
-                        "panel": plan.panel, "judge": name, "task": plan.task.name, "protocol": plan.protocol,
-                        "calls": usage.calls, "input_tokens": usage.input_tokens,
-                        "output_tokens": usage.output_tokens, "reasoning_tokens": usage.reasoning_tokens,
-                        "seconds": None if usage.seconds is None else round(usage.seconds, 3),
-                        "dollars": dollars(judge, usage.input_tokens, usage.output_tokens),
-                        **({"other_models": others} if others else {}),
-                    }
-                )  # fmt: skip
-        return rows
+def cost_of(reply: Reply, seconds: float | None = None) -> Cost:
+    """What one reply cost; what it does not say is None."""
+    counts = reply.usage
+    return counts.input_tokens, counts.output_tokens, counts.reasoning_tokens, seconds, reply.model
 
 
-def _plus(total: Any, more: Any) -> Any:
-    return None if total is None or more is None else total + more
+def usage_rows(plan: Plan, costs: Mapping[str, Sequence[Cost]]) -> list[dict[str, Any]]:
+    """One record per judge, as builtins. What one reply does not say is unknown for its whole judge, but for reasoning,
+    of which not every provider tells. One that judges nothing here may have written for others."""
+    rows = []
+    for name, judge in {**plan.judges, **plan.panel_judges}.items():
+        of_judge = costs.get(name, ())
+        if name not in plan.judges and not of_judge:
+            continue
+        given, written, thought, seconds, models = zip(*of_judge, strict=True) if of_judge else ((),) * 5
+        tokens_in, tokens_out, took = (None if None in known else sum(known) for known in (given, written, seconds))
+        others = other_models(judge.wire, judge.model, models)
+        rows.append(
+            {
+                "panel": plan.panel, "judge": name, "task": plan.task.name, "protocol": plan.protocol,
+                "calls": len(of_judge), "input_tokens": tokens_in, "output_tokens": tokens_out,
+                "reasoning_tokens": sum(filter(None, thought)), "seconds": None if took is None else round(took, 3),
+                "dollars": dollars(judge, tokens_in, tokens_out), **({"other_models": others} if others else {}),
+            }
+        )  # fmt: skip
+    return rows
 
 
 def dollars(judge: Judge, input_tokens: int | None, output_tokens: int | None) -> float | None:

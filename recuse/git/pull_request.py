@@ -45,8 +45,11 @@ class PullRequest:
     def of(cls, environ: Mapping[str, str]) -> PullRequest | None:
         """From the environment of a workflow; None where it does not run for a pull request. Raises `RecuseError` for
         what is missing."""
-        event = _event(environ)
-        about = event.get("pull_request") or {}
+        path = _needed(environ, "GITHUB_EVENT_PATH")
+        try:
+            about = dict(json.loads(Path(path).read_text(encoding="utf-8"))).get("pull_request") or {}
+        except (OSError, ValueError) as error:
+            raise RecuseError(f"GITHUB_EVENT_PATH does not lead to an event: {type(error).__name__}") from None
         if not about:
             return None
         repository, token = (_needed(environ, name) for name in ("GITHUB_REPOSITORY", "GITHUB_TOKEN"))
@@ -55,9 +58,15 @@ class PullRequest:
                 "GITHUB_TOKEN cannot be a token: it holds a blank, a line break or a character outside ASCII; set it "
                 "again without them"
             )
+        api = environ.get("GITHUB_API_URL") or "https://api.github.com"
+        parts = urlsplit(api)  # the token travels encrypted, or not beyond this machine
+        if parts.scheme != "https" and parts.hostname not in ("127.0.0.1", "localhost"):
+            raise RecuseError(
+                f"GITHUB_API_URL must begin with https://, as the token is sent there; got {parts.scheme}://"
+            )
         server, run = environ.get("GITHUB_SERVER_URL", ""), environ.get("GITHUB_RUN_ID", "")
         return cls(
-            api=_safe_address(environ.get("GITHUB_API_URL") or "https://api.github.com"),
+            api=api.rstrip("/"),
             repository=repository,
             number=int(about["number"]),
             commit=str((about.get("head") or {}).get("sha") or environ.get("GITHUB_SHA", "")),
@@ -169,14 +178,6 @@ def comment(summary: Path, *, name: str, author: str) -> int:
     return 0
 
 
-def _event(environ: Mapping[str, str]) -> dict[str, Any]:
-    path = _needed(environ, "GITHUB_EVENT_PATH")
-    try:
-        return dict(json.loads(Path(path).read_text(encoding="utf-8")))
-    except (OSError, ValueError) as error:
-        raise RecuseError(f"GITHUB_EVENT_PATH does not lead to an event: {type(error).__name__}") from None
-
-
 def _needed(environ: Mapping[str, str], name: str) -> str:
     if not environ.get(name):
         raise RecuseError(
@@ -184,11 +185,3 @@ def _needed(environ: Mapping[str, str], name: str) -> str:
             "`env: GITHUB_TOKEN: ${{ github.token }}`"
         )
     return environ[name]
-
-
-def _safe_address(api: str) -> str:
-    """A token travels encrypted, or not beyond this machine."""
-    parts = urlsplit(api)
-    if parts.scheme != "https" and parts.hostname not in ("127.0.0.1", "localhost"):
-        raise RecuseError(f"GITHUB_API_URL must begin with https://, as the token is sent there; got {parts.scheme}://")
-    return api.rstrip("/")

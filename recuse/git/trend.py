@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pydantic_core import from_json  # three times as fast as the standard library
 
@@ -40,8 +39,12 @@ def history(baseline: Path, last: int, *, measured: bool = True) -> list[Point]:
     points = []
     for commit, _, day in (line.partition(SEPARATOR) for line in reversed(log.decode().splitlines())):
         try:
-            kept = from_json(run_git(folder, "show", f"{commit}:./{baseline.name}") or b"")
-            points.append(Point(commit, day, _values(e for e in kept["entries"] if measured or e.get("outcome"))))
+            kept, values = from_json(run_git(folder, "show", f"{commit}:./{baseline.name}") or b""), {}
+            for entry in (one for one in kept["entries"] if measured or one.get("outcome")):
+                value, outcome = entry.get("figures", {}).get("value"), str(entry.get("outcome") or "")
+                number = float(value) if isinstance(value, int | float) else None
+                values[str(entry["what"]), tuple(sorted(entry["subject"].items()))] = number, outcome
+            points.append(Point(commit, day, values))
         except (ValueError, KeyError, TypeError):
             continue  # deleted in that commit, or written by another version
     if not points:
@@ -57,15 +60,6 @@ def line_of(values: Sequence[float | None]) -> str:
     low, width, top = min(known), max(known) - min(known), len(BARS) - 1
     heights = (None if v is None else round((v - low) / width * top) if width else top // 2 for v in values)
     return "".join(HOLE if height is None else BARS[height] for height in heights)
-
-
-def _values(entries: Iterable[Mapping[str, Any]]) -> Past:
-    values = {}
-    for entry in entries:
-        value = entry.get("figures", {}).get("value")
-        number = float(value) if isinstance(value, int | float) else None
-        values[str(entry["what"]), tuple(sorted(entry["subject"].items()))] = (number, str(entry.get("outcome") or ""))
-    return values
 
 
 def _words(subject: Iterable[tuple[str, str]]) -> str:

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Protocol, cast
 
-from pydantic_core import from_json
+from pydantic_core import from_json  # the faster parser
 
 from recuse.configuration import named
 from recuse.judges.provider_responses import is_policy_refusal
@@ -61,9 +61,12 @@ def wire(name: str) -> Wire:
 def read_response(format_: Wire, response: RawResponse) -> Reply:
     """What the judge answered. A body that is not the JSON the format promises is a reply that finished in error."""
     try:
-        payload = _decoded(response.body)
-    except (ValueError, RecursionError) as error:
-        return Reply(text=f"the body is not JSON: {error}", finish="error")
+        payload = from_json(response.body)
+    except ValueError:  # the standard library may still read it (half of a surrogate pair), and it words the fault
+        try:
+            payload = json.loads(response.body)
+        except (ValueError, RecursionError) as error:
+            return Reply(text=f"the body is not JSON: {error}", finish="error")
     if not isinstance(payload, dict):
         return Reply(text=f"the body is a JSON {type(payload).__name__}, not an object", finish="error")
     if response.status >= 400:
@@ -89,15 +92,6 @@ def read_response(format_: Wire, response: RawResponse) -> Reply:
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         what = f"{type(error).__name__} {error}"
         return Reply(text=f"the body lacks what the wire format promises: {what}", finish="error")
-
-
-def _decoded(body: bytes) -> Any:
-    """The JSON value of a body. pydantic's parser is faster; what it refuses (half of a surrogate pair) the
-    standard library may still read, and it words the fault."""
-    try:
-        return from_json(body)
-    except ValueError:
-        return json.loads(body)
 
 
 def _is_count(value: object) -> bool:

@@ -55,7 +55,14 @@ def signer(judge: Judge) -> Callable[[Request], Mapping[str, str]]:
             f"judge {judge.name}: Bedrock is asked with botocore, which is not installed: pip install 'recuse[bedrock]'"
         ) from None
     session = Session()
-    credentials, region = session.get_credentials(), _region(judge, session)
+    labels = (urlsplit(judge.base_url).hostname or "").split(".")
+    of_address = labels[1] if len(labels) > 2 and labels[0].startswith("bedrock-runtime") else None
+    credentials, region = session.get_credentials(), of_address or session.get_config_variable("region")
+    if not region:
+        raise RecuseError(
+            f"judge {judge.name}: no AWS region is known; use base_url "
+            '"https://bedrock-runtime.REGION.amazonaws.com", or set AWS_DEFAULT_REGION'
+        )
     if credentials is None:
         raise RecuseError(
             f"judge {judge.name}: no AWS credentials are found. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or "
@@ -99,16 +106,3 @@ def payload(text: str, *, model: str, refusal: bool, input_tokens: int, output_t
         },
         "metrics": {"latencyMs": 0},
     }  # fmt: skip
-
-
-def _region(judge: Judge, session: Any) -> str:
-    """From the address (bedrock-runtime.REGION.amazonaws.com), else from the environment's AWS settings."""
-    labels = (urlsplit(judge.base_url).hostname or "").split(".")
-    if len(labels) > 2 and labels[0].startswith("bedrock-runtime"):
-        return labels[1]
-    if region := session.get_config_variable("region"):
-        return str(region)
-    raise RecuseError(
-        f"judge {judge.name}: no AWS region is known; use base_url "
-        '"https://bedrock-runtime.REGION.amazonaws.com", or set AWS_DEFAULT_REGION'
-    )

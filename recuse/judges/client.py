@@ -99,7 +99,15 @@ class Client:
             raise self._closed[call.judge]
         secret = await self._secret_headers(call)
         own = {"content-type": "application/json", "accept-encoding": "identity", **self._identify(call)}
-        response = await self._exchange(call, {**own, **self._headers[call.judge], **secret})
+        headers, request = {**own, **self._headers[call.judge], **secret}, call.request
+        within_s = self._judges[call.judge].timeout_s  # for the whole: the client's own limit starts anew at every byte
+        try:
+            async with asyncio.timeout(within_s):
+                response = await self._http.request(
+                    request.method, request.url, content=request.body, headers=headers, timeout=within_s
+                )
+        except TimeoutError:
+            raise httpx2.ReadTimeout(f"no whole answer within {within_s:g} s") from None
         payload = parsed(response.content)
         if not response.is_success and not is_policy_refusal(response.status_code, payload):
             # Nothing of these may be shown, whole or in parts ("Bearer ...", the fields of a signature).
@@ -109,17 +117,6 @@ class Client:
             raise self._failure(call, response, payload, message)
         self._answered.add(call.judge)
         return RawResponse(response.status_code, dict(response.headers), response.content)
-
-    async def _exchange(self, call: Call, headers: Mapping[str, str]) -> httpx2.Response:
-        """The whole answer within the judge's time: the HTTP client's own limit starts anew with every byte."""
-        request, within_s = call.request, self._judges[call.judge].timeout_s
-        try:
-            async with asyncio.timeout(within_s):
-                return await self._http.request(
-                    request.method, request.url, content=request.body, headers=headers, timeout=within_s
-                )
-        except TimeoutError:
-            raise httpx2.ReadTimeout(f"no whole answer within {within_s:g} s") from None
 
     async def _secret_headers(self, call: Call) -> dict[str, str]:
         """The headers that carry credentials beside the format's own key; signed anew for every attempt."""

@@ -194,20 +194,17 @@ class PanelTable(Table):
                     f"in use: {known}"
                 )
             for kind, key, own in (("prompt", "prompts", judge.prompts), ("rubric", "rubric", judge.rubric)):
-                self._check_words(judge, kind, key, own)
-
-    def _check_words(self, judge: JudgeTable, kind: Any, key: str, own: str | None) -> None:
-        if own is not None and judge.replaces is None:
-            raise ValueError(
-                f"judge {judge.name}: judges in use are asked with the task's {kind}, so that they can be compared; "
-                f'{key} = "{own}" needs replaces, the judge that this one would replace'
-            )
-        if own is None and judge.replaces is not None and kind in judge.change:
-            example = "prompts-v2" if key == "prompts" else "rubric-v2.toml"
-            raise ValueError(
-                f"judge {judge.name}: change names the {kind}, and it is asked with the task's; name its own by {key}, "
-                f'beside the task\'s, e.g. {key} = "{example}"'
-            )
+                if own is not None and judge.replaces is None:
+                    raise ValueError(
+                        f"judge {judge.name}: judges in use are asked with the task's {kind}, so that they can be "
+                        f'compared; {key} = "{own}" needs replaces, the judge that this one would replace'
+                    )
+                if own is None and judge.replaces is not None and kind in judge.change:
+                    example = "prompts-v2" if key == "prompts" else "rubric-v2.toml"
+                    raise ValueError(
+                        f"judge {judge.name}: change names the {kind}, and it is asked with the task's; name its own "
+                        f'by {key}, beside the task\'s, e.g. {key} = "{example}"'
+                    )
 
 
 SECRET_WORDS = frozenset({"key", "apikey", "token", "auth", "authorization", "secret", "password", "cookie"})

@@ -26,7 +26,6 @@ from recuse.recording.judge_queue import (
     RateLimit,
     Readable,
     form_of,
-    queues_by_judge,
 )
 from recuse.recording.progress import (
     GRACE_S,
@@ -108,9 +107,12 @@ class Recording:
         """Put these calls through `send`, each judge within its limits."""
         self._tried.update(calls)
         self._stop = asyncio.Event()  # belongs to the loop that runs now
+        by_judge: dict[str, list[Call]] = {}  # prompts that begin alike in a row: prompt caches reuse the beginning
+        for call in sorted(calls, key=lambda call: [m.content for m in call.prompt.messages] if call.prompt else []):
+            by_judge.setdefault(call.judge, []).append(call)
         workers = [
             asyncio.create_task(self._work(queue, send, rate_limit))
-            for queue in queues_by_judge(calls, self._form)
+            for queue in (JudgeQueue(judge, own, self._form) for judge, own in by_judge.items())
             for own in [limits.get(queue.judge, Limits())]
             for rate_limit in [RateLimit(own, sleep=self._pause)]
             for _ in range(min(own.concurrency, len(queue)))
@@ -121,7 +123,13 @@ class Recording:
                 worker.cancel()
 
         with self.signals.handled_by(self._stop.set, cut):
-            syncing = asyncio.create_task(self._sync_regularly())
+
+            async def sync_regularly() -> None:
+                while True:
+                    await asyncio.sleep(SYNC_EVERY_S)
+                    await asyncio.get_running_loop().run_in_executor(None, self.library.sync)
+
+            syncing = asyncio.create_task(sync_regularly())
             try:
                 await asyncio.gather(*workers, return_exceptions=True)
             finally:
@@ -174,7 +182,13 @@ class Recording:
         else:
             self.stored += 1
             queue.failures = self._unconnected = 0
-            self._examine(call)
+            # What the new answer costs, and whether it can be read.
+            if not self._form(form_of(call)).decided or self.spending.prices:
+                response = self.library.response(call)
+                self.spending.add(call, response)
+                if self.spending.exceeded:
+                    self.stop()
+                self._note_form(call, response)
         total, spending = max(len(self.missing), self._expected), self.spending
         seconds = time.monotonic() - self._started
         self._report(Progress(total, self.stored, len(self.failed), seconds, spending.spent, spending.expected))
@@ -202,26 +216,11 @@ class Recording:
             (call.cell, call.key, call.repeat), "the answer did not come through the patched client"
         )
 
-    def _examine(self, call: Call) -> None:
-        """What a new answer costs, and whether it can be read."""
-        if self._form(form_of(call)).decided and not self.spending.prices:
-            return
-        response = self.library.response(call)
-        self.spending.add(call, response)
-        if self.spending.exceeded:
-            self.stop()
-        self._note_form(call, response)
-
     def _note_form(self, call: Call, response: RawResponse) -> None:
         check = self._form(form_of(call))
         if not check.decided and self._readable is not None:
             why = self._readable(call, response)
             check.note(why and self.library.quoted(why), self.library.quoted(self._text(call, response)) if why else "")
-
-    async def _sync_regularly(self) -> None:
-        while True:
-            await asyncio.sleep(SYNC_EVERY_S)
-            await asyncio.get_running_loop().run_in_executor(None, self.library.sync)
 
     def _form(self, form: Form) -> FormCheck:
         return self._forms.setdefault(form, FormCheck(form, checked=self._readable is not None))

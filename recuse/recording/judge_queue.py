@@ -15,14 +15,6 @@ GIVE_UP_AFTER = 5
 """Failed calls in a row (each after the client's own retries) that end a judge's recording."""
 
 
-def queues_by_judge(calls: Sequence[Call], form: Callable[[Form], FormCheck]) -> list[JudgeQueue]:
-    """One queue per judge, prompts that begin alike in a row: prompt caches reuse the beginning."""
-    by_judge: dict[str, list[Call]] = {}
-    for call in sorted(calls, key=lambda call: [m.content for m in call.prompt.messages] if call.prompt else []):
-        by_judge.setdefault(call.judge, []).append(call)
-    return [JudgeQueue(judge, judge_calls, form) for judge, judge_calls in by_judge.items()]
-
-
 class JudgeQueue:
     """The calls of one judge that are still to be asked, apart by form: one that cannot be read ends alone."""
 

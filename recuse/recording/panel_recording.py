@@ -153,7 +153,14 @@ class Recorder:
         own = {name: key for name, key in keys.items() if name in judges}
         limits = {n: Limits(j.concurrency, j.requests_per_minute, j.tokens_per_minute) for n, j in judges.items()}
         with ExitStack() as serving:
-            self._serve(serving, judges)
+            for name, server in ((name, self.panel.servers[name]) for name in judges if name in self.panel.servers):
+                if server.serve is None:
+                    raise RecuseError(
+                        f"{self.panel.path}: judge {name}: [judge.server] does not say what serves the model; name a "
+                        'function of yours, serve = "our_judges.local_models.serving"'
+                    )
+                start = named(server.serve, what="server of a local model", package="recuse.servers")
+                serving.enter_context(start(name, judges[name].base_url, server, self.models, self.say))
             while calls := [call for call in recording.unasked if call.judge in judges]:
                 stand_ins = serve(answer_for(self.panel, self.root, chains.chains)) if self.panel.stand_in else None
                 with stand_ins or nullcontext() as proxy:
@@ -167,19 +174,6 @@ class Recorder:
                 if recording.stopped:
                     return
                 recording.extend(chains.calls())
-
-    def _serve(self, serving: ExitStack, judges: Mapping[str, Judge]) -> None:
-        """Start the local models among these judges."""
-        for name, judge in judges.items():
-            if name in self.panel.servers:
-                server = self.panel.servers[name]
-                if server.serve is None:
-                    raise RecuseError(
-                        f"{self.panel.path}: judge {name}: [judge.server] does not say what serves the model; name a "
-                        'function of yours, serve = "our_judges.local_models.serving"'
-                    )
-                serve = named(server.serve, what="server of a local model", package="recuse.servers")
-                serving.enter_context(serve(name, judge.base_url, server, self.models, self.say))
 
 
 class Replies:

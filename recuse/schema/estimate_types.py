@@ -81,7 +81,12 @@ class Estimate:
         """The estimate as builtins, NaN as None: what pytest-xdist can carry and JSON can hold. Of its distribution,
         the standard error and its degrees of freedom (None: normal, or unknown with the error)."""
         kept = {f.name: builtins(getattr(self, f.name)) for f in fields(self) if f.name != "distribution"}
-        return kept | dict(zip(("se", "df"), self._sampling(), strict=True))
+        half = self.distribution.half_width_at(1.0) if self.distribution is not None else None
+        if half is None or not half > 0 or not math.isfinite(half):
+            return kept | {"se": None, "df": None}
+        # A distribution that is not Student's is taken by the half-width of its 95 % interval.
+        se, df = (getattr(self.distribution, name, None) for name in ("se", "df"))
+        return kept | {"se": float(half / NORMAL if se is None else se), "df": None if df is None else float(df)}
 
     def to_frame(self) -> pd.DataFrame:
         """One row: metric, value, low, high, level, unit, over, n, n_clusters, n_excluded, method, note."""
@@ -89,14 +94,6 @@ class Estimate:
 
     def _repr_html_(self) -> str:
         return html_table(self.metric, _HEAD, [_row(self)])
-
-    def _sampling(self) -> tuple[float | None, float | None]:
-        """A distribution that is not Student's is taken by the half-width of its 95 % interval."""
-        half = self.distribution.half_width_at(1.0) if self.distribution is not None else None
-        if half is None or not half > 0 or not math.isfinite(half):
-            return None, None
-        se, df = (getattr(self.distribution, name, None) for name in ("se", "df"))
-        return float(half / NORMAL if se is None else se), None if df is None else float(df)
 
 
 NORMAL = 1.959963984540054

@@ -261,38 +261,29 @@ def settings_file(folder: Path) -> str:
 def to_add(folder: Path, there: list[str], panel: str) -> Iterator[str]:
     """What the files that were left as they were need, so that the next commands work: lines for the terminal."""
     settings = settings_file(folder)
-    if settings in there and panel not in _text(folder / settings):
-        yield from _panel_setting(_text(folder / settings), settings, panel)
+    text, toml = _text(folder / settings), settings.endswith(".toml")
+    if settings in there and panel not in text:
+        if "recuse_panels" in text:
+            yield f"Add to recuse_panels in {settings}: {json.dumps(panel) if toml else panel}"
+        else:
+            known = TABLES if settings == "pyproject.toml" else (SECTIONS.get(settings, "[pytest]"),)
+            section = next((table for table in known if table in text), "")
+            line = f"recuse_panels = {json.dumps([panel]) if toml else panel}"
+            yield f"Add to {section or settings}{f' of {settings}' if section else ''}:"
+            yield from (f"  {added}" for added in ([line] if section else [known[0], line]))
     if ".gitignore" in there:
-        yield from _ignored(_text(folder / ".gitignore").split())
+        lines = _text(folder / ".gitignore").split()
+        known_lines = {line.strip("/") for line in lines}
+        if wanted := [line for line in IGNORED.split() if line.strip("/") not in known_lines]:
+            yield "Add to .gitignore what runs and recordings leave behind:"
+            yield from (f"  {line}" for line in wanted)
+        if wholesale := [line for line in lines if ALL_REPORTS.fullmatch(line) and line != "/reports/*"]:
+            yield f"  and take out {wholesale[0]}: it also hides reports/baseline.json, which is to be committed"
     if "conftest.py" in there and ".github/workflows/evals.yml" not in there:
         yield (
             ".github/workflows/evals.yml installs recuse alone: add what conftest.py and evals/ import to its line "
             "`pip install`."
         )
-
-
-def _panel_setting(text: str, settings: str, panel: str) -> Iterator[str]:
-    toml = settings.endswith(".toml")
-    if "recuse_panels" in text:
-        yield f"Add to recuse_panels in {settings}: {json.dumps(panel) if toml else panel}"
-        return
-    known = TABLES if settings == "pyproject.toml" else (SECTIONS.get(settings, "[pytest]"),)
-    section = next((table for table in known if table in text), "")
-    line = f"recuse_panels = {json.dumps([panel]) if toml else panel}"
-    yield f"Add to {section or settings}{f' of {settings}' if section else ''}:"
-    yield from (f"  {added}" for added in ([line] if section else [known[0], line]))
-
-
-def _ignored(lines: list[str]) -> Iterator[str]:
-    wholesale = [line for line in lines if ALL_REPORTS.fullmatch(line) and line != "/reports/*"]
-    known = {line.strip("/") for line in lines}
-    wanted = [line for line in IGNORED.split() if line.strip("/") not in known]
-    if wanted:
-        yield "Add to .gitignore what runs and recordings leave behind:"
-        yield from (f"  {line}" for line in wanted)
-    if wholesale:
-        yield f"  and take out {wholesale[0]}: it also hides reports/baseline.json, which is to be committed"
 
 
 def _text(path: Path) -> str:
