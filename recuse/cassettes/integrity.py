@@ -176,9 +176,9 @@ def _content_faults(path: Path, cell: str, index: CellIndex, data: bytes) -> Ite
         elif b'"model' in body:
             answer = json.loads(body)
             models[str(answer.get("model") or answer.get("modelVersion") or "")] += 1
-    asked = fingerprint if isinstance(fingerprint, dict) else {}
-    wire, requested = str(asked.get("wire")), str(asked.get("model"))
-    for other in other_models(wire, requested, models) if provenance == "recorded" and asked else ():
+    described = fingerprint if isinstance(fingerprint, dict) else {}
+    wire, requested = str(described.get("wire")), str(described.get("model"))
+    for other in other_models(wire, requested, models) if provenance == "recorded" and described else ():
         yield f"{path}: {models[other]} answers are by {other}, and the model that was asked is {requested}"
 
 

@@ -176,8 +176,10 @@ def check_description(parameters: Mapping[str, Any], rename: Mapping[str, str], 
         raise RecuseError(
             "parameters: JSON holds text, finite numbers, true and false, lists and tables; no dates"
         ) from None
+    # At the top and one level down, where some formats have their generation settings.
+    tables = (parameters, *(value for value in parameters.values() if isinstance(value, Mapping)))
     for name, only in SINGLE.items():
-        if _values(parameters, name) - {only}:
+        if any(table.get(name, only) != only for table in tables if not isinstance(table.get(name), list | dict)):
             raise RecuseError(f"{name}: one whole answer is read per call, so it can only be {json.dumps(only)}")
 
 
@@ -237,9 +239,3 @@ def _table(body: dict[str, Any], steps: list[str]) -> dict[str, Any] | None:
             return None
         body = inner
     return body
-
-
-def _values(parameters: Mapping[str, Any], name: str) -> set[Any]:
-    """What the field is set to, at the top and one level down (generation settings)."""
-    inner = [value for value in parameters.values() if isinstance(value, Mapping)]
-    return {table[name] for table in (parameters, *inner) if name in table and not isinstance(table[name], list | dict)}

@@ -84,17 +84,15 @@ def words(body: bytes, secrets: Iterable[str] = (), texts: bool = True) -> str:
     payload = parsed(body)
     text = _message(payload) if payload is not None else _TAGS.sub(" ", body.decode("utf-8", "replace"))
     every = sorted(filter(None, secrets), key=len, reverse=True)
-    text = _spelled(tuple(every)).clean_text(text)
+    text = _spelled(tuple(secret for secret in every if not too_plain(secret))).clean_text(text)
     for secret in every:  # the shortest are known in this spelling alone: `too_plain`
         text = text.replace(secret, PLACEHOLDER)
     line = " ".join(visible(without_keys(text)).split()) if texts else text and HIDDEN
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
 
 
-@lru_cache(maxsize=64)
-def _spelled(secrets: tuple[str, ...]) -> Secrets:
-    """What finds these in every spelling. Kept: a batch may bring an error for each of its requests."""
-    return Secrets(secret for secret in secrets if not too_plain(secret))
+_spelled = lru_cache(maxsize=64)(Secrets)
+"""What finds secrets in every spelling. Kept: a batch may bring an error for each of its requests."""
 
 
 def _error(payload: Any) -> Mapping[str, Any]:

@@ -67,7 +67,7 @@ def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> li
         answer = reading.json_value(reply, dict)
     except reading.Unreadable as failure:
         return reading.all_failed(scored(task), failure)
-    return [one_score(answer, *asked) for asked in _asked(task)]
+    return [one_score(answer, *about) for about in _scales_by_score(task)]
 
 
 def explanations(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
@@ -95,7 +95,7 @@ def scored(task: Task) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=64)
-def _asked(task: Task) -> tuple[tuple[str, Scale | None, Numeric], ...]:
+def _scales_by_score(task: Task) -> tuple[tuple[str, Scale | None, Numeric], ...]:
     """What `one_score` wants to know of every score, worked out once for thousands of replies."""
     return tuple((name, task.scales.get(name), Numeric(*task.scale)) for name in scored(task))
 

@@ -78,7 +78,11 @@ class Progress:
         rate = self.stored / self.seconds if self.seconds > 0 else 0.0
         left = self.total - self.stored - self.failed
         failed = f", {self.failed} failed" if self.failed else ""
-        remaining = f", about {_span(left / rate)} left" if rate > 0 and left else ""
+        remaining = ""
+        if rate > 0 and left:
+            minutes = left / rate / 60
+            span = f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"
+            remaining = f", about {span if minutes >= 1.5 else f'{left / rate:.0f} s'} left"
         speed = f"{rate:.1f} per second" if rate >= 1 else f"{rate * 60:.1f} per minute"
         money = spent_text(self.spent, self.expected, before=", ")
         return f"{self.verb} {self.stored} of {self.total}{failed}, {speed}{remaining}{money}"
@@ -121,12 +125,6 @@ def watched(parts: Iterable[T], total: int, verb: str, patience: float = 0.0) ->
         seconds = time.monotonic() - start
         if sys.stderr.isatty() and seconds > patience:
             line(Progress(total, done, 0, seconds, verb=verb))
-
-
-def _span(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 class IncompleteRecordingError(RecuseError):

@@ -217,14 +217,14 @@ def least_chance(units: Sequence[Unit]) -> float:
 
 
 def _distance(a: Reading, b: Reading, widest: Mapping[tuple[str, ...], float]) -> float:
-    keys = a.keys() | b.keys()
-    return fmean(_between(a.get(key), b.get(key), widest.get(key[:3], 1.0)) for key in keys) if keys else 0.0
-
-
-def _between(a: Answer | None, b: Answer | None, widest: float) -> float:
-    if a is not None and b is not None and a[0] is not None and b[0] is not None:
-        return abs(a[0] - b[0]) / widest
-    return float(a != b)
+    distances = []
+    for key in a.keys() | b.keys():
+        one, other = a.get(key), b.get(key)
+        if one is not None and other is not None and one[0] is not None and other[0] is not None:
+            distances.append(abs(one[0] - other[0]) / widest.get(key[:3], 1.0))
+        else:
+            distances.append(float(one != other))
+    return fmean(distances) if distances else 0.0
 
 
 def _features(reading: Reading, widest: Mapping[tuple[str, ...], float]) -> dict[tuple[str, ...], float]:

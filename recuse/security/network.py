@@ -47,7 +47,10 @@ def blocked_network(answered: Iterable[tuple[str, int]] = ()) -> Iterator[None]:
         if not _hooked:
             sys.addaudithook(_audit)
             _hooked = True
-        before, _answered = _answered, frozenset(answered) | _proxies()
+        # Proxies on this machine that the environment names are a way out that looks like loopback.
+        proxies = (value for name, value in os.environ.items() if name.lower().endswith("_proxy"))
+        ways_out = loopback_addresses(url for url in proxies if urlsplit(url).hostname and urlsplit(url).port)
+        before, _answered = _answered, frozenset(answered) | ways_out
         _blocking += 1
     try:
         sending: dict[str, Any] = {name: _guarded_method(getattr(socket.socket, name)) for name in _SENDING}
@@ -110,12 +113,6 @@ def loopback_addresses(urls: Iterable[str]) -> set[tuple[str, int]]:
     parts = [url for url in map(urlsplit, urls) if is_loopback(url.hostname)]
     ports = {url: url.port or {"http": 80, "https": 443}.get(url.scheme, 0) for url in parts}
     return {(host, ports[url]) for url in parts for host in (url.hostname or "", "127.0.0.1", "::1", "localhost")}
-
-
-def _proxies() -> frozenset[tuple[str, int]]:
-    """Proxies on this machine that the environment names: a way out that looks like loopback."""
-    proxies = [value for name, value in os.environ.items() if name.lower().endswith("_proxy")]
-    return frozenset(loopback_addresses(url for url in proxies if urlsplit(url).hostname and urlsplit(url).port))
 
 
 _EVENTS = {

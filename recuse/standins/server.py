@@ -88,8 +88,8 @@ class _Handler(BaseHTTPRequestHandler):
             target, body = urlsplit(self.path), json.loads(self.rfile.read(int(self.headers["content-length"])))
             path = (target.path or "/") + (f"?{target.query}" if target.query else "")
             repeat, cell = int(self.headers.get(REPEAT_HEADER, "0")), self.headers.get(CELL_HEADER)
-            asked = ReceivedRequest(target.netloc or self.headers["host"], path, body, repeat, cell)
-            status, headers, payload = self.server.answer(asked)
+            received = ReceivedRequest(target.netloc or self.headers["host"], path, body, repeat, cell)
+            status, headers, payload = self.server.answer(received)
         except Exception as error:
             planned = isinstance(error, StandInError)
             status, reason = (404, str(error)) if planned else (500, f"{type(error).__name__}: {error}")
