@@ -94,7 +94,7 @@ def test_the_provider_passes_the_tests_of_all_providers(repository):
 
 @pytest.mark.slow("copies of the repository")
 def test_the_measure_passes_its_tests_and_its_example(repository):
-    assert "3 passed" in run(repository, "tests/metrics/test_yes_rate.py")
+    assert "4 passed" in run(repository, "tests/metrics/test_yes_rate.py")
     assert "1 passed" in run(repository, "--doctest-modules", "recuse/metrics/yes_rate.py")
 
 
