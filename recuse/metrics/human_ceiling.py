@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from recuse.metrics.agreement_estimates import FEWEST
@@ -88,7 +87,7 @@ def human_ceiling(answers: Answers, judge: int, margin: float = MARGIN) -> Estim
     (0.75, 0.466666666667, True)
     """
     people, truth = answers.people_and_truth
-    table = (_options if answers.options else _numbers)(people, judge, truth)
+    table = _table(people, judge, truth)
     used = table.used
     clusters, shares, times = answers.clusters[used], table.shares[used], taken(answers.times, used)
     n = answers.number(used)
@@ -159,17 +158,24 @@ def human_ceiling(answers: Answers, judge: int, margin: float = MARGIN) -> Estim
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """Per text the sums of both coefficients: 1, answered, D_jh, D_hh, then what expected distances are made of.
-    `slip`: the distance of a slip; `lean`: as in `Coefficient`; `person(used)`: how far one more person would fall;
-    `raters`: who rated the texts in use beside the judge."""
+    """Per text the sums of both coefficients: 1, answered, D_jh, D_hh, then the points (`points`) of judge, people and
+    whom both are held against. `apart`: the distances of points; `slip`: that of a slip; `lean`: as in `Coefficient`;
+    `person(used)`: how far one more person would fall; `raters`: who rated the texts in use beside the judge."""
 
     shares: Floats
-    used: NDArray[np.bool_]
+    used: Mask
     raters: str
-    expected: Callable[[Floats], tuple[Floats, Floats]]
+    apart: Floats
     slip: float
     lean: float
-    person: Callable[[NDArray[np.bool_]], OneMorePerson]
+    person: Callable[[Mask], OneMorePerson]
+
+    def expected(self, s: Floats) -> tuple[Floats, Floats]:
+        """E_jh and E_hh of sums (B, F)."""
+        q, p, r = np.split(s[:, 4:], 3, axis=1)
+        n = np.maximum(s[:, :1], 1e-300)
+        by_judge = mean_distance(q / np.maximum(s[:, 1:2], 1e-300), r / n, self.apart)
+        return by_judge, mean_distance(p / n, r / n, self.apart)
 
     def judge_human(self, s: Floats) -> Floats:
         """kappa_jh of sums (B, F)."""
@@ -202,75 +208,64 @@ class _Table:
         return "" if judged[0] > 1e-13 else "judge and people gave every text one and the same answer"
 
 
-def _options(answers: Answers, judge: int, truth: Answers | None) -> _Table:
-    k = len(answers.options)
-    apart = distances(k, "quadratic" if answers.ordered else "plain")
-    each, judges = np.nan_to_num(answers.person_shares), np.nan_to_num(answers.judge_shares[judge])
-    m, together = answers.raters.astype(float), each.sum(axis=0)
-    with_oneself = np.einsum("puk,kl,pul->u", each, apart, each)
-    among = ratio(((together @ apart) * together).sum(axis=1) - with_oneself, m * (m - 1))
-    people = right = np.nan_to_num(answers.people_shares)
-    if truth is not None:
-        right = np.nan_to_num(truth.people_shares)
-        among = ((people @ apart) * right).sum(axis=1)
-    answered = judges.sum(axis=1)
-    between = ((judges @ apart) * right).sum(axis=1)
-    columns = [np.ones(len(m)), answered, between, np.nan_to_num(among), *map(answers.evened, (judges, people, right))]
-    shares = np.column_stack(columns)
-
-    def expected(s: Floats) -> tuple[Floats, Floats]:
-        p, r = np.split(s[:, 4 + k :] / np.maximum(s[:, :1], 1e-300), 2, axis=1)
-        q = s[:, 4 : 4 + k] / np.maximum(s[:, 1:2], 1e-300)
-        return ((q @ apart) * r).sum(axis=1), ((p @ apart) * r).sum(axis=1)
-
-    def person(used: NDArray[np.bool_]) -> OneMorePerson:
-        times = taken(answers.times, used)
-        p = total(answers.evened(people[used]), times) / answers.number(used)
-        return OneMorePerson.of_options(people[used], p, m[used], among[used], apart, times)
-
-    slip = float(apart[apart > 0].min(initial=1.0))
-    return _Table(shares, *_used(answers, judge, truth), expected, slip, LEAN, person)
-
-
-def _numbers(answers: Answers, judge: int, truth: Answers | None) -> _Table:
-    known = np.isfinite(answers.people_mean)
-    middle = answers.mean(answers.people_mean, known) if known.any() else 0.0
-    x, y = answers.judged[judge] - middle, answers.rated - middle
-    own, squares = np.nan_to_num(mean_of(x, axis=1)), np.nan_to_num(mean_of(x**2, axis=1))
-    person, person_squares = mean_of(y, axis=2), mean_of(y**2, axis=2)
-    m = answers.raters.astype(float)
-    people, people_squares = (np.nan_to_num(mean_of(part, axis=0)) for part in (person, person_squares))
-    crossed = ratio((m * people) ** 2 - np.nansum(person**2, axis=0), m * (m - 1))
-    answered = np.isfinite(answers.judged[judge]).any(axis=1).astype(float)
-    among, right, right_squares = np.nan_to_num(2 * people_squares - 2 * crossed), people, people_squares
-    if truth is not None:
-        right, right_squares = (np.nan_to_num((truth.people_mean - middle) ** power) for power in (1, 2))
-        among = people_squares - 2 * people * right + right_squares
-    between = answered * (squares - 2 * own * right + right_squares)
-    columns = [np.ones(len(m)), answered, between, among, own, squares, people, people_squares, right, right_squares]
-    shares = np.column_stack(columns)
-
-    def expected(s: Floats) -> tuple[Floats, Floats]:
-        n, judged = np.maximum(s[:, 0], 1e-300), np.maximum(s[:, 1], 1e-300)
-        means = s[:, 4] / judged, s[:, 6] / n, s[:, 8] / n
-        second = s[:, 5] / judged, s[:, 7] / n, s[:, 9] / n
-        by_judge, by_person = (second[k] - 2 * means[k] * means[2] + second[2] for k in (0, 1))
-        return by_judge, by_person
-
-    def one_more(used: NDArray[np.bool_]) -> OneMorePerson:
-        return OneMorePerson.of_numbers(
-            people[used], people_squares[used], m[used], among[used], taken(answers.times, used)
-        )
-
-    step = smallest_step(answers.scale, answers.rated[np.isfinite(answers.rated)])
-    return _Table(shares, *_used(answers, judge, truth), expected, step**2, 1.0, one_more)
-
-
-def _used(people: Answers, judge: int, truth: Answers | None) -> tuple[Mask, str]:
-    """Texts that the judge was asked about and that two people, or a person and the right answers, rated; and who."""
+def _table(answers: Answers, judge: int, truth: Answers | None) -> _Table:
+    """`truth`: the right answers, where judge and people are both held against these."""
+    apart, m = distances_of(answers), answers.raters.astype(float)
+    if answers.options:
+        each, own = answers.person_shares, answers.judge_shares[judge]
+        right = None if truth is None else truth.people_shares
+        step, lean = float(apart[apart > 0].min(initial=1.0)), LEAN
+    else:
+        known = np.isfinite(answers.people_mean)
+        middle = answers.mean(answers.people_mean, known) if known.any() else 0.0
+        each, own = points(answers.rated - middle), points(answers.judged[judge] - middle)
+        right = None if truth is None else points((truth.people_mean - middle)[:, None])
+        step, lean = smallest_step(answers.scale, answers.rated[np.isfinite(answers.rated)]) ** 2, 1.0
+    people, answered = np.nan_to_num(mean_of(each, axis=0)), np.isfinite(own[:, 0]).astype(float)
+    each, own, right = np.nan_to_num(each), np.nan_to_num(own), people if right is None else np.nan_to_num(right)
     if truth is None:
-        return people.requested[judge] & (people.raters >= 2), "two people"
-    return people.requested[judge] & (people.raters > 0) & (truth.raters > 0), "a person and the right answers"
+        used, raters = answers.requested[judge] & (answers.raters >= 2), "two people"
+        with_oneself, together = np.einsum("puk,kl,pul->u", each, apart, each), each.sum(axis=0)
+        among = np.nan_to_num(ratio(mean_distance(together, together, apart) - with_oneself, m * (m - 1)))
+    else:
+        used, raters = answers.requested[judge] & (m > 0) & (truth.raters > 0), "a person and the right answers"
+        among = mean_distance(people, right, apart)
+    columns = [np.ones(len(m)), answered, mean_distance(own, right, apart), among]
+    shares = np.column_stack([*columns, *map(answers.evened, (own, people, right))])
+
+    def person(used: Mask) -> OneMorePerson:
+        times, theirs = taken(answers.times, used), people[used]
+        if not answers.options:
+            return OneMorePerson.of_numbers(theirs[:, 1], theirs[:, 2], m[used], among[used], times)
+        p = total(answers.evened(theirs), times) / answers.number(used)
+        return OneMorePerson.of_options(theirs, p, m[used], among[used], apart, times)
+
+    return _Table(shares, used, raters, apart, step, lean, person)
+
+
+# --------------------------------------------------------------------------- distances of answers
+# An option is a point, 1 at its own place among K, and a number x is the point (1, x, x^2). The mean distance of the
+# answers of two raters is then the same product of their mean points for both, p' M q: M are the distances of every two
+# options, or what makes (x - y)^2 of (1, x, x^2) and (1, y, y^2).
+
+SQUARED = np.array([[0.0, 0.0, 1.0], [0.0, -2.0, 0.0], [1.0, 0.0, 0.0]])
+
+
+def distances_of(answers: Answers) -> Floats:
+    """M of these answers: unequal or not of options without order, squared of options in order and of numbers."""
+    return distances(len(answers.options), "quadratic" if answers.ordered else "plain") if answers.options else SQUARED
+
+
+def points(given: Floats) -> Floats:
+    """Mean over the last axis of the points of numbers (..., R), (..., 3); NaN where there is none."""
+    mean = mean_of(given, axis=-1)
+    return np.stack([np.where(np.isfinite(mean), 1.0, np.nan), mean, mean_of(given**2, axis=-1)], axis=-1)
+
+
+def mean_distance(one: Floats, other: Floats, apart: Floats) -> Floats:
+    """Of mean points (..., K) and distances (K, K), (...)."""
+    distance: Floats = ((one @ apart) * other).sum(axis=-1)
+    return distance
 
 
 # --------------------------------------------------------------------------- the agreement of one more person

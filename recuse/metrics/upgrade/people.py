@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from recuse.metrics.agreement_estimates import too_few
 from recuse.metrics.estimates import number
+from recuse.metrics.human_ceiling import distances_of, mean_distance, points
 from recuse.metrics.measure import describe
 from recuse.metrics.upgrade.change import NOBODY, RareChange, change, mean_change, means, no_change, span_of, step_of
 from recuse.metrics.upgrade.pairing import Pair
@@ -22,7 +23,6 @@ from recuse.ratings.text_slices import Slices, slices_of
 from recuse.schema import Distribution, Estimate
 from recuse.schema.arrays import Floats, Mask, taken, total
 from recuse.statistics.agreement.coefficient import Coefficient, ratio
-from recuse.statistics.agreement.options import distances
 from recuse.statistics.clusters import OverClusters
 from recuse.statistics.distributions import Student
 from recuse.statistics.multiplicity import Largest
@@ -57,8 +57,8 @@ def agreement_with_people(pair: Pair) -> Estimate | None:
         return None
     if not used.any():
         return no_change("upgrade_agreement", pair, NOBODY)
-    kappas = _options(answers) if answers.options else _numbers(answers, used)
-    sums = total(kappas.shares[used], taken(answers.times, used))[None]
+    kappas = _Kappas.on(answers, used)
+    sums = total(kappas.shares, taken(answers.times, used))[None]
     share = [answers.mean(one, rated) for one in got.astype(float)]
     old, new = (float(value[0]) for value in kappas.of(sums))
     if not (math.isfinite(old) and math.isfinite(new)):
@@ -68,7 +68,7 @@ def agreement_with_people(pair: Pair) -> Estimate | None:
         before, after = kappas.of(s)
         return np.asarray(share[1] * after - share[0] * before)
 
-    coefficient = Coefficient(kappas.shares[used], gain, lambda s: "", times=taken(answers.times, used))
+    coefficient = Coefficient(kappas.shares, gain, lambda s: "", times=taken(answers.times, used))
     distribution = coefficient.jackknife(answers.clusters[used])
     assert isinstance(distribution, Student)
     labels = np.array([answers.number(used)], dtype=float)
@@ -84,70 +84,52 @@ def agreement_with_people(pair: Pair) -> Estimate | None:
 
 @dataclass(frozen=True, eq=False)
 class _Kappas:
-    """`of` maps sums (B, F) to (kappa_old, kappa_new); `shares` (U, F) are each text's share of the sums. `one_text`:
-    what one more text of disagreement takes from a kappa, times the number of texts."""
+    """Of the texts in use, `shares` (U, F) of the sums: 1, both judges' distances from people, then the points of both
+    judges and of people (`recuse.metrics.human_ceiling.points`)."""
 
+    answers: Answers
     shares: Floats
-    of: Callable[[Floats], tuple[Floats, Floats]]
-    one_text: Callable[[Floats], float]
+    apart: Floats
 
+    @classmethod
+    def on(cls, answers: Answers, used: Mask) -> _Kappas:
+        judged, people = _points(answers, used)
+        judged, people, apart = np.nan_to_num(judged)[:, used], np.nan_to_num(people)[used], distances_of(answers)
+        columns = [np.ones(len(people)), *mean_distance(judged, people, apart)]
+        return cls(answers, np.column_stack([*columns, *map(answers.evened, (*judged, people))]), apart)
 
-def _options(answers: Answers) -> _Kappas:
-    k = len(answers.options)
-    apart = distances(k, "quadratic" if answers.ordered else "plain")
-    people = np.nan_to_num(answers.people_shares)
-    judged = [np.nan_to_num(answers.judge_shares[j]) for j in (0, 1)]
-    between = [((own @ apart) * people).sum(axis=1) for own in judged]
-    shares = np.column_stack([np.ones(len(people)), *between, *map(answers.evened, (*judged, people))])
+    def chance(self, s: Floats) -> list[Floats]:
+        """What both distances would be by chance, of sums (B, F)."""
+        old, new, people = np.split(s[:, 3:] / np.maximum(s[:, :1], 1e-300), 3, axis=1)
+        return [mean_distance(own, people, self.apart) for own in (old, new)]
 
-    def chance(s: Floats) -> list[Floats]:
-        n = np.maximum(s[:, :1], 1e-300)
-        p = s[:, 3 + 2 * k :] / n
-        return [((s[:, 3 + j * k : 3 + (j + 1) * k] / n @ apart) * p).sum(axis=1) for j in (0, 1)]
-
-    def of(s: Floats) -> tuple[Floats, Floats]:
-        old, new = (1 - ratio(ratio(s[:, 1 + j], s[:, 0]), e) for j, e in enumerate(chance(s)))
+    def of(self, s: Floats) -> tuple[Floats, Floats]:
+        """The incumbent's kappa and the candidate's."""
+        old, new = (1 - ratio(ratio(s[:, 1 + j], s[:, 0]), e) for j, e in enumerate(self.chance(s)))
         return old, new
 
-    return _Kappas(shares, of, lambda s: float(1 / max(min(e[0] for e in chance(s)), 1e-9)))
+    def one_text(self, s: Floats) -> float:
+        """What one more text of disagreement takes from a kappa, times the number of texts, of sums (1, F)."""
+        expected = [float(e[0]) for e in self.chance(s)]
+        if self.answers.options:
+            return 1 / max(min(expected), 1e-9)
+        step, observed = step_of(self.answers), max(float(s[0, 1] / s[0, 0]), 0.0)
+        return (2 * math.sqrt(observed) * step + step**2) / max(expected[0], 1e-9)
 
 
-def _numbers(answers: Answers, used: NDArray[np.bool_]) -> _Kappas:
+def _points(answers: Answers, used: Mask) -> tuple[Floats, Floats]:
+    """Of both judges (2, U, K), and of people (U, K). Of judges that were asked repeatedly, the product of two
+    different answers stands in the place of the square."""
+    if answers.options:
+        return answers.judge_shares[:2], answers.people_shares
     middle = float(np.nanmean(answers.people_mean[used]))
-    people = mean_of(answers.rated - middle, axis=2)
-    p, pp = np.nan_to_num(mean_of(people, axis=0)), np.nan_to_num(mean_of(people**2, axis=0))
-    columns = [np.ones(len(p)), p, pp]
-    twice = np.isfinite(answers.judged[:2]).sum(axis=2) > 1
-    repeated = min(answers.mean(one, used) for one in twice.astype(float)) > 0.5  # most texts twice, by both
-    for judge in (0, 1):
-        given = answers.judged[judge] - middle
-        mean, square = np.nan_to_num(mean_of(given, axis=1)), np.nan_to_num(mean_of(given**2, axis=1))
-        n = np.isfinite(given).sum(axis=1)
-        if repeated:
-            crossed = ratio((n * mean) ** 2 - np.nansum(given**2, axis=1), (n * (n - 1)).astype(float))
-            square = np.where(np.isfinite(crossed), crossed, square)
-        columns += [mean, square, mean * p]
-    shares = np.column_stack(columns)
-
-    def parts(s: Floats) -> list[tuple[Floats, Floats]]:
-        n = np.maximum(s[:, 0], 1e-300)
-        q, qq = s[:, 1] / n, s[:, 2] / n
-        parts = []
-        for at in (3, 6):
-            x, xx, xq = s[:, at] / n, s[:, at + 1] / n, s[:, at + 2] / n
-            parts.append((xx - 2 * xq + qq, xx - 2 * x * q + qq))
-        return parts
-
-    def of(s: Floats) -> tuple[Floats, Floats]:
-        old, new = (1 - ratio(observed, expected) for observed, expected in parts(s))
-        return old, new
-
-    def one_text(s: Floats) -> float:
-        observed, expected = parts(s)[0]
-        step = step_of(answers)
-        return float((2 * math.sqrt(max(observed[0], 0.0)) * step + step**2) / max(expected[0], 1e-9))
-
-    return _Kappas(shares, of, one_text)
+    people = mean_of(points(mean_of(answers.rated - middle, axis=2)[..., None]), axis=0)
+    given = answers.judged[:2] - middle
+    judged, n = points(given), np.isfinite(given).sum(axis=2)
+    if min(answers.mean(one, used) for one in (n > 1).astype(float)) > 0.5:  # most texts twice, by both
+        crossed = ratio((n * judged[..., 1]) ** 2 - np.nansum(given**2, axis=2), (n * (n - 1)).astype(float))
+        judged[..., 2] = np.where(np.isfinite(crossed), crossed, judged[..., 2])
+    return judged, people
 
 
 def gained_per_text(pair: Pair) -> Floats:
