@@ -34,7 +34,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from recuse.gates.causes import as_well, causes_of_doubt, causes_of_failure, rests_on_people, unfinished_cause
 from recuse.gates.records import Change, Evidence, Figure, PanelPlan, VerdictRecord
@@ -89,11 +89,8 @@ class JudgeDecision:
 
     def record(self) -> JudgeDecisionRow:
         """As builtins, for results.json."""
-        return {
-            "judge": self.judge, "panel": self.panel, "use": self.use, "word": self.word, "cause": self.cause,
-            "brief": self.brief, "gates": list(self.gates), "next": self.next, "stated": self.stated,
-            "accepted": self.accepted,
-        }  # fmt: skip
+        row = {name: getattr(self, name) for name in JudgeDecisionRow.__annotations__}
+        return cast("JudgeDecisionRow", row | {"gates": list(self.gates)})
 
 
 STUDIES = "none is used for anything: studies are measured, and nobody is cleared or refused"
@@ -198,30 +195,25 @@ EVEN_OF_A_PART = ("upgrade", "in place", "yardstick", "recording", "limit")
 # --------------------------------------------------------------------------- judges
 
 
+Place = tuple[str, str, str]
+"""Task, protocol and gate."""
+
+
 def _judges(evidence: Evidence) -> Iterator[JudgeDecision]:
     plan = evidence.plan
     for panel in plan.panels:
-        by_place = _by_place(panel.name, evidence.verdicts)
+        by_place: dict[Place, list[VerdictRecord]] = {}
+        for verdict in (v for v in evidence.verdicts if v.figure.panel == panel.name):
+            subject = verdict.figure.subject
+            by_place.setdefault((subject.get("task", ""), subject.get("protocol", ""), verdict.gate), []).append(
+                verdict
+            )
         # without a yardstick nothing compares judges
         gates = {a["gate"] for a in plan.due if a["panel"] == panel.name}
         uses = (*panel.uses, *(use for use in panel.further if gates & set(plan.uses[use].yardstick)))
         for judge in panel.judges:
             for use in uses:
                 yield _judge(panel, judge, use, evidence, by_place)
-
-
-Place = tuple[str, str, str]
-"""Task, protocol and gate."""
-
-
-def _by_place(panel: str, verdicts: Sequence[VerdictRecord]) -> dict[Place, list[VerdictRecord]]:
-    by_place: dict[Place, list[VerdictRecord]] = {}
-    for verdict in verdicts:
-        subject = verdict.figure.subject
-        if verdict.figure.panel == panel:
-            place = subject.get("task", ""), subject.get("protocol", ""), verdict.gate
-            by_place.setdefault(place, []).append(verdict)
-    return by_place
 
 
 def _judge(
@@ -343,8 +335,9 @@ def _words(
     yield from of_changes("do not merge", lambda change: change.word == "do not merge")
     if refused:
         yield "do not merge", *_first(refused)
-    if red := [v for v in evidence.verdicts if not v.green and v.outcome == "fail" and not v.figure.judge]:
-        yield "do not merge", f"{min(red, key=_furthest).label} is outside its limit", ""
+    red = sorted((v for v in evidence.verdicts if not v.green), key=lambda v: (-v.excess, v.label, v.outcome))
+    if outside := [v for v in red if v.outcome == "fail" and not v.figure.judge]:
+        yield "do not merge", f"{outside[0].label} is outside its limit", ""
     if plan.unfinished:
         yield "no decision", unfinished_cause(plan.unfinished), plan.finishing
     yield from of_changes("decide", lambda change: change.word == "decide" and change.kind in EVEN_OF_A_PART)
@@ -354,8 +347,8 @@ def _words(
     yield from of_changes("decide", lambda change: change.word == "decide" and change.kind != "base")
     if doubtful := _doubtful(judges):
         yield "decide", *_first(doubtful)
-    if red := [v for v in evidence.verdicts if not v.green]:
-        yield "decide", f"{(first := min(red, key=_furthest)).label} is {printed(first.outcome)}", ""
+    if red:
+        yield "decide", f"{red[0].label} is {printed(red[0].outcome)}", ""
     yield from of_changes("no decision", lambda change: change.kind == "base")
     if not judges and not changes:
         yield "no decision", "nothing was to be decided", ""
@@ -367,10 +360,6 @@ def _doubtful(judges: Sequence[JudgeDecision]) -> list[JudgeDecision]:
     """Those that are open for their use, also beside a failure that is accepted."""
     open_ = [one for one in judges if one.stated and (one.doubt or (one.word == UNDECIDED and not one.accepted))]
     return [replace(one, word=UNDECIDED, brief=one.doubt or one.brief) for one in open_]
-
-
-def _furthest(verdict: VerdictRecord) -> tuple[float, str, str]:
-    return -verdict.excess, verdict.label, verdict.outcome
 
 
 def _first(judges: Sequence[JudgeDecision]) -> tuple[str, str]:

@@ -23,9 +23,11 @@ def explain(verdict: Verdict) -> str:
     """The verdict in full, for a terminal: what was measured, over what, by which rule, and what to do next."""
     estimate, fault, next_ = verdict.estimate, verdict.accepted_fault, verdict.remedy
     limit = Limit.of(verdict.limit).of_unit(estimate.unit)
+    noun = "judgement" if estimate.n_excluded == 1 else "judgements"
+    left_out = f"{estimate.n_excluded} {noun} without a usable score; nothing was put in their place"
     rows = [
         ("measured", f"{estimate.metric} = {_measured(estimate, limit)}"), ("method", estimate.method),
-        ("note", estimate.note), ("left out", _left_out(estimate)), ("rule", verdict.rule.sentence),
+        ("note", estimate.note), ("left out", left_out if estimate.n_excluded else ""), ("rule", verdict.rule.sentence),
         ("because", verdict.reason),
         ("accepted", f"{fault.state}; until {fault.until}: {fault.reason}" if fault else ""),
         ("next", "\n\n".join(filter(None, (f"{next_.finding} {next_.advice}".strip(), next_.paste))) if next_ else ""),
@@ -65,13 +67,6 @@ def _over(estimate: Estimate) -> str:
     if estimate.over == "clusters" and estimate.n_clusters is not None:
         text += f" ({estimate.n} observations)"
     return text
-
-
-def _left_out(estimate: Estimate) -> str:
-    if not estimate.n_excluded:
-        return ""
-    noun = "judgement" if estimate.n_excluded == 1 else "judgements"
-    return f"{estimate.n_excluded} {noun} without a usable score; nothing was put in their place"
 
 
 def _row(name: str, text: str) -> str:

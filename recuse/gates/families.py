@@ -45,7 +45,10 @@ class AppliedLimit:
         if self.span is None:
             return f"{self.limit} of the scale's range"
         unit = f" {self.unit}" if self.unit and not self.limit.percent else ""
-        return f"{self.limit}{unit}, {_percentage(self.share)} of the scale's range of {self.span:g}"
+        share, bounds = self.share, (self.share.low, self.share.high)
+        shown = [bounds[share.kind != "at_least"]] if share.kind != "within" or bounds[0] == -bounds[1] else bounds
+        percentages = " to ".join(f"{100 * bound:.4g}" for bound in shown)
+        return f"{self.limit}{unit}, {percentages} % of the scale's range of {self.span:g}"
 
 
 def applied_limit(name: str, gate: Gate, subject: Mapping[str, str], estimate: Estimate) -> AppliedLimit:
@@ -65,13 +68,6 @@ def applied_limit(name: str, gate: Gate, subject: Mapping[str, str], estimate: E
         )
     limit = stated.bound if estimate.span is None else stated.bound.times(estimate.span)
     return AppliedLimit(limit.of_unit(estimate.unit), stated.reason, estimate.unit, stated.bound, estimate.span)
-
-
-def _percentage(share: Limit) -> str:
-    """ "5 %"; "-2 to 5 %" where the bounds are not each other's mirror image."""
-    if share.kind == "within" and share.low != -share.high:
-        return f"{100 * share.low:.4g} to {100 * share.high:.4g} %"
-    return f"{100 * (share.low if share.kind == 'at_least' else share.high):.4g} %"
 
 
 # --------------------------------------------------------------------------- members decided together
@@ -124,26 +120,25 @@ def decide_together(together: Sequence[Member], family: Family) -> list[Decided]
     chance that any of them is failed although its true value keeps the limit, over all of them.
 
     Undefined members take no part in the correction: no decision is made on them, so none can be wrong. Nor does what a
-    value alone decides."""
+    value alone decides.
+
+    Inside at the gate's level: pass. Outside at the level of its failure: fail. Outside at the gate's own level only:
+    undecided, and the wider interval, which reaches across the bound, is the one shown."""
     deciding = [m for m in together if m.gate.decide == "interval"]
     defined = [m for m in deciding if m.estimate.defined]
     fails = [m.fails_at for m in defined]
     corrected = decision_levels(fails, 1 - 2 * family.alpha) if fails else []
     levels = {id(m): max(level, m.gate.level) for m, level in zip(defined, corrected, strict=True)}
     known = replace(family, members=len(defined), undefined=len(deciding) - len(defined))
-    return [_decided(m, levels.get(id(m), m.gate.level), known) for m in together]
-
-
-def _decided(member: Member, fail_level: float, family: Family) -> Decided:
-    """Inside at the gate's level: pass. Outside at `fail_level`: fail. Outside at the gate's own level only: undecided,
-    and the wider interval, which reaches across the bound, is the one shown."""
-    limit, estimate, gate = member.applied.limit, member.estimate, member.gate
-    if gate.decide == "point":
-        return Decided(member, decide_estimate(limit, estimate, gate.level, by="point"), gate.level, None)
-    decision = decide_estimate(limit, estimate, gate.level)
-    if decision.outcome == "fail":
-        decision = decide_estimate(limit, estimate, fail_level)
-    return Decided(member, decision, fail_level, family)
+    decided = []
+    for member in together:
+        limit, estimate, gate = member.applied.limit, member.estimate, member.gate
+        by_interval, fail_level = gate.decide == "interval", levels.get(id(member), gate.level)
+        decision = decide_estimate(limit, estimate, gate.level, by=gate.decide)
+        if by_interval and decision.outcome == "fail":
+            decision = decide_estimate(limit, estimate, fail_level)
+        decided.append(Decided(member, decision, fail_level, known if by_interval else None))
+    return decided
 
 
 # --------------------------------------------------------------------------- what a run says about its own errors

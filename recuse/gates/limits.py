@@ -152,7 +152,15 @@ def decide_estimate(
     """
     at_level = estimate.at(level)
     shown = at_level if has_interval(at_level) else estimate  # of too few resamples what is known is shown
-    outcome = _outcome(limit, shown, level, by)
+    outcome: Outcome = UNDECIDED
+    if not shown.defined:
+        outcome = NOT_MEASURED
+    elif by == "point":
+        outcome = "pass" if limit.holds(shown.value) else "fail"
+    elif sure_at(shown, level) and limit.encloses(shown.low, shown.high):
+        outcome = "pass"
+    elif sure_at(shown, level) and limit.excludes(shown.low, shown.high):
+        outcome = "fail"
     lost = outcome == "pass" and not limit.encloses(*with_losses(shown, by))
     return AgainstLimit(UNDECIDED if lost else outcome, shown, level, lost)
 
@@ -179,15 +187,3 @@ def sure_at(estimate: Estimate, level: float) -> bool:
 def has_interval(estimate: Estimate) -> bool:
     """Both ends are known (an infinite end is known)."""
     return not (math.isnan(estimate.low) or math.isnan(estimate.high))
-
-
-def _outcome(limit: Limit, estimate: Estimate, level: float, by: str) -> Outcome:
-    if not estimate.defined:
-        return NOT_MEASURED
-    if by == "point":
-        return "pass" if limit.holds(estimate.value) else "fail"
-    if not sure_at(estimate, level):
-        return UNDECIDED
-    if limit.encloses(estimate.low, estimate.high):
-        return "pass"
-    return "fail" if limit.excludes(estimate.low, estimate.high) else UNDECIDED

@@ -13,7 +13,7 @@ from recuse.gates.limits import Limit
 from recuse.gates.uses import EVERY_GATE, UseTable
 from recuse.schema import Outcome
 from recuse.schema.number_text import counted, listed
-from recuse.schema.results import AskedRow, ChangedRow, EndRow, InPlaceRow, MeasureRow, Results, UpgradeVerdictRow
+from recuse.schema.results import AskedRow, ChangedRow, InPlaceRow, MeasureRow, Results, UpgradeVerdictRow
 from recuse.schema.verdict_rows import Comparison, EstimateRow, LimitChangeRow, VerdictRow
 from recuse.schema.vocabulary import FILE, NOT_MEASURED, UNDECIDED, printed, record_command
 
@@ -236,14 +236,19 @@ def changes_of(results: Results) -> list[Change]:
     labels = {v["gate"]: v.get("label") or v["gate"].replace("_", " ") for v in results["verdicts"]}
     baseline = results.get("baseline")
     compared = list(baseline.get("objections") or ()) if baseline else []
+    over = [end for end in results.get("ends") or () if end["days"] < 0]
+    expired = f"{counted(len(over), 'accepted failure')} expired on {over[0]['until']}" if over else ""
+    faults = sorted(fault for fault in results["objections"] if fault not in compared)
+    more = f" ({counted(len(faults) - 1, 'more fault')} of the run)" if faults[1:] else ""
     return [
         *map(_upgrade, results["upgrades"]),
         *map(_in_place, results.get("in_place") or ()),
         *(_changed(row, baseline, labels) for row in results.get("changed") or ()),
-        *_expired(results.get("ends") or ()),
-        *_of_run([fault for fault in results["objections"] if fault not in compared]),
+        *([Change("expired", expired, "decide", f"{expired}; {OF_THE_PAST}", AGAIN)] if over else ()),
+        *(Change("run", fault, "decide", fault.rstrip(".") + (more if k == 0 else ""), order=3)
+          for k, fault in enumerate(faults)),
         *(_against_baseline(baseline, labels) if baseline else ()),
-    ]
+    ]  # fmt: skip
 
 
 def _upgrade(upgrade: UpgradeVerdictRow) -> Change:
@@ -256,7 +261,9 @@ def _upgrade(upgrade: UpgradeVerdictRow) -> Change:
         step = f"remove {old} and the line replaces of {new}, and write a new baseline"
         return Change("upgrade", what, "merge", f"{new} may replace {old}: {why}", step)
     word: Literal["merge", "decide", "do not merge"] = "do not merge" if outcome == "fail" else "decide"
-    cause, step, order = f"{new} {upgrade['clause']}", _instead(upgrade), int(word == "decide")
+    # all steps but the last, which is to accept it
+    step = ", or ".join(one for one in upgrade.get("steps") or () if not one.startswith("or accept")) or f"keep {old}"
+    cause, order = f"{new} {upgrade['clause']}", int(word == "decide")
     if upgrade["verdict"] == "different":
         cause = f"{new} decides differently from {old}: it {upgrade['clause']}, and nobody knows who is right"
     elif outcome == UNDECIDED:
@@ -301,27 +308,8 @@ def _changed(row: ChangedRow, baseline: Comparison | None, labels: Mapping[str, 
     return Change(row["kind"], row["what"], word, row["cause"] + profit, step, order, row.get("red", False), about)
 
 
-def _instead(upgrade: UpgradeVerdictRow) -> str:
-    """What to do about a candidate that is not accepted: all steps but the last, which is to accept it."""
-    steps = [step for step in upgrade.get("steps") or () if not step.startswith("or accept")]
-    return ", or ".join(steps) or f"keep {upgrade['incumbent']}"
-
-
 OF_THE_PAST = "nothing in this change caused it"
 AGAIN = "record what settles it, or accept it again with a later date and a reason that still holds"
-
-
-def _expired(ends: Sequence[EndRow]) -> Iterator[Change]:
-    """What was accepted until a day that has passed."""
-    if over := [end for end in ends if end["days"] < 0]:
-        what = f"{counted(len(over), 'accepted failure')} expired on {over[0]['until']}"
-        yield Change("expired", what, "decide", f"{what}; {OF_THE_PAST}", AGAIN)
-
-
-def _of_run(faults: Sequence[str]) -> Iterator[Change]:
-    for k, fault in enumerate(sorted(faults)):
-        more = f" ({counted(len(faults) - 1, 'more fault')} of the run)" if faults[1:] and not k else ""
-        yield Change("run", fault, "decide", fault.rstrip(".") + more, order=3)
 
 
 def _against_baseline(baseline: Comparison, labels: Mapping[str, str]) -> Iterator[Change]:

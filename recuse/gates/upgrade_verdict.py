@@ -36,6 +36,7 @@ from recuse.schema.estimate_types import AGAINST_INCUMBENT
 from recuse.schema.number_text import html_table, span
 from recuse.schema.vocabulary import NOT_MEASURED, UNDECIDED, in_place_of_people, printed
 from recuse.security.sanitize import visible
+from recuse.statistics.distributions import Side
 from recuse.statistics.multiplicity import holm
 
 if TYPE_CHECKING:
@@ -195,9 +196,15 @@ def decide_upgrade(
         if all(row.gate in AGAINST_INCUMBENT for row in failed):
             word, sentence = "different", f"{new} decides differently from {old}: {worse}; nobody knows who is right."
         return _concluded(replace(verdict, word=word, clause=clause, rows=ordered), sentence)
-    won = _superior(rows)
+    could = [(row, by) for row in rows if row.gate in SUPERIOR and (by := row.estimate.distribution) is not None]
+    adjusted = holm([min(1.0, 2 * by.p_value(0.0, "above")) for _, by in could])  # 5 % two-sided over all it could win
+    won = [row for (row, _), p in zip(could, adjusted, strict=True) if p <= 0.05]
     opened = [row for row in rows if _says(row) != "pass"]
-    if opened and not (won and won[0].gate == AGREEMENT and all(map(_spoken_for, opened))):
+    spoken_for = won and won[0].gate == AGREEMENT and all(
+        row.gate in PARTS_OF_AGREEMENT and _says(row) == UNDECIDED and Limit.of(row.limit).holds(row.estimate.value)
+        for row in opened
+    )  # fmt: skip
+    if opened and not spoken_for:
         return _undecided(verdict, sorted(opened, key=lambda row: (bool(row), -_needed(row))))
     if not len(rows):
         return replace(verdict, word=UNDECIDED, sentence=f"Whether {names[1]} may replace {names[0]} cannot be told: "
@@ -276,19 +283,6 @@ def _open(row: Verdict, incumbent: str, more: int | None) -> str:
     return f"{close}; no feasible number of {units} decides while it stays there"
 
 
-def _superior(rows: Verdicts) -> list[Verdict]:
-    """Components that the candidate wins, at 5 % two-sided over all that it could win (Holm)."""
-    could = [row for row in rows if row.gate in SUPERIOR and row.estimate.distribution is not None]
-    p = [2 * row.estimate.distribution.p_value(0.0, "above") for row in could if row.estimate.distribution is not None]
-    return [row for row, adjusted in zip(could, holm([min(1.0, x) for x in p]), strict=True) if adjusted <= 0.05]
-
-
-def _spoken_for(row: Verdict) -> bool:
-    """Whether a better agreement with people speaks for a row that is undecided."""
-    value = row.estimate.value
-    return row.gate in PARTS_OF_AGREEMENT and _says(row) == UNDECIDED and Limit.of(row.limit).holds(value)
-
-
 def _says(row: Verdict) -> Outcome:
     """What the numbers say: a change that was accepted for a time is still a change."""
     return row.accepted_fault.otherwise if row.accepted_fault else row.outcome
@@ -303,23 +297,18 @@ def _over(row: Verdict) -> str:
 def _causes_first(failed: list[Verdict]) -> list[Verdict]:
     """What people, truth or the replies themselves decide before what differs from the judge in use. Losses first:
     whatever else was found rests on what they left. Then the level of scores, where their order is kept: a judge that
-    shifted agrees less because of it."""
+    shifted agrees less because of it. Then by how surely a row lies outside its limit."""
     order_kept = not any(row.gate in ORDER for row in failed)
 
     def place(row: Verdict) -> tuple[bool, int, float]:
         shifted = row.gate in LEVEL and order_kept and row.estimate.unit != "share"
-        return row.gate in AGAINST_INCUMBENT, 0 if row.gate == LOSSES else 1 if shifted else 2, _p(row)
+        limit, distribution = Limit.of(row.limit), row.estimate.distribution
+        ends: list[tuple[float, Side]] = [(limit.high, "above"), (limit.low, "below")]
+        surely = (distribution.p_value(*end) for end in ends if math.isfinite(end[0])) if distribution else ()
+        group = 0 if row.gate == LOSSES else 1 if shifted else 2
+        return row.gate in AGAINST_INCUMBENT, group, min(surely, default=0.0)
 
     return sorted(failed, key=place)
-
-
-def _p(row: Verdict) -> float:
-    """How surely a row lies outside its limit: the smaller, the surer; ties keep the order of components."""
-    limit, distribution = Limit.of(row.limit), row.estimate.distribution
-    if distribution is None:
-        return 0.0
-    ends = [(limit.high, "above"), (limit.low, "below")]
-    return min(distribution.p_value(bound, side) for bound, side in ends if math.isfinite(bound))  # type: ignore[arg-type]
 
 
 def _needed(row: Verdict) -> float:

@@ -172,20 +172,16 @@ def power_of(limit: Limit, estimate: Estimate, pass_level: float, fail_level: fl
     around = spread(estimate) if estimate.defined and has_interval(estimate) else None
     if around is None:
         return None
-    fair = _fair(limit, estimate)
+    # without the fault: 0 where both directions are faults, the middle if 0 is none; where only one direction is, the
+    # value measured, unless that is a fault itself
+    fair = estimate.value if limit.holds(estimate.value) else None
+    if limit.kind == "within":
+        fair = 0.0 if limit.holds(0.0) else (limit.low + limit.high) / 2
     return Power(
         fair=fair, fair_passes=None if fair is None else round(chance_to_pass(limit, fair, around, pass_level), 4),
         same_again=round(chance_to_pass(limit, estimate.value, around, pass_level), 4),
         smallest_fault=_smallest_fault(limit, estimate, around, fail_level),
     )  # fmt: skip
-
-
-def _fair(limit: Limit, estimate: Estimate) -> float | None:
-    """The true value of a judge without the fault: 0 where both directions are faults, the middle if 0 is none; where
-    only one direction is, the value measured, unless that is a fault itself."""
-    if limit.kind == "within":
-        return 0.0 if limit.holds(0.0) else (limit.low + limit.high) / 2
-    return estimate.value if limit.holds(estimate.value) else None
 
 
 def _smallest_fault(limit: Limit, estimate: Estimate, around: Spread, level: float) -> float | None:
