@@ -10,12 +10,11 @@ import pandas as pd
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
-from recuse.metrics.upgrade.change import span_of
+from recuse.metrics.upgrade.change import agreement_of_two, span_of
 from recuse.ratings import Ratings
 from recuse.ratings.answers import COMPARED, Answers, answers_of
-from recuse.ratings.ratings_table import JUDGE, PERSON
+from recuse.ratings.ratings_table import JUDGE
 from recuse.schema import Estimate
-from recuse.schema.arrays import Floats
 from recuse.schema.factors import VERSION, levels_in
 from recuse.statistics.clusters import clustered_mean, clustered_share
 
@@ -46,27 +45,25 @@ def drift(part: Ratings) -> Iterator[Named]:
     if VERSION not in part.factors:
         return
     versions = levels_in(part.table[part.table["kind"] == JUDGE], VERSION)  # people judged texts, not versions
-    for judge in part.judges:
-        first, last = versions[0], versions[-1]
-        rows = part.table[part.table["rater"] == judge]
-        if first != last and {first, last} <= set(rows[VERSION]):
-            both = rows[rows[VERSION].isin((first, last))]
-            yield judge, _changed(_against(both, part, last), (first, last))
-
-
-def _against(rows: pd.DataFrame, part: Ratings, last: str) -> Answers:
-    """The newer version as the judge, and the older one in the place of a person."""
-    newer = rows[VERSION].eq(last)
-    table = rows.assign(
-        rater=newer.map({True: "newer", False: "older"}), kind=newer.map({True: JUDGE, False: PERSON})
-    ).drop(columns=VERSION)  # fmt: skip
+    first, last = versions[0], versions[-1]
     left = tuple(name for name in part.factors if name != VERSION)
-    pair = Ratings(table, part.scales, left, {}, part.headline, texts=part.texts, clusters=part.clusters)
-    return answers_of(pair, pair)
+    for judge in part.judges:
+        rows = part.table[(part.table["rater"] == judge) & part.table[VERSION].isin((first, last))]
+        if rows[VERSION].nunique() > 1:
+            older, newer = (rows[rows[VERSION].eq(level)].assign(rater=level) for level in (first, last))
+            table = pd.concat([older, newer], ignore_index=True).drop(columns=VERSION)
+            both = Ratings(table, part.scales, left, {}, part.headline, texts=part.texts, clusters=part.clusters)
+            yield judge, _changed(answers_of(both, both, people=False), (first, last))
 
 
 def _changed(answers: Answers, versions: tuple[str, str]) -> Estimate:
-    distance, noise = _distance(answers)
+    """`answers` of both versions as two judges, in the order of `versions`."""
+    old, new = (answers.judges.index(version) for version in versions)
+    moved, noise = answers.judge_means[new] - answers.judge_means[old], np.full(len(answers.items), np.nan)
+    distance = np.abs(moved) / max(span_of(answers), 1e-12)
+    if answers.options:
+        across, *own = agreement_of_two(answers.judged, len(answers.options))
+        distance, noise = 1 - across, 1 - (own[0] + own[1]) / 2
     there = np.isfinite(distance)
     facts: dict[str, Any] = {
         "n": int(there.sum()), "n_excluded": int((~there).sum()), "method": METHOD, "unit": "share", "span": 1.0,
@@ -74,28 +71,10 @@ def _changed(answers: Answers, versions: tuple[str, str]) -> Estimate:
     }  # fmt: skip
     if not there.any():
         return undefined("drift", "no text was answered by both versions", **facts)
-    own = float(np.nanmean(noise)) if np.isfinite(noise).any() else 0.0
+    own_noise = float(np.nanmean(noise)) if np.isfinite(noise).any() else 0.0
     values, clusters = distance[there] - np.nan_to_num(noise)[there], answers.clusters[there]
-    plain = own == 0.0 and set(np.unique(values)) <= {0.0, 1.0}
+    plain = own_noise == 0.0 and set(np.unique(values)) <= {0.0, 1.0}
     distribution = clustered_share(values, clusters) if plain else clustered_mean(values, clusters)
-    moved = (answers.judge_means[0] - answers.people_mean)[there]
-    detail = {"versions": list(versions), "mean_change": number(float(moved.mean())) if answers.counts else None,
-              "own_noise": number(own)}  # fmt: skip
+    detail = {"versions": list(versions), "own_noise": number(own_noise),
+              "mean_change": number(float(moved[there].mean())) if answers.counts else None}  # fmt: skip
     return estimated("drift", float(values.mean()), distribution, detail=detail, **facts)
-
-
-def _distance(answers: Answers) -> tuple[Floats, Floats]:
-    """Per text how far the two versions are apart, and how far answers of one version are, NaN where asked once."""
-    if answers.options:
-        newer, older = answers.judge_shares[0], answers.person_shares[0]
-        noise = (_own(newer, answers.judged[0]) + _own(older, answers.rated[0])) / 2
-        return 1 - (newer * older).sum(axis=1), noise
-    apart = np.abs(answers.judge_means[0] - answers.people_mean) / max(span_of(answers), 1e-12)
-    return apart, np.full(len(apart), np.nan)
-
-
-def _own(shares: Floats, answers: Floats) -> Floats:
-    """The chance that two answers of one version to a text differ, without bias; NaN where it was asked once."""
-    times = np.isfinite(answers).sum(axis=1).astype(float)
-    same = (shares**2).sum(axis=1)
-    return np.where(times > 1, (1 - same) * times / np.maximum(times - 1, 1), np.nan)

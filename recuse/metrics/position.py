@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from recuse.metrics.estimates import add_losses, estimated, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.ratings import Ratings
 from recuse.ratings.pair_array import PAIRED, both_orders, repeated_over, verdicts_of
+from recuse.schema import Estimates
 from recuse.schema.arrays import Floats
 from recuse.statistics.bounded import BOUNDED, BoundedMean, bounded_mean
 from recuse.statistics.clusters import SHARE, clustered_share
@@ -34,101 +36,6 @@ SHARE_ENDS = (0.0, 1.0)
 Ends = tuple[float, float]
 NO_PAIR = "no pair has a usable verdict in both orders"
 NOT_SWAPPED = "the labels were never swapped, so the first slot and the letter A are one and the same"
-
-
-@measure(
-    "order_consistency", "same verdict in both orders", unit="share", rank=82,
-    below="changes its choice with the order|change their choice with the order",
-    reading="Share of pairs on which the judge makes the same choice when the two texts change places.",
-)  # fmt: skip
-@per_subject("judge", itself, *PAIRED)
-def order_consistency(part: Ratings) -> Iterator[Named]:
-    """Share of pairs with the same verdict (a, b or tie) in both orders, by judge.
-
-    Detail counts the pairs: `same_winner`, `both_ties`, `one_tie`, `first_twice` and `second_twice` (contrary winners,
-    both times the first or the second slot), and gives `of_decided`, the share among pairs with a winner in some order.
-    Undefined where every verdict is a tie: no winner is there that the order could change.
-
-    >>> from recuse.ratings.ratings import example, table
-    >>> rows = "i ab first; i ba second; k ab first; k ba first"
-    >>> choices = example("item order response", rows, texts=table("item a b", "i s t; k s t"))
-    >>> order_consistency(choices).of(judge="j").value
-    0.5
-    """
-    return _each("order_consistency", part, pairs_by_judge(part), _consistency, SHARE_ENDS)
-
-
-def _consistency(pairs: Pairs) -> Measured:
-    ab, ba = pairs.ab, pairs.ba
-    same, tie, total = ab + ba == 1, (ab == 0.5).astype(int) + (ba == 0.5), ab + ba
-    counts = {
-        "same_winner": int((same & (tie == 0)).sum()), "both_ties": int((tie == 2).sum()),
-        "one_tie": int((tie == 1).sum()), "first_twice": int((total == 2).sum()),
-        "second_twice": int((total == 0).sum()),
-    }  # fmt: skip
-    decided = len(pairs) - counts["both_ties"]
-    detail = {**counts, "of_decided": number(counts["same_winner"] / decided) if decided else None}
-    if not decided:
-        return None, same, detail, "every verdict is a tie, so there is no winner that the order could change"
-    return clustered_share(same, pairs.group), same, detail, ""
-
-
-@measure(
-    "slot_preference", "preference for the first place", unit="share", signed=True, rank=84,
-    above="favours what stands first|favour what stands first",
-    below="favours what stands second|favour what stands second",
-    reading="How much more than half the text shown first wins, whatever it is and is called.",
-)  # fmt: skip
-@per_subject("judge", itself, *PAIRED)
-def slot_preference(part: Ratings) -> Iterator[Named]:
-    """How much more than half the first slot wins, by judge, -0.5 to 0.5:
-
-        mean over pairs of (credit of the first slot in "ab" + in "ba") / 2 - 1/2,   a win 1, a tie 1/2, a loss 0
-
-    A pair on which the judge stands by one text adds exactly 0, so quality plays no part. Where labels were swapped
-    too, a pair counts if all four verdicts are usable, and the letters cancel as well; where they were not, a
-    preference for the letter A cannot be told from this, and the note says so.
-
-    >>> from recuse.ratings.ratings import example, table
-    >>> choices = example("order response", "ab first; ba first", texts=table("item a b", "i s t"))
-    >>> slot_preference(choices).of(judge="j").value
-    0.5
-    """
-    return _each("slot_preference", part, quads_by_judge(part), _slot, HALF)
-
-
-def _slot(pairs: Pairs) -> Measured:
-    values = (pairs.ab + pairs.ba) / 2 - 0.5
-    if pairs.swapped is not None:
-        values = (values + pairs.swapped - 0.5) / 2
-    return bounded_mean(values, pairs.group, HALF), values, {}, NOT_SWAPPED if pairs.swapped is None else ""
-
-
-@measure(
-    "letter_preference", "preference for the letter A", unit="share", signed=True, rank=86,
-    above="favours the letter A|favour the letter A", below="favours the letter B|favour the letter B",
-    reading="How much more than half the text called A wins, wherever it stands.",
-)  # fmt: skip
-@per_subject("judge", itself, *PAIRED)
-def letter_preference(part: Ratings) -> Iterator[Named]:
-    """How much more than half the text called A wins, by judge, -0.5 to 0.5: over pairs with all four verdicts, the
-    mean of the first slot's credit with plain labels and the second slot's with swapped ones, less 1/2. Texts and slots
-    cancel. Undefined where labels were never swapped.
-
-    >>> from recuse.ratings.ratings import example, table
-    >>> rows = "ab plain first; ba plain first; ab swapped second; ba swapped second"
-    >>> choices = example("order labels response", rows, texts=table("item a b", "i s t"))
-    >>> letter_preference(choices).of(judge="j").value
-    0.5
-    """
-    return _each("letter_preference", part, quads_by_judge(part), _letter, HALF)
-
-
-def _letter(pairs: Pairs) -> Measured:
-    if pairs.swapped is None:
-        return None, pairs.won, {}, NOT_SWAPPED
-    values = ((pairs.ab + pairs.ba) / 2 - pairs.swapped) / 2
-    return bounded_mean(values, pairs.group, HALF), values, {}, ""
 
 
 # --------------------------------------------------------------------------- every judge's pairs over both orders
@@ -237,21 +144,115 @@ Measured = tuple[Binomial | BoundedMean | None, NDArray[Any], dict[str, Any], st
 none."""
 
 
-def _each(
-    metric: str, part: Ratings, pairs: Mapping[str, Pairs], compute: Callable[[Pairs], Measured], ends: Ends
-) -> Iterator[Named]:
-    """The estimate of every judge over its complete pairs, between these `ends`."""
-    over, method = repeated_over(part), SHARE if ends == SHARE_ENDS else BOUNDED
-    for judge, of_judge in pairs.items():
-        kept = of_judge[of_judge.complete]
-        lost = len(of_judge) - len(kept)
-        about: dict[str, Any] = {"n": len(kept), "n_excluded": lost, "method": method, **over}
-        distribution, values, detail, note = compute(kept) if len(kept) else (None, kept.won, {}, NO_PAIR)
-        if distribution is None:
-            yield judge, undefined(metric, note, detail=detail, **about)
-            continue
-        estimate = estimated(
-            metric, float(values.mean()), distribution, n_clusters=len(np.unique(kept.group)), unit="share", span=1.0,
-            detail=detail, note=note, **about,
-        )  # fmt: skip
-        yield judge, add_losses(estimate, of_judge.lost_by_order(), ends, lost)
+def over_pairs(
+    pairs_of: Callable[[Ratings], Mapping[str, Pairs]], ends: Ends
+) -> Callable[[Callable[[Pairs], Measured]], Callable[[Ratings], Estimates]]:
+    """From what is measured on one judge's complete pairs, between these `ends`, to the measure of all judges."""
+
+    def decorate(compute: Callable[[Pairs], Measured]) -> Callable[[Ratings], Estimates]:
+        @wraps(compute)
+        def each(part: Ratings) -> Iterator[Named]:
+            metric, over, method = compute.__name__, repeated_over(part), SHARE if ends == SHARE_ENDS else BOUNDED
+            for judge, of_judge in pairs_of(part).items():
+                kept = of_judge[of_judge.complete]
+                lost = len(of_judge) - len(kept)
+                about: dict[str, Any] = {"n": len(kept), "n_excluded": lost, "method": method, **over}
+                distribution, values, detail, note = compute(kept) if len(kept) else (None, kept.won, {}, NO_PAIR)
+                if distribution is None:
+                    yield judge, undefined(metric, note, detail=detail, **about)
+                    continue
+                estimate = estimated(
+                    metric, float(values.mean()), distribution, n_clusters=len(np.unique(kept.group)), unit="share",
+                    span=1.0, detail=detail, note=note, **about,
+                )  # fmt: skip
+                yield judge, add_losses(estimate, of_judge.lost_by_order(), ends, lost)
+
+        return per_subject("judge", itself, *PAIRED)(each)
+
+    return decorate
+
+
+# --------------------------------------------------------------------------- the measures
+
+
+@measure(
+    "order_consistency", "same verdict in both orders", unit="share", rank=82,
+    below="changes its choice with the order|change their choice with the order",
+    reading="Share of pairs on which the judge makes the same choice when the two texts change places.",
+)  # fmt: skip
+@over_pairs(pairs_by_judge, SHARE_ENDS)
+def order_consistency(pairs: Pairs) -> Measured:
+    """Share of pairs with the same verdict (a, b or tie) in both orders, by judge.
+
+    Detail counts the pairs: `same_winner`, `both_ties`, `one_tie`, `first_twice` and `second_twice` (contrary winners,
+    both times the first or the second slot), and gives `of_decided`, the share among pairs with a winner in some order.
+    Undefined where every verdict is a tie: no winner is there that the order could change.
+
+    >>> from recuse.ratings.ratings import example, table
+    >>> rows = "i ab first; i ba second; k ab first; k ba first"
+    >>> choices = example("item order response", rows, texts=table("item a b", "i s t; k s t"))
+    >>> order_consistency(choices).of(judge="j").value
+    0.5
+    """
+    ab, ba = pairs.ab, pairs.ba
+    same, tie, total = ab + ba == 1, (ab == 0.5).astype(int) + (ba == 0.5), ab + ba
+    counts = {
+        "same_winner": int((same & (tie == 0)).sum()), "both_ties": int((tie == 2).sum()),
+        "one_tie": int((tie == 1).sum()), "first_twice": int((total == 2).sum()),
+        "second_twice": int((total == 0).sum()),
+    }  # fmt: skip
+    decided = len(pairs) - counts["both_ties"]
+    detail = {**counts, "of_decided": number(counts["same_winner"] / decided) if decided else None}
+    if not decided:
+        return None, same, detail, "every verdict is a tie, so there is no winner that the order could change"
+    return clustered_share(same, pairs.group), same, detail, ""
+
+
+@measure(
+    "slot_preference", "preference for the first place", unit="share", signed=True, rank=84,
+    above="favours what stands first|favour what stands first",
+    below="favours what stands second|favour what stands second",
+    reading="How much more than half the text shown first wins, whatever it is and is called.",
+)  # fmt: skip
+@over_pairs(quads_by_judge, HALF)
+def slot_preference(pairs: Pairs) -> Measured:
+    """How much more than half the first slot wins, by judge, -0.5 to 0.5:
+
+        mean over pairs of (credit of the first slot in "ab" + in "ba") / 2 - 1/2,   a win 1, a tie 1/2, a loss 0
+
+    A pair on which the judge stands by one text adds exactly 0, so quality plays no part. Where labels were swapped
+    too, a pair counts if all four verdicts are usable, and the letters cancel as well; where they were not, a
+    preference for the letter A cannot be told from this, and the note says so.
+
+    >>> from recuse.ratings.ratings import example, table
+    >>> choices = example("order response", "ab first; ba first", texts=table("item a b", "i s t"))
+    >>> slot_preference(choices).of(judge="j").value
+    0.5
+    """
+    values = (pairs.ab + pairs.ba) / 2 - 0.5
+    if pairs.swapped is not None:
+        values = (values + pairs.swapped - 0.5) / 2
+    return bounded_mean(values, pairs.group, HALF), values, {}, NOT_SWAPPED if pairs.swapped is None else ""
+
+
+@measure(
+    "letter_preference", "preference for the letter A", unit="share", signed=True, rank=86,
+    above="favours the letter A|favour the letter A", below="favours the letter B|favour the letter B",
+    reading="How much more than half the text called A wins, wherever it stands.",
+)  # fmt: skip
+@over_pairs(quads_by_judge, HALF)
+def letter_preference(pairs: Pairs) -> Measured:
+    """How much more than half the text called A wins, by judge, -0.5 to 0.5: over pairs with all four verdicts, the
+    mean of the first slot's credit with plain labels and the second slot's with swapped ones, less 1/2. Texts and slots
+    cancel. Undefined where labels were never swapped.
+
+    >>> from recuse.ratings.ratings import example, table
+    >>> rows = "ab plain first; ba plain first; ab swapped second; ba swapped second"
+    >>> choices = example("order labels response", rows, texts=table("item a b", "i s t"))
+    >>> letter_preference(choices).of(judge="j").value
+    0.5
+    """
+    if pairs.swapped is None:
+        return None, pairs.won, {}, NOT_SWAPPED
+    values = ((pairs.ab + pairs.ba) / 2 - pairs.swapped) / 2
+    return bounded_mean(values, pairs.group, HALF), values, {}, ""
