@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 
@@ -44,9 +45,19 @@ def judge_upgrade(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], *,
     )
     old, new = (set(table.itertuples(index=False, name=None)) for table in tables)
     missing, added = (sorted(old - new), sorted(new - old)) if old & new else ([], [])
+    factors, also = _factors(upgrade), []
     if missing:
-        return not_comparable(upgrade.shown, (_not_asked(upgrade, missing),), upgrade.change)
-    upgrade = _without_conditions(upgrade, added)
+        why = (
+            f"{upgrade.candidate} was not asked under {_named(factors, missing[0])}, as {upgrade.incumbent} was; if "
+            f"what both were asked under is enough, name it after each judge, as in {upgrade.incumbent},"
+            f"{factors[0]}=LEVEL"
+        )
+        return not_comparable(upgrade.shown, (why,), upgrade.change)
+    if added:  # what judges of the candidate's line-up answered under these conditions is left out
+        table, under = upgrade.after.table, "; ".join(_named(factors, levels) for levels in added)
+        there = pd.MultiIndex.from_frame(table[factors]).isin(added) & table["kind"].eq(JUDGE)
+        also = [f"{upgrade.candidate} was also asked under {under}: left out, since {upgrade.incumbent} was not"]
+        upgrade = replace(upgrade, after=replace(upgrade.after, table=table[~there], _memory={}), _memory={})
     if reasons := upgrade.not_comparable:
         return not_comparable(upgrade.shown, reasons, upgrade.change)
     shared = overlap(upgrade)
@@ -54,7 +65,7 @@ def judge_upgrade(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], *,
     decided = replace(
         verdict,
         reasons=(
-            *([_left_out_conditions(upgrade, added)] if added else []),
+            *also,
             *filter(None, [upgrade.corrected]),
             *_left_out(shared, verdict),
             *_level(verdict),
@@ -70,34 +81,9 @@ def judge_upgrade(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], *,
     return by_people_at_fault(decided, faults[0], MEND_PEOPLE) if faults else decided
 
 
-Conditions = list[tuple[str, ...]]
-
-
 def _factors(upgrade: Upgrade) -> list[str]:
     """What was varied for both judges, beside what measures compare themselves (the order of a pair)."""
     return [name for name in upgrade.before.factors if name in upgrade.after.factors and name not in COMPARED]
-
-
-def _without_conditions(upgrade: Upgrade, added: Conditions) -> Upgrade:
-    """The same without what judges of the candidate's line-up answered under these conditions."""
-    if not added:
-        return upgrade
-    table = upgrade.after.table
-    there = pd.MultiIndex.from_frame(table[_factors(upgrade)]).isin(added) & table["kind"].eq(JUDGE)
-    return replace(upgrade, after=replace(upgrade.after, table=table[~there], _memory={}), _memory={})
-
-
-def _not_asked(upgrade: Upgrade, missing: Conditions) -> str:
-    factors, first = _factors(upgrade), missing[0]
-    return (
-        f"{upgrade.candidate} was not asked under {_named(factors, first)}, as {upgrade.incumbent} was; if what both "
-        f"were asked under is enough, name it after each judge, as in {upgrade.incumbent},{factors[0]}=LEVEL"
-    )
-
-
-def _left_out_conditions(upgrade: Upgrade, added: Conditions) -> str:
-    conditions = "; ".join(_named(_factors(upgrade), levels) for levels in added)
-    return f"{upgrade.candidate} was also asked under {conditions}: left out, since {upgrade.incumbent} was not"
 
 
 def _named(factors: Sequence[str], levels: Sequence[str]) -> str:
@@ -194,9 +180,9 @@ def _repaired(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], share:
     levels = {"upgrade_shift", "upgrade_human_offset"}
     if not any(row.gate in levels and row.outcome == "fail" for row in verdict.rows):
         return ""
-    numeric = [isinstance(scale := upgrade.after.scales[name], Numeric) and not scale.reversed
-               for name in upgrade.after.headline]  # fmt: skip
-    if not all(numeric) or "direction" in upgrade.after.factors:
+    scales = [upgrade.after.scales[name] for name in upgrade.after.headline]
+    numeric = all(isinstance(scale, Numeric) and not scale.reversed for scale in scales)
+    if not numeric or "direction" in upgrade.after.factors:
         return ""
     moved, table = _shifts(upgrade), upgrade.after.table.copy()
     for name, by in moved.items():
@@ -230,10 +216,8 @@ def _decided(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], share: 
         words = about.above if verdict.estimate.value > limit.high else about.below
         return in_place_of_people((words or about.below or about.above).split("|")[0], verdict.estimate.detail)
 
-    measured = measure_upgrade(upgrade)
-    return decide_upgrade(
-        gates, measured, subject, names=upgrade.shown, phrase=phrase, change=upgrade.change, share=share
-    )
+    about: dict[str, Any] = {"names": upgrade.shown, "change": upgrade.change, "share": share}
+    return decide_upgrade(gates, measure_upgrade(upgrade), subject, phrase=phrase, **about)
 
 
 def worst_of(verdicts: Iterable[UpgradeVerdict]) -> UpgradeVerdict:

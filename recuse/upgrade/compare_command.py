@@ -26,7 +26,7 @@ from recuse.readers.formats import RatingsSource
 from recuse.report.canonical_form import normalised
 from recuse.report.results_model import ResultsModel
 from recuse.report.terminal_text import ascii_of
-from recuse.report.upgrade_table import UpgradeTable, upgrade_tables
+from recuse.report.upgrade_table import upgrade_tables
 from recuse.run.run import Run
 from recuse.run.show import check_outputs, write_results
 from recuse.schema import RecuseError
@@ -88,7 +88,12 @@ def run_compare(
     sources = open_sources(paths, limits, {**given, **_typed(scores)}, reader, names)
     verdicts = _decide(sources, names, limits, changes, scores)
     worst = worst_of(verdict for _, verdict in verdicts)
-    results = _results(sources[-1], limits, verdicts) | {"headline": worst.sentence}
+    run = Run()
+    for part, verdict in verdicts:
+        asking = Asking("compare", WORDS, Respondents(part.place, (verdict.candidate,), Uses(()), ()), limits)
+        asking.upgrade(verdict)
+        run.add(asking.records)
+    results = run.conclude(sources[-1].selection, limits) | {"headline": worst.sentence}
     own = [] if gates or limits.path == shipped_evals() / "gates.toml" else [f"limits: {limits.path}"]
     remarks = [remark for source in dict.fromkeys(sources) for remark in source.remarks]
     print("\n".join([verdict_text(results, worst), *map(visible, [*own, *remarks])]))
@@ -156,16 +161,6 @@ def _limits_of(paths: Sequence[object]) -> Path:
     return own if "[upgrade_" in (text_of(own) or "") else shipped_evals() / "gates.toml"
 
 
-def _results(source: Source, gates: Gates, verdicts: Sequence[tuple[Part, UpgradeVerdict]]) -> Results:
-    run = Run()
-    for part, verdict in verdicts:
-        of = Respondents(part.place, (verdict.candidate,), Uses(()), ())
-        asking = Asking("compare", WORDS, of, gates)
-        asking.upgrade(verdict)
-        run.add(asking.records)
-    return run.conclude(source.selection, gates)
-
-
 # --------------------------------------------------------------------------- what is printed
 
 
@@ -177,17 +172,12 @@ def verdict_text(results: Results, worst: UpgradeVerdict) -> str:
         if len(tables) > 1:
             lines += ["", f"{table.task}, {table.protocol}: {table.sentence}"]
         if table.rows:
-            lines += ["", *_columns(table), *table.foot]
+            head = tuple(shortened(cell, NAME)[0] for cell in table.head)
+            rows = [tuple(map(ascii_of, cells)) for cells in (head, *(row.cells for row in table.rows))]
+            widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+            cells = ("   ".join(map(str.ljust, row, widths)) for row in rows)
+            lines += ["", *(f"  {row}".rstrip() for row in cells), *table.foot]
     return "\n".join(ascii_of(line) for line in lines)
-
-
-def _columns(table: UpgradeTable) -> Iterator[str]:
-    """The table in columns of text."""
-    head = tuple(shortened(cell, NAME)[0] for cell in table.head)
-    rows = [tuple(map(ascii_of, cells)) for cells in (head, *(row.cells for row in table.rows))]
-    widths = [max(len(cells[k]) for cells in rows) for k in range(len(head))]
-    for cells in rows:
-        yield ("  " + "   ".join(f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True))).rstrip()
 
 
 # --------------------------------------------------------------------------- two judges by their baselines

@@ -35,6 +35,7 @@ from recuse.schema.vocabulary import record_command
 from recuse.suite import Elicitation, Selection
 from recuse.suite.question_runner import shipped_evals
 from recuse.upgrade import judge_upgrade, worst_of
+from recuse.upgrade.executed_code import text_of
 from recuse.upgrade.sources import KINDS as KINDS_OF_RATINGS
 from recuse.upgrade.sources import RecordedPanel
 from recuse.upgrade.yardsticks import keys_of
@@ -46,6 +47,8 @@ KINDS: Mapping[str, str] = {
 }  # fmt: skip
 """Field of a judge's fingerprint -> what an upgrade that changes it is called; all others are sampling."""
 ORDER = ("model", "prompt", "rubric", "scale", "wire", "sampling", "reader", "recording")
+NEEDED = ("upgrade_agreement", "upgrade_human_offset", "upgrade_shift", "upgrade_losses")
+"""Gates without which an upgrade cannot be decided."""
 MOST_LINES = 3
 LONGEST_LINE = 160
 
@@ -53,12 +56,15 @@ LONGEST_LINE = 160
 def changed_in_place(root: Path, selection: Selection, commit: BaseCommit, gates: Gates) -> list[InPlaceRow]:
     """Every judge in use of the selected panels that is not what it was at the base commit, compared with the
     recordings of that commit; in the order of panels and judges. Candidates that a panel declares (`replaces`) are not
-    among them. `gates`: the run's, which know those of the base commit."""
+    among them. `gates`: the run's, which know those of the base commit; the limits of now, or the shipped ones, count
+    where that knew no upgrades as they are decided today."""
     changes: list[InPlaceRow] = []
+    known = (one for one in (gates.former, gates) if one is not None and all(name in one for name in NEEDED))
+    limits = next(known, None) or Gates.load(shipped_evals() / "gates.toml", today=gates.today)
     for panel in selection.panels.values():
         if panel.path.is_relative_to(root):
             with tempfile.TemporaryDirectory(prefix="recuse-base-") as folder:
-                changes += _of_panel(root, panel, commit, Path(folder), _limits(gates))
+                changes += _of_panel(root, panel, commit, Path(folder), limits)
     return changes
 
 
@@ -74,7 +80,7 @@ def _of_panel(root: Path, panel: Panel, commit: BaseCommit, folder: Path, gates:
     protocols = dict.fromkeys(name for table in panel.tasks.values() for name in table.protocols)
     readers = {name: file for name in protocols if (file := _reader_changed(root, name, commit))}
     texts, there = commit.texts(paths), {old: root / (path if old == before else old) for old in paths}
-    if not readers and all(now.is_file() and texts.get(old) == _text_of(now) for old, now in there.items()):
+    if not readers and all(now.is_file() and texts.get(old, text_of(now)) == text_of(now) for old, now in there.items()):
         return
     commit.copy([*paths, *commit.files(f"cassettes/{panel.name}", f"cassettes/{STORE}")], folder)
     share_store(root / "cassettes", folder / "cassettes")
@@ -101,13 +107,6 @@ def _path_before(panel: Panel, path: str, commit: BaseCommit) -> str | None:
     return None
 
 
-def _text_of(path: Path) -> str | None:
-    try:
-        return path.read_bytes().decode("utf-8")
-    except (OSError, UnicodeDecodeError):
-        return None
-
-
 def _reader_changed(root: Path, name: str, commit: BaseCommit) -> str | None:
     """The file of a protocol of the team's own that reads replies otherwise than before: it stands below `root`, not in
     Recuse, and holds other text."""
@@ -118,7 +117,7 @@ def _reader_changed(root: Path, name: str, commit: BaseCommit) -> str | None:
         return None
     inside = file.relative_to(root.resolve()).as_posix()
     before = commit.text(inside)
-    return inside if before is not None and before != _text_of(file) else None
+    return inside if before is not None and before != text_of(file) else None
 
 
 def _of_judges(old: RecordedPanel, new: RecordedPanel, readers: Mapping[str, str]) -> Iterator[InPlaceRow]:
@@ -228,7 +227,7 @@ def _lines(old: RecordedPanel, new: RecordedPanel, task: str, pattern: str) -> t
     gone: list[str] = []
     come: list[str] = []
     for name in names:
-        was, now = ((_text_of(folder / name) or "").splitlines() for folder in folders)
+        was, now = ((text_of(folder / name) or "").splitlines() for folder in folders)
         for line in difflib.unified_diff(was, now, n=0, lineterm=""):
             if line.startswith(("---", "+++", "@@")):
                 continue
@@ -253,14 +252,3 @@ def _toml(value: object) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_toml, value))}]"
     return json.dumps(value, ensure_ascii=False)
-
-
-def _limits(gates: Gates) -> Gates:
-    """The limits of the base commit; those of now, or the shipped ones, where it knew no upgrades as they are decided
-    today."""
-    known = (one for one in (gates.former, gates) if one is not None and all(name in one for name in NEEDED))
-    return next(known, None) or Gates.load(shipped_evals() / "gates.toml", today=gates.today)
-
-
-NEEDED = ("upgrade_agreement", "upgrade_human_offset", "upgrade_shift", "upgrade_losses")
-"""Gates without which an upgrade cannot be decided."""

@@ -105,7 +105,17 @@ def open_source(path: Ratings | RatingsSource, gates: Gates, given: Mapping[str,
     if isinstance(path, Ratings):
         return _file(panel_of(path))
     if isinstance(path, Path) and path.suffix == ".toml":
-        return _panel(path, gates)
+        recorded = RecordedPanel.opened(root_of([path]), path.resolve(), gates)
+        panel = recorded.panel
+        if unfixed(panel.source_fixes, "pairs"):
+            raise RecuseError(
+                f"{path}: not measured: the source gives no pairs, and judges are compared text by text; "
+                f"{UNLOCK['pairs']}"
+            )
+        parts = tuple(recorded.part(place) for place in recorded.places
+                      if known_protocol(place.protocol).OFFERS in KINDS)  # fmt: skip
+        selection = recorded.suite.selection
+        return Source(path, tuple(panel.judges), parts, selection, panel.replaces, panel.changes)
     if isinstance(path, Path) and not path.exists():
         raise RecuseError(f"there is no file {path}; recuse compare FILE JUDGE_IN_USE CANDIDATE, or two files")
     return _file(load_file_panel(path, reader=reader, **{"compared": (), **given}))
@@ -128,18 +138,6 @@ def root_of(paths: Iterable[object]) -> Path:
     Recuse was called in."""
     panels = (path.resolve() for path in paths if isinstance(path, Path) and path.suffix == ".toml")
     return next((path.parents[2] for path in panels if path.parts[-3:-1] == ("fixtures", "panels")), Path.cwd())
-
-
-def _panel(path: Path, gates: Gates) -> Source:
-    recorded = RecordedPanel.opened(root_of([path]), path.resolve(), gates)
-    panel = recorded.panel
-    if unfixed(panel.source_fixes, "pairs"):
-        raise RecuseError(
-            f"{path}: not measured: the source gives no pairs, and judges are compared text by text; {UNLOCK['pairs']}"
-        )
-    parts = tuple(recorded.part(place) for place in recorded.places if known_protocol(place.protocol).OFFERS in KINDS)
-    selection = recorded.suite.selection
-    return Source(path, tuple(panel.judges), parts, selection, panel.replaces, panel.changes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +180,13 @@ def pair_up(sources: Sequence[Source], names: Sequence[str], change: Sequence[st
     given = names or _only(old, new)
     (incumbent, held), (candidate, wanted) = _judge_and_levels(old, given[0]), _judge_and_levels(new, given[1])
     declared = tuple(change) or (new.changes.get(candidate, ("model",)) if new is old else ("model",))
-    for before, after in _matching(old, new):
+    there = {(part.task, part.protocol): part for part in old.parts}
+    pairs = [(there[key], part) for part in new.parts if (key := (part.task, part.protocol)) in there]
+    if len(old.parts) == len(new.parts) == 1:  # whatever they are called
+        pairs = [(old.parts[0], new.parts[0])]
+    if not pairs:
+        raise RecuseError(f"{old.path.name} and {new.path.name} have no task and protocol in common")
+    for before, after in pairs:
         if upgrade := _upgrade(before, after, incumbent, candidate, declared, held, wanted):
             yield after, upgrade
 
@@ -216,18 +220,6 @@ def _only(old: Source, new: Source) -> tuple[str, str]:
         f"say which judge of {old.path.name} ({', '.join(old.judges)}) and which of {new.path.name} "
         f"({', '.join(new.judges)}) are meant: recuse compare {like}"
     )
-
-
-def _matching(old: Source, new: Source) -> Iterator[tuple[Part, Part]]:
-    """Parts with the same task and protocol; a lone part of each whatever they are called."""
-    if len(old.parts) == len(new.parts) == 1:
-        yield old.parts[0], new.parts[0]
-        return
-    there = {(part.task, part.protocol): part for part in old.parts}
-    pairs = [(there[key], part) for part in new.parts if (key := (part.task, part.protocol)) in there]
-    if not pairs:
-        raise RecuseError(f"{old.path.name} and {new.path.name} have no task and protocol in common")
-    yield from pairs
 
 
 def _upgrade(
