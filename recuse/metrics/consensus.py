@@ -129,15 +129,28 @@ def _estimate(
     bias, wanted = each[judge], plus if minus is None else plus | minus
     usable = np.isfinite(bias)
     own, others = plus & usable, None if minus is None else minus & usable
-    about = _about(cells, metric)
+    # over repeats what is said of fixed texts, over texts what is said of the judge
+    repeats = cells.fixed and metric == "self_bias"
+    about: dict[str, Any] = {
+        "over": "repeats" if repeats else "items" if cells.fixed else cells.over, "unit": cells.scale.unit,
+        "span": cells.scale.span, "method": WELCH if repeats else OVER_ITEMS, "clusters": cells.clusters_called,
+    }  # fmt: skip
     if not own.any() or (others is not None and not others.any()):
         what = missing if not own.any() else "text of another"
-        why = ONE_JUDGE if len(cells.judges) < 2 else _nothing(cells, judge, wanted, what)
+        lost_by = (
+            f"{target}: {', '.join(f'{count} {status}' for status, count in counts.items())}"
+            for (name, target), counts in cells.lost_by.items() if name == cells.judges[judge]
+        )  # fmt: skip
+        because = f" ({phrase})" if (phrase := "; ".join(lost_by)) else ""
+        why = (
+            f"no {what} has a usable score of its own and of a peer{because}" if wanted.any() else f"there is no {what}"
+        )
+        why = ONE_JUDGE if len(cells.judges) < 2 else why
         replies, lost = cells.replies(cells.count[judge]), cells.replies(cells.lost[judge])
         return undefined(metric, why, n=replies, n_excluded=lost, **about)
     used = own if others is None else own | others
     detail = losses_of_judge(cells, judge, partial(peers_view, cells, judge), plus, minus)
-    if about["over"] == "repeats":
+    if repeats:
         n, lost, about["note"] = int(cells.count[:, used].sum()), int(cells.lost[:, wanted].sum()), THESE_TEXTS
         distribution: Student = over_repeats(cells, judge, own, others)
     else:
@@ -151,31 +164,15 @@ def _estimate(
             detail |= beside
         if cells.over == "clusters":
             about["n_clusters"] = distinct(cells.clusters[used])
-    paired = cells.times is None and not cells.fixed and len(cells.cluster_names) <= MOST_PAIRED
-    per_item = _per_item(cells, bias, own, others) if paired else None
+    per_item, names = None, cells.cluster_names
+    if cells.times is None and not cells.fixed and len(names) <= MOST_PAIRED:  # within clusters that have both sides
+        mean, *less = (moments_of(cells.clusters[side], bias[side], len(names)).mean
+                       for side in (own, others) if side is not None)  # fmt: skip
+        contrasts = zip(names, mean - less[0] if less else mean, strict=True)
+        per_item = {name: float(value) for name, value in contrasts if value == value}
     return estimated(
         metric, distribution.value, distribution, n=n, n_excluded=lost, detail=detail, per_item=per_item, **about
     )
-
-
-def _per_item(cells: Cells, bias: Floats, own: Mask, others: Mask | None) -> dict[str, float]:
-    """The contrast within each cluster that has both sides: what a later recording of the same items is paired with."""
-    names = cells.cluster_names
-    contrast, *less = (
-        moments_of(cells.clusters[side], bias[side], len(names)).mean for side in (own, others) if side is not None
-    )
-    contrast = contrast - less[0] if less else contrast
-    return {name: float(value) for name, value in zip(names, contrast, strict=True) if value == value}
-
-
-def _about(cells: Cells, metric: str) -> dict[str, Any]:
-    """Over repeats what is said of fixed texts, over texts what is said of the judge."""
-    repeats = cells.fixed and metric == "self_bias"
-    over = "repeats" if repeats else "items" if cells.fixed else cells.over
-    return {
-        "over": over, "unit": cells.scale.unit, "span": cells.scale.span, "method": WELCH if repeats else OVER_ITEMS,
-        "clusters": cells.clusters_called,
-    }  # fmt: skip
 
 
 def _spreads(judge: int, each: Floats, own: Mask, others: Mask, pooled: tuple[float, float]) -> dict[str, Any]:
@@ -189,27 +186,6 @@ def _spreads(judge: int, each: Floats, own: Mask, others: Mask, pooled: tuple[fl
     }
 
 
-def _pooled(part: Ratings, cells: Cells, each: Floats) -> tuple[float, float]:
-    """Spread over texts that are not their own of all judges together, and its degrees of freedom."""
-    rows = (bias[~cells.texts_of(part.authors.get(judge))] for judge, bias in zip(cells.judges, each, strict=True))
-    if cells.times is not None:  # of single texts, which are no patterns
-        return math.nan, 0.0
-    known = (row[np.isfinite(row)] for row in rows)
-    return pooled_spread([(float(row.std(ddof=1)), len(row) - 1) for row in known if len(row) > 1], len(each))
-
-
-def _nothing(cells: Cells, judge: int, wanted: Mask, what: str) -> str:
-    if not wanted.any():
-        return f"there is no {what}"
-    lost = cells.lost_by
-    phrase = "; ".join(
-        f"{target}: {', '.join(f'{count} {status}' for status, count in counts.items())}"
-        for (name, target), counts in lost.items()
-        if name == cells.judges[judge]
-    )
-    return f"no {what} has a usable score of its own and of a peer" + (f" ({phrase})" if phrase else "")
-
-
 # --------------------------------------------------------------------------- families
 
 
@@ -221,7 +197,11 @@ def _family(
     """One contrast per judge and factor level: mean deviation on one side of the texts, less that on the other."""
     cells = part.cells()
     bias = part.remember(deviations, partial(deviations, cells))
-    pooled = _pooled(part, cells, bias)
+    pooled = math.nan, 0.0  # spread over texts that are not their own of all judges together, and degrees of freedom
+    if cells.times is None:  # single texts, and no patterns
+        rows = (row[~cells.texts_of(part.authors.get(judge))] for judge, row in zip(cells.judges, bias, strict=True))
+        known = [row for row in (row[np.isfinite(row)] for row in rows) if len(row) > 1]
+        pooled = pooled_spread([(float(row.std(ddof=1)), len(row) - 1) for row in known], len(bias))
     for judge in subjects(part, cells):
         row, (plus, minus) = cells.row(judge), sides(cells, cells.texts_of(part.authors.get(judge)))
         yield judge, _estimate(cells, metric, row, bias, plus, minus, missing, pooled)

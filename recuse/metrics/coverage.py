@@ -18,7 +18,7 @@ from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.array import grouped, mean_of
 from recuse.ratings.text_slices import groups_on, label_weights
 from recuse.schema import STATUSES, Estimate, Estimates
-from recuse.schema.arrays import Floats, taken
+from recuse.schema.arrays import taken
 from recuse.schema.factors import VERSION
 from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.clusters import SHARE, clustered_share, difference_of_means
@@ -137,7 +137,15 @@ def unanswered(answers: Answers, judge: int) -> Estimate:
 
 
 def _harder(answers: Answers, requested: NDArray[np.bool_], lost: NDArray[np.bool_]) -> dict[str, float | None] | None:
-    apart = _disagreement(answers)
+    """`apart`: per text the chance that two people who rated it differ; of numbers, their variance."""
+    people = answers.people_and_truth[0]
+    m = people.raters.astype(float)
+    if people.options:
+        each = np.nan_to_num(people.person_shares)
+        same = (each.sum(axis=0) ** 2).sum(axis=1) - (each**2).sum(axis=(0, 2))
+        apart = ratio(m * (m - 1) - same, m * (m - 1))
+    else:
+        apart = ratio(mean_of((people.person_means - people.people_mean) ** 2, axis=0) * m, m - 1)
     known = requested & np.isfinite(apart)
     if not (known & lost).any() or not (known & ~lost).any():
         return None
@@ -147,16 +155,3 @@ def _harder(answers: Answers, requested: NDArray[np.bool_], lost: NDArray[np.boo
     low, high = distribution.interval(0.95)
     p = distribution.p_value(0.0, "above")
     return {"difference": number(distribution.value), "low": number(low), "high": number(high), "p": float(f"{p:.6g}")}
-
-
-def _disagreement(answers: Answers) -> Floats:
-    """Per text the chance that two people who rated it differ; of numbers, their variance. NaN below two people."""
-    answers = answers.people_and_truth[0]
-    m = answers.raters.astype(float)
-    if answers.options:
-        each = np.nan_to_num(answers.person_shares)
-        together = each.sum(axis=0)
-        same = (together**2).sum(axis=1) - (each**2).sum(axis=(0, 2))
-        return ratio(m * (m - 1) - same, m * (m - 1))
-    around = answers.person_means - answers.people_mean
-    return ratio(mean_of(around**2, axis=0) * m, m - 1)

@@ -16,7 +16,7 @@ that items share.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import add_losses, estimated, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
-from recuse.metrics.position import Pairs, pairs_by_judge
+from recuse.metrics.position import pairs_by_judge
 from recuse.ratings import RatingArray, Ratings, mean_of
 from recuse.ratings.pair_array import PAIRED, pair_array, repeated_over
 from recuse.ratings.text_slices import doublings_of_pairs, doublings_of_texts, sizes_of_pairs
@@ -55,27 +55,20 @@ def padding_preference(part: Ratings) -> Iterator[Named]:
     0.5
     """
     pairs, longer, over = pairs_by_judge(part), a_is_longer(part), repeated_over(part)
-    for judge, pairs_of_judge in pairs.items():
-        yield judge, _padding(pairs_of_judge, longer, over)
-
-
-def _padding(pairs: Pairs, longer: Mapping[str, bool], over: dict[str, Any]) -> Estimate:
-    kept = pairs[np.isfinite(pairs.won)]
-    lost = len(pairs) - len(kept)
-    if not len(kept):
-        why = "no pair has a usable verdict in both orders"
-        return undefined("padding_preference", why, method=BOUNDED, n_excluded=lost, **over)
-    a_is_longer = np.array([longer[str(item)] for item in kept.items])
-    values = np.where(a_is_longer, kept.won, 1 - kept.won) - 0.5
-    detail = {"longer_wins": int((values > 0).sum()), "shorter_wins": int((values < 0).sum()),
-              "neither": int((values == 0).sum())}  # fmt: skip
-    distribution = bounded_mean(values, kept.group, (-0.5, 0.5))
-    estimate = estimated(
-        "padding_preference", float(values.mean()), distribution, n=len(values),
-        n_clusters=len(np.unique(kept.group)), n_excluded=lost, unit="share", span=1.0, method=BOUNDED, detail=detail,
-        **over,
-    )  # fmt: skip
-    return add_losses(estimate, pairs.lost_by_order(), (-0.5, 0.5))
+    for judge, of_judge in pairs.items():
+        kept = of_judge[np.isfinite(of_judge.won)]
+        about: dict[str, Any] = {"method": BOUNDED, "n_excluded": len(of_judge) - len(kept), **over}
+        if not len(kept):
+            yield judge, undefined("padding_preference", "no pair has a usable verdict in both orders", **about)
+            continue
+        values = np.where([longer[str(item)] for item in kept.items], kept.won, 1 - kept.won) - 0.5
+        detail = {"longer_wins": int((values > 0).sum()), "shorter_wins": int((values < 0).sum()),
+                  "neither": int((values == 0).sum())}  # fmt: skip
+        estimate = estimated(
+            "padding_preference", float(values.mean()), bounded_mean(values, kept.group, (-0.5, 0.5)), n=len(values),
+            n_clusters=len(np.unique(kept.group)), unit="share", span=1.0, detail=detail, **about,
+        )  # fmt: skip
+        yield judge, add_losses(estimate, of_judge.lost_by_order(), (-0.5, 0.5))
 
 
 def a_is_longer(part: Ratings) -> dict[str, bool]:

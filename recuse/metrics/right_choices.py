@@ -99,7 +99,10 @@ def _of_pairs(part: Ratings, ratings: Ratings) -> Iterator[tuple[str, Estimate]]
         wanted = pairs.requested[judge] & known
         won = pairs.won[judge][wanted]
         credit, guess = np.where(right[wanted], won, 1 - won), np.full(int(wanted.sum()), 0.5)
-        constant = _constant(shown_first[judge][wanted], right[wanted])
+        first, constant = shown_first[judge][wanted], float("nan")  # of always naming one place, the better of the two
+        if len(first) and not np.isnan(first).any():
+            always = float(np.where(right[wanted], first, 1 - first).mean())
+            constant = max(always, 1 - always)
         yield name, _beyond_chance(credit, guess, constant, pairs.clusters[wanted], against, over)
 
 
@@ -114,14 +117,6 @@ def _shown_first(part: Ratings, pairs: PairArray) -> Floats:
     judge = pd.Index(pairs.judges).get_indexer(pd.Index(rows["rater"]))
     cells, size = judge * shape[1] + pd.Index(pairs.items).get_indexer(pd.Index(rows["item"])), shape[0] * shape[1]
     return moments_of(cells, np.asarray(rows["order"] == "ab", dtype=float), size).mean.reshape(shape)
-
-
-def _constant(first: Floats, right: NDArray[np.bool_]) -> float:
-    """Mean credit of always naming one place, the better of the two; NaN where the order is not known."""
-    if not len(first) or np.isnan(first).any():
-        return float("nan")
-    credit = float(np.where(right, first, 1 - first).mean())
-    return max(credit, 1 - credit)
 
 
 def _of_scores(part: Ratings) -> Iterator[tuple[str, Estimate]]:
@@ -170,23 +165,18 @@ def best_response(ratings: Ratings, repeats: int | None = None) -> Estimates:
         right = right_responses(ratings, array)
         scores = array.means if repeats is None else mean_of(array.values[..., :repeats], axis=3)
         for judge, name in enumerate(array.judges):
-            if array.requested[judge].any():
-                estimates[name, *names] = _share(array, judge, scores[judge], right)
+            if not (requested := array.requested[judge]).any():
+                continue
+            wanted = requested.sum(axis=1) > 1
+            used = wanted & ~(requested & ~np.isfinite(scores[judge])).any(axis=1)
+            hits = right_first(scores[judge], right)[used]
+            distribution = clustered_share(hits, np.asarray(array.clusters, dtype=object)[used])
+            estimates[name, *names] = estimated(
+                "best_response", float(hits.mean()) if used.any() else float("nan"), distribution, n=int(used.sum()),
+                n_excluded=int((wanted & ~used).sum()), unit="share", span=1.0, method=SHARE,
+                over="clusters" if array.clustered else "items",
+            )  # fmt: skip
     return Estimates(("judge", *ratings.within()), estimates)
-
-
-def _share(array: RatingArray, judge: int, scores: NDArray[np.float64], right: NDArray[np.bool_]) -> Estimate:
-    requested, there = array.requested[judge], np.isfinite(scores)
-    wanted = requested.sum(axis=1) > 1
-    used = wanted & ~(requested & ~there).any(axis=1)
-    hits = right_first(scores, right)
-    clusters = np.asarray(array.clusters, dtype=object)[used]
-    distribution = clustered_share(hits[used], clusters)
-    return estimated(
-        "best_response", float(hits[used].mean()) if used.any() else float("nan"), distribution, n=int(used.sum()),
-        n_excluded=int((wanted & ~used).sum()), unit="share", span=1.0, method=SHARE,
-        over="clusters" if array.clustered else "items",
-    )  # fmt: skip
 
 
 def right_first(scores: NDArray[np.float64], right: NDArray[np.bool_]) -> NDArray[np.bool_]:

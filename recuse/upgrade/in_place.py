@@ -80,7 +80,8 @@ def _of_panel(root: Path, panel: Panel, commit: BaseCommit, folder: Path, gates:
     protocols = dict.fromkeys(name for table in panel.tasks.values() for name in table.protocols)
     readers = {name: file for name in protocols if (file := _reader_changed(root, name, commit))}
     texts, there = commit.texts(paths), {old: root / (path if old == before else old) for old in paths}
-    if not readers and all(now.is_file() and texts.get(old, text_of(now)) == text_of(now) for old, now in there.items()):
+    same = (now.is_file() and texts.get(old, text_of(now)) == text_of(now) for old, now in there.items())
+    if not readers and all(same):
         return
     commit.copy([*paths, *commit.files(f"cassettes/{panel.name}", f"cassettes/{STORE}")], folder)
     share_store(root / "cassettes", folder / "cassettes")
