@@ -27,6 +27,7 @@ from recuse.check.underspecified import pass_rate_ranges
 from recuse.gates import Decision, Gates
 from recuse.gates.decision import EXIT
 from recuse.ratings import Ratings
+from recuse.readers.column_names import as_typed
 from recuse.readers.file_panel import FilePanel, ReadOptions, load_versions, panel_of, read
 from recuse.readers.formats import FOLDED, RatingsSource
 from recuse.readers.mapping import saved_path
@@ -71,8 +72,10 @@ def run_check(
         print("\n".join(review.sentence() for review in read_review(files[-1])))
         print("Cases chosen for their disagreement say who errs, not how often: they clear nobody.")
         return EXIT[UNDECIDED]
-    typed = " ".join(quote(str(one)) for one in (*files, *labels))
-    lists = _lists(typed, disagreements, next_list, to_people, errors)
+    named = " ".join(quote(str(one)) for one in (*files, *labels))
+    options = as_typed({"raters": raters, "reader": reader, **given})
+    typed = named + options
+    lists = _lists((named, options), disagreements, next_list, to_people, errors)
     check_outputs(json, html)
     for one in lists:
         check_output(one.path, one.is_ours)
@@ -114,14 +117,16 @@ class TextList(NamedTuple):
 
 
 def _lists(
-    typed: str, disagreements: Path | None, next_list: Sequence[str] | None, to_people: Path | None, errors: float
-) -> list[TextList]:
+    typed: tuple[str, str], disagreements: Path | None, next_list: Sequence[str] | None, to_people: Path | None,
+    errors: float,
+) -> list[TextList]:  # fmt: skip
     lists = []
     if next_list:
         if not next_list[0].isdigit():
             raise RecuseError(f"--next-labels takes how many texts and a file, as 60 next.csv; got {next_list[0]!r}")
         count, path = int(next_list[0]), Path(next_list[1])
-        lists.append(TextList(path, is_blank_list, lambda run: write_next_labels(run, count, typed, path)))
+        both = f"{typed[0]} {quote(str(path))}{typed[1]}"
+        lists.append(TextList(path, is_blank_list, lambda run: write_next_labels(run, count, both, path)))
     if to_people:
         lists.append(TextList(to_people, is_people_list, lambda run: write_people_list(run.panel, to_people, errors)))
     if disagreements:

@@ -22,6 +22,7 @@ import pandas as pd
 from recuse.check.judge_errors import OF_ALL_TEXTS, Contest
 from recuse.check.label_budget import FEWEST, check_budget, spending, spending_lines
 from recuse.gates import Gates
+from recuse.readers.column_names import as_typed
 from recuse.readers.file_panel import FilePanel, load_file_panel
 from recuse.readers.judgement_rows import COST, numbers_beside
 from recuse.run.show import Row, check_tables, write_tables
@@ -155,9 +156,7 @@ def run_choose(
         spent = spending(contest.against_persons(*choice.judges[:2]), budget)
         lines += spending_lines(spent, choice.judges, budget)
     if not recorded:
-        typed = "".join(f" --{name} {quote(value)}" if value is not True else f" --{name}"
-                        for name, value in given.items() if value)  # fmt: skip
-        lines.append(f"Whether it may be used at all: recuse check {quote(str(file))}{typed}")
+        lines.append(f"Whether it may be used at all: recuse check {quote(str(file))}{as_typed(given)}")
     print("\n".join(map(visible, lines)))
     cheaper = [choice.judges[k] for k in choice.cheaper]
     by_beta = {beta: name for beta, (name, _) in choice.best_by_beta.items()}

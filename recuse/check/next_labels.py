@@ -56,7 +56,7 @@ def is_blank_list(text: str) -> bool:
 
 def write_next_labels(answers: FileRun, count: int, file: str, path: Path) -> list[str]:
     """Write the `count` texts whose labels bring the first undecided judge nearest to a word, and say which they are.
-    `file` as the hints name it. Raises `RecuseError` where there is nothing to choose from."""
+    `file`: what `recuse check` then reads, as typed. Raises `RecuseError` where there is nothing to choose from."""
     if count < 1:
         raise RecuseError(f"--next-labels takes how many texts and a file, as 60 next.csv; got {count}")
     panel = answers.panel
@@ -86,7 +86,7 @@ def write_next_labels(answers: FileRun, count: int, file: str, path: Path) -> li
     open_for = f", undecided{for_use(undecided[0].use)}" if undecided else ""
     lines = [
         f"{len(chosen)} texts to label: {path}, for {judge}{open_for}; fill in {', '.join(people)}, then: "
-        f"recuse check {file} {path}"
+        f"recuse check {file}"
     ]
     if by_group:
         each = zip(groups, taken, whole, have, strict=True)

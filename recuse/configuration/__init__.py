@@ -88,5 +88,5 @@ def _imported(name: str, what: str) -> Any:
             if hasattr(sys.modules[place], attribute):
                 return getattr(sys.modules[place], attribute)
             why = f"{place} has no {attribute!r}"
-        where = "Is its folder on pytest's pythonpath?"
+        where = "Is its folder on pytest's pythonpath, or for the command recuse in PYTHONPATH?"
         raise RecuseError(f"{what} {name!r} cannot be imported: {why}. {where}") from error

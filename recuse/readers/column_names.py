@@ -134,6 +134,12 @@ def as_option(names: Iterable[str]) -> str:
     return quote(",".join(map(in_quotes, names)))
 
 
+def as_typed(options: Mapping[str, Any]) -> str:
+    """Options as they are typed behind a file, so that a command that is printed reads it in the same way."""
+    typed = {name: "" if value is True else f" {quote(str(value))}" for name, value in options.items() if value}
+    return "".join(f" --{name}{value}" for name, value in typed.items())
+
+
 def rater_name(column: str) -> str:
     """The rater's name in that of a column: gpt for gpt_score."""
     for suffix in SUFFIX:

@@ -101,7 +101,13 @@ def read_path(path: Path, reader: str = "", wanted: dict[str, str] | None = None
         opened = open_file(path, wanted, encoding)
         with errors_in(path):
             read = next(read for recognises, read in formats if recognises(opened))
-            raw = check_bounds(read(opened))
+            table = read(opened)
+            if not isinstance(table, RawTable):
+                raise RecuseError(
+                    f"reader {reader} gave a {type(table).__name__}; a reader takes an Opened and gives a RawTable, as "
+                    "from_frame and from_records of recuse.ext make it"
+                )
+            raw = check_bounds(table)
     finally:
         if collects:
             gc.enable()

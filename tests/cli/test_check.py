@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 
@@ -475,6 +476,20 @@ def test_a_figure_of_one_criterion_of_several_says_which(recuse, tmp_path):
     lines = recuse("check", tmp_path / "f.csv").out.splitlines()
     figures = [line.partition(":")[0].split(maxsplit=1)[1] for line in lines if ", limit " in line]
     assert {"gpt-4o, accuracy", "gpt-4o, tone"} <= {*figures}
+
+
+def test_a_printed_command_reads_the_file_as_it_was_read(recuse, tmp_path):
+    path, rng = tmp_path / "our file.csv", np.random.default_rng(3)
+    scores = {who: rng.integers(1, 6, 60) for who in ("mia", "xy", "kim")}
+    pd.DataFrame({"q": range(60), **scores}).to_csv(path, index=False)
+    typed = ("--threshold", "4", "--people", "mia,kim", "--judges", "xy", "--sampled")
+    done = recuse("check", path, *typed)
+    hints = [line.partition("recuse check ")[2] for line in done.out.splitlines() if "recuse check " in line]
+    assert len(hints) == 3
+    for hint in hints:
+        assert hint.startswith(f"{shlex.join([str(path), *typed])} ")
+    (every,) = (hint.partition("     ")[0] for hint in hints if "--all" in hint)
+    assert recuse("check", *shlex.split(every)).code == done.code
 
 
 def test_the_hint_gives_the_column_of_right_answers_back(recuse, tmp_path):

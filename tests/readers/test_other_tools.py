@@ -159,6 +159,13 @@ def test_a_reader_of_your_own_by_dotted_name(file, tmp_path, monkeypatch):
     assert list(read.ratings.table["score"]) == [3, 5]
 
 
+def test_a_reader_that_gives_no_table_is_told_what_to_give(file, tmp_path, monkeypatch):
+    (tmp_path / "no_table.py").write_text("import pandas\ndef lines(opened):\n    return pandas.DataFrame()\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(RecuseError, match=r"reader no_table.lines gave a DataFrame; .* from_frame and from_records"):
+        read_file(file("a.log", "x"), reader="no_table.lines")
+
+
 def test_an_unknown_reader_is_told_with_the_known_ones(file):
     with pytest.raises(RecuseError, match=r"unknown reader 'langsmith'; known: csv, json, parquet, openai_batch"):
         read_file(file("a.log", "x"), reader="langsmith")
