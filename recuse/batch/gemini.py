@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from recuse.batch import BatchError, Lost, Progress, Result, Web
+from recuse.batch import UPLOAD_URL, BatchError, Lost, Progress, Result, Web
 from recuse.judges.description import segment
 from recuse.schema import Call, RawResponse
 
@@ -27,7 +27,25 @@ def entry(number: str, call: Call) -> Mapping[str, Any]:
 
 def submit(web: Web, lines: Sequence[bytes], tag: str) -> str:
     """Uploads the lines as a file and orders a batch of it, the tag as its display name."""
-    file = _upload(web, b"\n".join(lines), tag)
+    url, content = web.address("/files", without=(_call(web),), inside="/upload"), b"\n".join(lines)
+    begun = web.upload(
+        url,
+        json={"file": {"displayName": tag}},
+        headers={
+            "x-goog-upload-protocol": "resumable", "x-goog-upload-command": "start",
+            "x-goog-upload-header-content-length": str(len(content)),
+            "x-goog-upload-header-content-type": "application/jsonl",
+        },
+    )  # fmt: skip
+    there = begun.headers.get(UPLOAD_URL, "")
+    if urlsplit(there).netloc != urlsplit(url).netloc:  # our prompts go nowhere else
+        raise BatchError(f"judge {web.judge.name}: the upload was sent on to another host than {urlsplit(url).netloc}")
+    # Without the key: the address itself authorises.
+    sent = web.upload(
+        there, content=content, bare=True,
+        headers={"x-goog-upload-command": "upload, finalize", "x-goog-upload-offset": "0"},
+    )  # fmt: skip
+    file = str(web.object_of(sent)["file"]["name"])
     order = {"batch": {"displayName": tag, "inputConfig": {"fileName": file}}}
     url = web.address(f"/models/{segment(web.judge.model)}:batchGenerateContent", without=(_call(web),))
     return str(web.create(url, order)["name"])
@@ -78,28 +96,6 @@ def find(web: Web, tag: str, size: int, known: frozenset[str]) -> str | None:
         if not listing.get("nextPageToken"):
             return None
         page = {"pageToken": listing["nextPageToken"]}
-
-
-def _upload(web: Web, content: bytes, tag: str) -> str:
-    url = web.address("/files", without=(_call(web),), inside="/upload")
-    begun = web.upload(
-        url,
-        json={"file": {"displayName": tag}},
-        headers={
-            "x-goog-upload-protocol": "resumable", "x-goog-upload-command": "start",
-            "x-goog-upload-header-content-length": str(len(content)),
-            "x-goog-upload-header-content-type": "application/jsonl",
-        },
-    )  # fmt: skip
-    there = begun.headers.get("x-goog-upload-url", "")
-    if urlsplit(there).netloc != urlsplit(url).netloc:  # our prompts go nowhere else
-        raise BatchError(f"judge {web.judge.name}: the upload was sent on to another host than {urlsplit(url).netloc}")
-    # Without the key: the address itself authorises.
-    sent = web.upload(
-        there, content=content, bare=True,
-        headers={"x-goog-upload-command": "upload, finalize", "x-goog-upload-offset": "0"},
-    )  # fmt: skip
-    return str(web.object_of(sent)["file"]["name"])
 
 
 def _call(web: Web) -> str:

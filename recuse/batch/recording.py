@@ -13,9 +13,9 @@ from pathlib import Path
 from secrets import token_hex
 
 from recuse.batch import BatchError, BatchInterface, Lost, Web, batch_interface
-from recuse.cassettes import call_headers
 from recuse.cassettes.cell_cassette import UNDER_WAY
 from recuse.cassettes.library import Library
+from recuse.cassettes.matching import call_headers
 from recuse.cassettes.writer import replace_file
 from recuse.judges.client import Credentials
 from recuse.schema import Call, Judge, RawResponse, RecuseError
@@ -87,19 +87,18 @@ class Batches:
         wanted = {number_of(call): call for call in self.unsubmitted(calls)}
         for judge, interface in how.items():
             own = {number: call for number, call in wanted.items() if call.judge == judge}
-            with self._web(judge) as web:
-                for numbers, lines in _files(interface, own):
-                    entry = Entry(f"recuse-{self._panel}-{token_hex(8)}", judge, numbers)
-                    self._state.put(entry)  # before the provider knows of it: see Entry
-                    try:
-                        with _expected(judge):
-                            batch = interface.submit(web, lines, entry.tag)
-                    except BatchError as error:
-                        if not error.unsure:
-                            self._state.remove(entry.tag)  # surely not taken
-                        raise
-                    self._state.put(replace(entry, id=batch))
-                    self._say(f"{judge}: submitted {len(numbers)} requests in one batch")
+            for numbers, lines in _files(interface, own):
+                entry = Entry(f"recuse-{self._panel}-{token_hex(8)}", judge, numbers)
+                self._state.put(entry)  # before the provider knows of it: see Entry
+                try:
+                    with self._provider(judge) as (_, web):
+                        batch = interface.submit(web, lines, entry.tag)
+                except BatchError as error:
+                    if not error.unsure:
+                        self._state.remove(entry.tag)  # surely not taken
+                    raise
+                self._state.put(replace(entry, id=batch))
+                self._say(f"{judge}: submitted {len(numbers)} requests in one batch")
             self._tried.update(own.keys())
         return len(wanted)
 
@@ -150,9 +149,9 @@ class Batches:
                 total.stopped = why
                 for entry in self._state.holding({number_of(call) for call in calls}):
                     try:
-                        with self._web(entry.judge) as web:
+                        with self._provider(entry.judge) as (interface, web):
                             if entry.id is not None:
-                                batch_interface(self._judges[entry.judge]).cancel(web, entry.id)
+                                interface.cancel(web, entry.id)
                     except BatchError as error:  # it may have ended just now; the others are still to be cancelled
                         self._say(f"{entry.judge}: a batch could not be cancelled: {error}")
                 return total
@@ -174,9 +173,8 @@ class Batches:
         that is not listed after some looks was never taken: its requests have run out of time."""
         if entry.id is not None:
             return entry
-        interface = batch_interface(self._judges[entry.judge])
         names = frozenset(one.id for one in self._state if one.id)
-        with self._web(entry.judge) as web, _expected(entry.judge):
+        with self._provider(entry.judge) as (interface, web):
             entry = replace(entry, id=interface.find(web, entry.tag, len(entry.numbers), names))
         self._looks[entry.tag] += 1
         if entry.id is not None:
@@ -189,8 +187,7 @@ class Batches:
         return entry
 
     def _collect(self, entry: Entry, known: Mapping[str, Call], report: BatchReport) -> None:
-        interface = batch_interface(self._judges[entry.judge])
-        with self._web(entry.judge) as web, _expected(entry.judge):
+        with self._provider(entry.judge) as (interface, web):
             progress = interface.progress(web, str(entry.id))
             if not progress.done:
                 return
@@ -240,8 +237,18 @@ class Batches:
                 body = web.shown(outcome.body.decode("utf-8", "replace"))
                 report.failed.append((call, f"HTTP {outcome.status}: {body}"))
 
-    def _web(self, judge: str) -> Web:
-        return Web(self._judges[judge], self._keys.get(judge, Credentials()), self._attempts, self._library.texts)
+    @contextmanager
+    def _provider(self, judge: str) -> Iterator[tuple[BatchInterface, Web]]:
+        """Turns an answer of an unexpected shape into an error that says so. Whether a batch was taken is unknown
+        then."""
+        keys = self._keys.get(judge, Credentials())
+        with Web(self._judges[judge], keys, self._attempts, self._library.texts) as web:
+            try:
+                yield batch_interface(self._judges[judge]), web
+            except (KeyError, TypeError, AttributeError, ValueError) as error:
+                what = f"{type(error).__name__} {error}"
+                message = f"judge {judge}: the provider's batch interface answered unexpectedly: {what}"
+                raise BatchError(message, unsure=True) from error
 
 
 def number_of(call: Call) -> str:
@@ -265,17 +272,6 @@ def _files(interface: BatchInterface, wanted: Mapping[str, Call]) -> Iterable[tu
         size += len(line) + 1
     if lines:
         yield tuple(numbers), lines
-
-
-@contextmanager
-def _expected(judge: str) -> Iterator[None]:
-    """Turns an answer of an unexpected shape into an error that says so. Whether a batch was taken is unknown then."""
-    try:
-        yield
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        what = f"{type(error).__name__} {error}"
-        message = f"judge {judge}: the provider's batch interface answered unexpectedly: {what}"
-        raise BatchError(message, unsure=True) from error
 
 
 # --------------------------------------------------------------------------- what is under way

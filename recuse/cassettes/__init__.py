@@ -15,18 +15,3 @@ integrity           `python -m recuse.cassettes check|compact|pack|fetch`: is a 
 
 Asking what is missing, within limits and a budget, is in `recuse.recording`.
 """
-
-from __future__ import annotations
-
-from recuse.cassettes.cell_coverage import Coverage, MissingInteractionError, Stale, Unused
-from recuse.cassettes.library import MODES, Library, Mode
-from recuse.cassettes.matching import CELL_HEADER, REPEAT_HEADER, call_headers, canonical_json, request_key
-from recuse.cassettes.plain_file import CassetteError, CassetteWarning
-from recuse.cassettes.writer import StorageError
-from recuse.security.network import NetworkBlockedError
-
-__all__ = [
-    "CELL_HEADER", "MODES", "REPEAT_HEADER", "CassetteError", "CassetteWarning", "Coverage", "Library",
-    "MissingInteractionError", "Mode", "NetworkBlockedError", "Stale", "StorageError", "Unused", "call_headers",
-    "canonical_json", "request_key",
-]  # fmt: skip

@@ -17,7 +17,7 @@ from typing import Any
 
 from recuse.elicitation.plan import Plan, lacking_fields_named, seed_for
 from recuse.judges import read_response, wire
-from recuse.protocols import Use, protocol, stages_of, wanted_criteria
+from recuse.protocols import protocol, stages_of, wanted_criteria
 from recuse.protocols.reading import Unreadable
 from recuse.schema import Call, Item, Judge, Judgement, RawResponse, RecuseError, Reply
 
@@ -204,10 +204,17 @@ class Chain:
                 where = f"protocol {plan.protocol}{f', stage {step.stage}' if step.stage else ''}"
                 known = ", ".join(earlier) or "none"
                 raise RecuseError(f"{where} uses {use.stage!r}, which is no earlier stage; earlier: {known}")
+            whose, panel = step.judge, list(plan.panel_judges or plan.judges)
+            if use.next_judge and len(panel) < 2:
+                raise RecuseError(f"stage {use.stage} of a peer is used, and {whose} has no peer; add a second judge")
+            if use.next_judge:
+                whose = panel[(panel.index(whose) + 1) % len(panel)]
+            elif use.first_judge:
+                whose = panel[0]
             per = self._asking[use.stage].per
             levels = {**dict(step.factors), **use.factors}
             used[f"peer {use.stage}" if use.next_judge else use.stage] = Step(
-                use.stage, _whose(use, step.judge, list(plan.panel_judges or plan.judges)),
+                use.stage, whose,
                 step.item if "item" in per else "", step.target if "target" in per else "",
                 tuple((factor, levels[factor]) for factor in plan.factors if factor in per),
                 step.repeat if "repeat" in per else 0,
@@ -235,11 +242,3 @@ def _items_shown(plan: Plan) -> dict[tuple[str, str], Item]:
         }
         unique[name, target] = Item(plan.task.name, name, target, shown)
     return unique
-
-
-def _whose(use: Use, judge: str, panel: Sequence[str]) -> str:
-    if use.next_judge and len(panel) < 2:
-        raise RecuseError(f"stage {use.stage} of a peer is used, and {judge} has no peer; add a second judge")
-    if use.next_judge:
-        return panel[(panel.index(judge) + 1) % len(panel)]
-    return panel[0] if use.first_judge else judge

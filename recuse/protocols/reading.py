@@ -91,23 +91,17 @@ def _plain(text: str) -> object:
         value = from_json(text, allow_inf_nan=False)
     except ValueError:
         return None
-    return value if len(_END_OF_NAME.findall(text)) == _members(value) else None
-
-
-def _members(value: object) -> int | None:
-    """How many members the objects in it have, all together; None where it might be nested too deeply, because it
-    holds so many objects and lists."""
     members, containers, inside = 0, 0, [value]
     for one in inside:  # grows while it is gone through
         kind = type(one)
         if kind is dict:
             containers += 1
-            members += len(one)  # type: ignore[arg-type]
-            inside += one.values()  # type: ignore[attr-defined]
+            members += len(one)
+            inside += one.values()
         elif kind is list:
             containers += 1
-            inside += one  # type: ignore[arg-type]
-    return members if containers <= DEEPEST else None
+            inside += one
+    return value if containers <= DEEPEST and len(_END_OF_NAME.findall(text)) == members else None
 
 
 def score(value: object, criterion: str, scale: tuple[float, float], step: float | None = None) -> Judgement:

@@ -7,22 +7,3 @@ judge_queue      what a judge is asked next, how fast, and when its replies cann
 budget           what it will cost at most
 progress         what was spent, how far it is, how it is stopped and how it ended
 """
-
-from __future__ import annotations
-
-from recuse.recording.asking import Recording
-from recuse.recording.budget import BudgetError, Cost, check_budget, cost_text, expected_costs
-from recuse.recording.judge_queue import Limits
-from recuse.recording.progress import (
-    IncompleteRecordingError,
-    Progress,
-    ProgressLine,
-    RecordingInterrupted,
-    RecordingReport,
-    Spending,
-)
-
-__all__ = [
-    "BudgetError", "Cost", "IncompleteRecordingError", "Limits", "Progress", "ProgressLine", "Recording",
-    "RecordingInterrupted", "RecordingReport", "Spending", "check_budget", "cost_text", "expected_costs",
-]  # fmt: skip

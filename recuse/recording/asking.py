@@ -22,7 +22,6 @@ from recuse.recording.judge_queue import (
     Form,
     FormCheck,
     JudgeQueue,
-    Limits,
     RateLimit,
     Readable,
     form_of,
@@ -37,7 +36,7 @@ from recuse.recording.progress import (
     StopSignals,
     is_connection_error,
 )
-from recuse.schema import Call, JudgeClosedError, RawResponse, RecuseError
+from recuse.schema import Call, Judge, JudgeClosedError, RawResponse, RecuseError
 
 Send = Callable[[Call], Awaitable[RawResponse]]
 Text = Callable[[Call, RawResponse], str]
@@ -103,7 +102,7 @@ class Recording:
         """What is missing and was not tried yet."""
         return [call for call in self.missing if call not in self._tried]
 
-    async def ask(self, calls: Sequence[Call], send: Send, limits: Mapping[str, Limits]) -> None:
+    async def ask(self, calls: Sequence[Call], send: Send, judges: Mapping[str, Judge]) -> None:
         """Put these calls through `send`, each judge within its limits."""
         self._tried.update(calls)
         self._stop = asyncio.Event()  # belongs to the loop that runs now
@@ -113,9 +112,8 @@ class Recording:
         workers = [
             asyncio.create_task(self._work(queue, send, rate_limit))
             for queue in (JudgeQueue(judge, own, self._form) for judge, own in by_judge.items())
-            for own in [limits.get(queue.judge, Limits())]
-            for rate_limit in [RateLimit(own, sleep=self._pause)]
-            for _ in range(min(own.concurrency, len(queue)))
+            for rate_limit in [RateLimit(judges[queue.judge], sleep=self._pause)]
+            for _ in range(min(judges[queue.judge].concurrency, len(queue)))
         ]
 
         def cut() -> None:

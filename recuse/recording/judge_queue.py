@@ -8,7 +8,7 @@ from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
-from recuse.schema import Call, RawResponse
+from recuse.schema import Call, Judge, RawResponse
 from recuse.security.sanitize import shortened, visible
 
 GIVE_UP_AFTER = 5
@@ -56,20 +56,11 @@ class JudgeQueue:
         self.changed = asyncio.Event()
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What one judge allows. None: no limit of that kind."""
-
-    concurrency: int = 4
-    requests_per_minute: float | None = None
-    tokens_per_minute: float | None = None
-
-
 class RateLimit:
     """Hands out the next moment at which a request of so many tokens may start (virtual scheduling, no bursts)."""
 
     def __init__(
-        self, limits: Limits, clock: Callable[[], float] = time.monotonic,
+        self, limits: Judge, clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:  # fmt: skip
         self._limits, self._clock, self._sleep = limits, clock, sleep

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from recuse.batch.recording import State, number_of, state_of
-from recuse.cassettes import call_headers
 from recuse.cassettes.library import Library
+from recuse.cassettes.matching import call_headers
 from recuse.configuration import named
 from recuse.elicitation.chains import Chain
 from recuse.elicitation.plan import Plan, headers
@@ -20,7 +20,7 @@ from recuse.judges.client import Client, Credentials, keys_from_environment, sho
 from recuse.panels import Panel
 from recuse.recording.asking import Recording
 from recuse.recording.budget import Cost, check_budget, cost_text, expected_costs, expected_dollars
-from recuse.recording.judge_queue import Limits, Readable
+from recuse.recording.judge_queue import Readable
 from recuse.recording.progress import ProgressLine, RecordingReport, Spending
 from recuse.schema import Call, Judge, RawResponse, RecuseError, Reply
 from recuse.standins import StandInError, open_source
@@ -151,7 +151,6 @@ class Recorder:
         if recording.stopped:
             return
         own = {name: key for name, key in keys.items() if name in judges}
-        limits = {n: Limits(j.concurrency, j.requests_per_minute, j.tokens_per_minute) for n, j in judges.items()}
         with ExitStack() as serving:
             for name, server in ((name, self.panel.servers[name]) for name in judges if name in self.panel.servers):
                 if server.serve is None:
@@ -168,7 +167,7 @@ class Recorder:
                     async def ask(calls: Sequence[Call] = calls, proxy: str | None = proxy) -> None:
                         known, texts = self.library.secrets, self.library.texts
                         async with Client(judges, own, call_headers, proxy=proxy, secrets=known, texts=texts) as client:
-                            await recording.ask(calls, client.send, limits)
+                            await recording.ask(calls, client.send, judges)
 
                     asyncio.run(ask())
                 if recording.stopped:

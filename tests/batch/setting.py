@@ -10,7 +10,8 @@ from pathlib import Path
 from batch_providers import KEY, BatchProvider
 
 from recuse.batch.recording import Batches
-from recuse.cassettes import Library, request_key
+from recuse.cassettes.library import Library
+from recuse.cassettes.matching import request_key
 from recuse.judges import wire
 from recuse.judges.client import Credentials
 from recuse.schema import Call, Judge, Message, Prompt

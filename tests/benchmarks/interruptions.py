@@ -41,7 +41,7 @@ from measuring import peak_mb  # noqa: E402
 from misbehaving import Server  # noqa: E402
 from setting import Setting  # noqa: E402
 
-from recuse.cassettes import CassetteError  # noqa: E402
+from recuse.cassettes.plain_file import CassetteError  # noqa: E402
 from recuse.recording.panel_recording import Recorder  # noqa: E402
 from recuse.schema import RecuseError  # noqa: E402
 

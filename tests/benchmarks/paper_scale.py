@@ -21,7 +21,7 @@ def bulk(root: Path, calls: int) -> dict[str, float]:
     import pandas  # noqa: F401  (its import is not part of a call)
     from workloads import PANEL, headers, judged_plan
 
-    from recuse.cassettes import Library
+    from recuse.cassettes.library import Library
     from recuse.elicitation.replies import read_replies
 
     steps: dict[str, float] = {}
@@ -54,7 +54,7 @@ def http(root: Path, calls: int) -> dict[str, float]:
     from workloads import PANEL, judged_plan, sent
 
     import recuse.cassettes.vcrpy_adapter  # noqa: F401  (its import is not part of a call)
-    from recuse.cassettes import Library
+    from recuse.cassettes.library import Library
 
     plan = judged_plan(calls)
     start = time.process_time()

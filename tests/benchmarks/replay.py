@@ -26,17 +26,19 @@ sys.path[:0] = [str(HERE.parents[1]), str(HERE)]
 import httpx2  # noqa: E402
 import vcr  # noqa: E402
 import workloads  # noqa: E402
+from judge_limits import Limits  # noqa: E402
 from measuring import Row, children, cpu, interleaved, table, wall  # noqa: E402
 from whole_run import whole_run  # noqa: E402
 from workloads import PANEL, headers, judged_plan, one_cell, sent, write_cassettes, write_stock  # noqa: E402
 
 from fixtures.makers.recorded import stored_files  # noqa: E402
-from recuse.cassettes import Library  # noqa: E402
 from recuse.cassettes.__main__ import pack_panel  # noqa: E402
 from recuse.cassettes.cell_file import make_packed  # noqa: E402
+from recuse.cassettes.library import Library  # noqa: E402
 from recuse.cassettes.pack_file import Pack, packs_of  # noqa: E402
 from recuse.elicitation.plan import Plan  # noqa: E402
-from recuse.recording import Limits, Recording, Spending  # noqa: E402
+from recuse.recording.asking import Recording  # noqa: E402
+from recuse.recording.progress import Spending  # noqa: E402
 from recuse.schema import Call, RawResponse  # noqa: E402
 
 PAPER = 105_600
@@ -338,7 +340,7 @@ def _ask(client: httpx2.Client, calls: Sequence[Call]) -> None:
 
 
 def _at(url: str, call: Call) -> Call:
-    from recuse.cassettes import request_key
+    from recuse.cassettes.matching import request_key
     from recuse.schema import Request
 
     request = Request(url, call.request.body)

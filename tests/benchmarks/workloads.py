@@ -14,7 +14,8 @@ from pathlib import Path
 
 import yaml
 
-from recuse.cassettes import call_headers, record_format, request_key
+from recuse.cassettes import record_format
+from recuse.cassettes.matching import call_headers, request_key
 from recuse.elicitation.plan import Plan, make_plan
 from recuse.judges import openai_chat
 from recuse.schema import Call, Judge

@@ -12,10 +12,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 import httpx2
+from judge_limits import Limits
 from small_plans import opened, plan, post, record
 
-from recuse.cassettes import StorageError
-from recuse.recording import IncompleteRecordingError, Limits, RecordingInterrupted, RecordingReport
+from recuse.cassettes.writer import StorageError
+from recuse.recording.progress import IncompleteRecordingError, RecordingInterrupted, RecordingReport
 from recuse.schema import Call, RawResponse
 
 

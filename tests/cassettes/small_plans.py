@@ -10,9 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+from judge_limits import Limits
 
-from recuse.cassettes import Library, call_headers, canonical_json, request_key
-from recuse.recording import Limits, Recording, RecordingReport, Spending
+from recuse.cassettes.library import Library
+from recuse.cassettes.matching import call_headers, canonical_json, request_key
+from recuse.recording.asking import Recording
+from recuse.recording.progress import RecordingReport, Spending
 from recuse.schema import Call, RawResponse, Request
 
 KEY = "canary-5c1f0e7b9a44d2"
@@ -131,5 +134,6 @@ async def record(calls, send, library, *, limits=None, progress=None, grace=30.0
         calls, library, progress=progress, grace=grace, readable=readable, spending=spending or Spending()
     )
     with recording.signals.installed():
-        await recording.ask(recording.missing, send, limits or {})
+        known = {call.judge: Limits() for call in calls} | (limits or {})
+        await recording.ask(recording.missing, send, known)
     return recording.outcome()

@@ -18,7 +18,8 @@ sys.path.insert(0, str(BENCHMARKS))
 import workloads  # noqa: E402
 from measuring import Row, interleaved, table  # noqa: E402
 
-from recuse.cassettes import Library, call_headers  # noqa: E402
+from recuse.cassettes.library import Library  # noqa: E402
+from recuse.cassettes.matching import call_headers  # noqa: E402
 from recuse.elicitation.plan import Plan  # noqa: E402
 from recuse.elicitation.replies import read_replies  # noqa: E402
 from recuse.judges import openai_chat  # noqa: E402

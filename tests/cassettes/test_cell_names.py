@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from small_plans import plan
 
-from recuse.cassettes import Library
 from recuse.cassettes.cell_cassette import check_distinct, checked_cell
+from recuse.cassettes.library import Library
 from recuse.schema import RecuseError
 
 UNSAFE = {

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from small_plans import files, opened, plan, recorded
 
-from recuse.cassettes import call_headers
 from recuse.cassettes.__main__ import main
 from recuse.cassettes.integrity import check_cassettes
+from recuse.cassettes.matching import call_headers
 from recuse.schema import RawResponse, RecuseError
 
 REPOSITORY = Path(__file__).parents[2]
@@ -221,8 +221,7 @@ def test_a_file_without_a_header_cannot_be_compacted(path: Path) -> None:
 
 
 def test_a_rewrite_that_fails_leaves_the_old_file(path: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from recuse.cassettes import StorageError
-    from recuse.cassettes.writer import replace_file
+    from recuse.cassettes.writer import StorageError, replace_file
 
     before = files(root)
 

@@ -13,11 +13,14 @@ from pathlib import Path
 import pytest
 from small_plans import answer_for, bomb, files, opened, plan, recorded
 
-from recuse.cassettes import CassetteError, MissingInteractionError, StorageError, call_headers, cell_file
+from recuse.cassettes import cell_file
 from recuse.cassettes.__main__ import main
+from recuse.cassettes.cell_coverage import MissingInteractionError
 from recuse.cassettes.cell_file import contents, make_packed, make_plain, packed, stored_path, unpacked
 from recuse.cassettes.integrity import check_cassettes
-from recuse.cassettes.writer import RecordingLock
+from recuse.cassettes.matching import call_headers
+from recuse.cassettes.plain_file import CassetteError
+from recuse.cassettes.writer import RecordingLock, StorageError
 from recuse.schema import Call, RawResponse
 
 CALLS = plan("https://api.example/v1", items=("a", "b"), repeats=3)

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 from small_plans import files, headers, opened, plan, recorded, recording
 
-from recuse.cassettes import CassetteError, CassetteWarning, Library, MissingInteractionError
+from recuse.cassettes.cell_coverage import MissingInteractionError
 from recuse.cassettes.index import read_index
+from recuse.cassettes.library import Library
+from recuse.cassettes.plain_file import CassetteError, CassetteWarning
 
 CALLS = plan(items=("one",), repeats=4)
 
@@ -133,7 +135,7 @@ def test_a_torn_line_is_healed_by_the_next_recording(path: Path, root: Path, ser
     with library.use():
         from small_plans import answer_for
 
-        from recuse.cassettes import call_headers
+        from recuse.cassettes.matching import call_headers
         from recuse.schema import RawResponse
 
         call = CALLS[3]

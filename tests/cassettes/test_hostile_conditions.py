@@ -19,11 +19,12 @@ import pytest
 from misbehaving import Server
 from small_plans import KEY, answer_for, bomb, files, headers, opened, plan, recorded, recording
 
-from recuse.cassettes import CassetteError, Library, StorageError, call_headers
 from recuse.cassettes.integrity import check_cassettes
-from recuse.cassettes.matching import in_utf_8
+from recuse.cassettes.library import Library
+from recuse.cassettes.matching import call_headers, in_utf_8
+from recuse.cassettes.plain_file import CassetteError
 from recuse.cassettes.storage import Storage
-from recuse.cassettes.writer import Writer, replace_file
+from recuse.cassettes.writer import StorageError, Writer, replace_file
 from recuse.judges.provider_responses import LARGEST_BODY, decompressed
 from recuse.schema import Call, RawResponse, RecuseError
 from recuse.security.redaction import Secrets, clean_logging

@@ -15,8 +15,7 @@ import pytest
 from misbehaving import Server
 from small_plans import files, opened, plan, recording
 
-from recuse.cassettes import StorageError
-from recuse.cassettes.writer import BALLAST_BYTES, Writer
+from recuse.cassettes.writer import BALLAST_BYTES, StorageError, Writer
 
 PROGRAM = Path(__file__).with_name("recorder.py")
 REPEATS = 40  # of three items
@@ -302,7 +301,7 @@ def test_what_was_written_is_handed_to_the_disk_about_once_a_second(
 
 
 def test_a_recording_syncs_while_it_runs(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from recuse.cassettes import Library
+    from recuse.cassettes.library import Library
     from recuse.recording import asking as module
 
     counted = []

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recuse.cassettes import canonical_json, request_key
-from recuse.cassettes.matching import public_url
+from recuse.cassettes.matching import canonical_json, public_url, request_key
 from recuse.schema import RecuseError, Request
 
 JSON = st.recursive(

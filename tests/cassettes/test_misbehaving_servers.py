@@ -12,13 +12,15 @@ from pathlib import Path
 
 import pytest
 import stamina
+from judge_limits import Limits
 from misbehaving import Server
 from small_plans import files, headers, opened, plan, record, recording
 
-from recuse.cassettes import Library, call_headers, request_key
+from recuse.cassettes.library import Library
+from recuse.cassettes.matching import call_headers, request_key
 from recuse.judges import WIRES, read_response, wire
 from recuse.judges.client import Client
-from recuse.recording import IncompleteRecordingError, Limits, RecordingReport
+from recuse.recording.progress import IncompleteRecordingError, RecordingReport
 from recuse.schema import Call, Judge, Message, Prompt
 
 ANSWERS = (

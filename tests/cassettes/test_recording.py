@@ -11,20 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from judge_limits import Limits
 from misbehaving import Server
 from small_plans import files, headers, opened, plan, record, recorded, recording, send_all
 
-from recuse.cassettes import Library, StorageError
+from recuse.cassettes.library import Library
 from recuse.cassettes.storage import Storage
-from recuse.cassettes.writer import RecordingLock
-from recuse.recording import (
-    IncompleteRecordingError,
-    Limits,
-    Progress,
-    ProgressLine,
-)
+from recuse.cassettes.writer import RecordingLock, StorageError
 from recuse.recording.judge_queue import RateLimit
-from recuse.recording.progress import watched
+from recuse.recording.progress import IncompleteRecordingError, Progress, ProgressLine, watched
 from recuse.schema import Call, RawResponse, RecuseError
 
 
@@ -104,7 +99,7 @@ def test_a_recording_made_twice_is_the_same_file_whatever_order_answers_came_in(
         with library.use():
             for call in calls[::order]:
                 body = json.dumps({"run": call.repeat}).encode()
-                from recuse.cassettes import call_headers
+                from recuse.cassettes.matching import call_headers
 
                 library.store(
                     "POST", call.request.url, call.request.body, call_headers(call), RawResponse(200, {}, body)

@@ -18,14 +18,10 @@ import pytest
 from misbehaving import Server
 from small_plans import answer_for, headers, opened, plan, recorded, recording, send_all
 
-from recuse.cassettes import (
-    CELL_HEADER,
-    REPEAT_HEADER,
-    CassetteError,
-    Library,
-    MissingInteractionError,
-    call_headers,
-)
+from recuse.cassettes.cell_coverage import MissingInteractionError
+from recuse.cassettes.library import Library
+from recuse.cassettes.matching import CELL_HEADER, REPEAT_HEADER, call_headers
+from recuse.cassettes.plain_file import CassetteError
 from recuse.schema import Call, RecuseError
 from recuse.security.redaction import Secrets
 

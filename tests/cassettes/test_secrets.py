@@ -11,13 +11,15 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from judge_limits import Limits
 from misbehaving import Server
 from small_plans import KEY, files, headers, opened, plan, record, recorded
 
-from recuse.cassettes import Library, call_headers, canonical_json, request_key
+from recuse.cassettes.library import Library
+from recuse.cassettes.matching import call_headers, canonical_json, request_key
 from recuse.judges import WIRES, wire
 from recuse.judges.client import Client, Credentials
-from recuse.recording import Limits, ProgressLine
+from recuse.recording.progress import ProgressLine
 from recuse.schema import Call, Judge, Message, Prompt, RecuseError, Request
 from recuse.security.redaction import Secrets, key_shapes_in
 

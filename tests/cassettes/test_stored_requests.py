@@ -10,10 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_plans import files, headers, opened, plan, recorded
 
-from recuse.cassettes import Library, canonical_json, record_format, request_key
+from recuse.cassettes import record_format
 from recuse.cassettes.__main__ import compact
 from recuse.cassettes.index import index_of, read_requests
 from recuse.cassettes.integrity import check_cassettes
+from recuse.cassettes.library import Library
+from recuse.cassettes.matching import canonical_json, request_key
 from recuse.cassettes.record_format import request_line
 from recuse.schema import Request
 
@@ -51,7 +53,7 @@ def test_what_is_stored_is_sound_and_replays(path: Path, root: Path) -> None:
 
 
 def test_a_miss_compares_with_the_whole_request(path: Path, root: Path) -> None:
-    from recuse.cassettes import MissingInteractionError
+    from recuse.cassettes.cell_coverage import MissingInteractionError
 
     warmer = plan("https://api.example/v1", items=("a",), repeats=8, prompt=PROMPT, distinct=True, temperature=1.0)
     library = Library(root, "small")
@@ -116,7 +118,7 @@ def test_settling_stores_the_same_file_whichever_request_came_first(tmp_path: Pa
 def _recorded_backwards(root: Path) -> None:
     from small_plans import answer_for
 
-    from recuse.cassettes import call_headers
+    from recuse.cassettes.matching import call_headers
     from recuse.schema import RawResponse
 
     library = opened(root, SEEDED, mode="missing")

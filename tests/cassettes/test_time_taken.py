@@ -9,7 +9,8 @@ import pytest
 from misbehaving import Server
 from small_plans import headers, opened, plan, recording
 
-from recuse.cassettes import Library, record_format
+from recuse.cassettes import record_format
+from recuse.cassettes.library import Library
 from recuse.cassettes.vcrpy_adapter import deserialize
 from recuse.schema import RawResponse
 

@@ -228,9 +228,7 @@ def test_a_cause_names_criterion_and_level_where_there_are_several():
 
 def test_a_cause_without_words_of_its_own_names_the_gate_and_its_limit():
     failed = [verdict("padding", 0.9, WITHIN)]
-    assert clauses(failed, []) == [
-        "its padding is outside the limit (padding +0.9, limit within [-0.5, +0.5])"
-    ]
+    assert clauses(failed, []) == ["its padding is outside the limit (padding +0.9, limit within [-0.5, +0.5])"]
 
 
 def test_what_a_gate_of_another_use_shows_explains_a_failure_and_does_not_refuse():
@@ -396,6 +394,7 @@ def test_lost_answers_are_the_cause_and_not_a_limit_that_is_far_off():
 
 def test_what_people_would_have_to_rate_is_what_is_not_there():
     """Whoever rated everything the same, or every text, is not asked to rate more of these texts."""
+
     def step(n, note, *others):
         lone = verdict("human_ceiling", math.nan, LEAST, "not measured")
         lone = replace(lone, figure=replace(lone.figure, n=n, note=f"undefined: {note}"))

@@ -694,9 +694,7 @@ def renamed(found: Evidence, new: dict[str, str]) -> Evidence:
     plan = replace(
         found.plan,
         panels=tuple(replace(p, name=new[p.name], judges=tuple(new[j] for j in p.judges)) for p in found.plan.panels),
-        due=tuple(
-            {**a, "panel": new[a["panel"]], "judges": [new[j] for j in a["judges"]]} for a in found.plan.due
-        ),
+        due=tuple({**a, "panel": new[a["panel"]], "judges": [new[j] for j in a["judges"]]} for a in found.plan.due),
     )
     verdicts = tuple(replace(v, figure=replace(v.figure, subject=about(v.figure.subject))) for v in found.verdicts)
     return replace(found, plan=plan, verdicts=verdicts)

@@ -179,6 +179,7 @@ def test_a_share_is_taken_by_the_width_of_its_interval(estimate):
 
 def test_an_interval_with_one_long_end_is_not_promised_to_decide_as_it_is(estimate):
     """Half its width is .04, but its lower end lies .2 from the value and the bound .1: four times as many."""
+
     class Skewed:
         def interval(self, level):
             return (0.4, 0.48)

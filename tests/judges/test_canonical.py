@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from recuse.cassettes import request_key
+from recuse.cassettes.matching import request_key
 from recuse.judges import wire
 from recuse.judges.description import canonical
 from recuse.schema import Judge, Message, Prompt, Request

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from recuse.cassettes import Library, request_key
+from recuse.cassettes.library import Library
+from recuse.cassettes.matching import request_key
 from recuse.elicitation.chains import Chain
 from recuse.elicitation.plan import headers, make_plan
 from recuse.panels import load_panel

@@ -318,7 +318,8 @@ def test_what_stands_beside_the_numbers_of_the_thesis(local, thesis):
         "docs/self-preference.md",
         f"{thesis.of('significant_tests')['detail']['tests']} comparisons of own grades",
         f"{len(items('headlines/items-thesis.jsonl')) * len(judges) * len(('ascending', 'reversed')):,} grades",
-        f"intervals are {level:.0%}".replace("%", " %"), f"The limit is {limit:g}",
+        f"intervals are {level:.0%}".replace("%", " %"),
+        f"The limit is {limit:g}",
         f"Of the {len(answers)} answers, which {in_words(len(authors))} of the four wrote themselves",
         f"writes its verdict at once in {at_once} of {len(large)} replies, Qwen 0.5B writes a first verdict and "
         f"another one in {twice}",
@@ -339,8 +340,10 @@ def test_what_stands_beside_the_numbers_of_merchant_risk(local):
                if (names.get("task"), names.get("finding")) == ("merchant_rationales", "copied")]  # fmt: skip
     categories = (ROOT / "fixtures/tasks/merchant_risk/mcc.csv").read_text("utf-8").count("\n") - 1
     stands(
-        "docs/merchant-risk.md", "lies at .90 or above, either way, by chance once in twelve",
-        f"each twice: {loop['rubric']} replies", f"drawn at random lie {fixed(random, 1)} apart",
+        "docs/merchant-risk.md",
+        "lies at .90 or above, either way, by chance once in twelve",
+        f"each twice: {loop['rubric']} replies",
+        f"drawn at random lie {fixed(random, 1)} apart",
         f"(`rubric_joint`, {loop['rubric_joint']} replies)",
         f"(`explanation_finding`, {min(reasons)} to {max(reasons)} a judge)",
         f"of the {categories} categories",

@@ -1,6 +1,6 @@
 """How large the engine is, read from the source:
 
-    python tests/packaging/house.py        # lines, modules, names that stand twice, helpers that one place calls
+python tests/packaging/house.py        # lines, modules, names that stand twice, helpers that one place calls
 """
 
 from __future__ import annotations

@@ -132,7 +132,7 @@ def test_a_cassette_damaged_in_the_middle(repo) -> None:
     assert repo.cassettes == before
 
 
-@pytest.mark.filterwarnings("ignore::recuse.cassettes.CassetteWarning")
+@pytest.mark.filterwarnings("ignore::recuse.cassettes.plain_file.CassetteWarning")
 def test_a_cassette_whose_last_line_was_torn_lacks_that_answer_only(repo) -> None:
     path = repo.cassette("ann~beta~anonymized")
     path.write_bytes(path.read_bytes()[:-20])

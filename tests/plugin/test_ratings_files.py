@@ -65,12 +65,15 @@ def test_nobody_is_told_to_record_what_came_from_a_file(pytester):
     (pytester.path / "ratings.csv").write_text(CSV.replace(",2,", ",,"))  # parse rates below nine in ten
     gates = '\n[test_retest]\nat_most = 1\nreason = "for the test"\n'
     (pytester.path / "evals/gates.toml").write_text(GATES + gates)
-    eval_ = EVAL + """
+    eval_ = (
+        EVAL
+        + """
 
 @pytest.mark.asks("scores")
 def test_undefined(ratings, gate):
     gate("test_retest", repeat_noise.repeat_difference(ratings))
 """
+    )
     (pytester.path / "evals/test_answers.py").write_text(eval_)
     pytester.runpytest("evals", "--ratings", "ratings.csv")
     found = results(pytester)

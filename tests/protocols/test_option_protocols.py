@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from recuse.cassettes import request_key
+from recuse.cassettes.matching import request_key
 from recuse.elicitation.plan import make_plan
 from recuse.papers.indeterminacy.option_questions import FORCED_CHOICE, RESPONSE_SET, grammar_of_sets
 from recuse.ratings.scale import ResponseSets

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recuse.cassettes import request_key
+from recuse.cassettes.matching import request_key
 from recuse.elicitation.plan import make_plan
 from recuse.schema import Judge, RecuseError
 from recuse.tasks import Task, load_task

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from fixtures.makers.build_checks import LANGUAGES
-from recuse.cassettes import request_key
+from recuse.cassettes.matching import request_key
 from recuse.elicitation.panel_ratings import enforced_judges
 from recuse.elicitation.plan import make_plan
 from recuse.metrics.coverage import ENFORCED, parse_rate

@@ -99,7 +99,7 @@ FILES = {
             assert gate("human_offset", offset(ratings))
         ''',
     "desk/__init__.py": "",
-    "desk/offsets.py": '''
+    "desk/offsets.py": """
         import json
         from pathlib import Path
 
@@ -109,7 +109,7 @@ FILES = {
 
         def offset(ratings):
             return measures.human_offset(ratings)
-        ''',
+        """,
     "desk/weights.json": "[1]",
     "Makefile": "judges:\n\tpytest evals/ --baseline",
     "requirements.txt": "numpy\nrecuse @ git+https://git.example/recuse.git@0123456",

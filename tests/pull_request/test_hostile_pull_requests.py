@@ -118,7 +118,7 @@ def use_that_takes_less(pr):
 def gating_test_deleted(pr):
     without_acceptance(pr)
     pr.delete(PEOPLE_TEST)
-    pr.edit(GATES, "[human_offset]\nwithin = [-1.0, 1.0]\nreason = \"a point on a scale of ten\"\n", "")
+    pr.edit(GATES, '[human_offset]\nwithin = [-1.0, 1.0]\nreason = "a point on a scale of ten"\n', "")
 
 
 @hostile("evals/test_people.py")
@@ -151,10 +151,13 @@ def test_skipped(pr):
 
 @hostile("conftest.py")
 def hooks_at_the_root(pr):
-    pr.write("conftest.py", """
+    pr.write(
+        "conftest.py",
+        """
         def pytest_collection_modifyitems(items):
             items[:] = [item for item in items if "offset" not in item.name]
-        """)
+        """,
+    )
 
 
 @hostile("evals/conftest.py")
@@ -189,12 +192,15 @@ def base_of_its_own_by_addopts(pr):
 
 @hostile("pytest.ini")
 def settings_in_another_file(pr):
-    pr.write("pytest.ini", """
+    pr.write(
+        "pytest.ini",
+        """
         [pytest]
         addopts = --import-mode=importlib -p no:cacheprovider -p no:hypothesispytest --judges=steady
         pythonpath = .
         recuse_panels = fixtures/panels/desk.toml
-        """)
+        """,
+    )
 
 
 @hostile("recuse_gates of pyproject.toml")
@@ -498,13 +504,16 @@ def a_root_of_its_own(pr):
     pr.edit(GATES, "within = [-1.0, 1.0]", "within = [-5.0, 5.0]")
     for folder in ("fixtures", "cassettes", "desk", "reports"):
         (pr.root / folder).rename(pr.root / "evals" / folder)
-    pr.write("evals/pytest.ini", """
+    pr.write(
+        "evals/pytest.ini",
+        """
         [pytest]
         addopts = --import-mode=importlib -p no:cacheprovider -p no:hypothesispytest
         pythonpath = .
         recuse_panels = fixtures/panels/desk.toml
         recuse_gates = gates.toml
-        """)
+        """,
+    )
 
 
 @hostile("pytest_env.RECUSE_BASE of pyproject.toml")
@@ -1003,7 +1012,6 @@ def with_ratings(pr):
             for who, bias in (("judge_1", 0.1), ("ann", 0), ("ben", -0.1)) for n in range(40)]  # fmt: skip
     pr.write("data/ratings.csv", "\n".join(["rater,item,score", *rows]))
     pr.edit("pyproject.toml", 'desk.toml"', 'desk.toml", "data/ratings.csv"')
-
 
 
 FAST = (limit_widened_and_acceptance_deleted, people_are_real_now, left_out_by_addopts,

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from recuse.cassettes import Library, request_key
+from recuse.cassettes.library import Library
+from recuse.cassettes.matching import request_key
 from recuse.elicitation.plan import Plan, headers, make_plan
 from recuse.panels import Panel, load_panel
-from recuse.recording import RecordingInterrupted
 from recuse.recording.panel_recording import Recorder
+from recuse.recording.progress import RecordingInterrupted
 from recuse.schema import RecuseError
 from recuse.tasks import load_task
 

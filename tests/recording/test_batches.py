@@ -18,15 +18,17 @@ sys.path.append(str(Path(__file__).parents[1] / "batch"))
 from batch_providers import KEY, OpenAI
 from loopback import loopback
 
-from recuse.cassettes import Library, request_key
+from recuse.cassettes.library import Library
+from recuse.cassettes.matching import request_key
 from recuse.elicitation.chains import Chain
 from recuse.elicitation.plan import make_plan
 from recuse.judges import wire
 from recuse.panels import Panel
 from recuse.papers.illusion import merg
-from recuse.recording import BudgetError, IncompleteRecordingError, RecordingInterrupted
 from recuse.recording.batches import record_batches
+from recuse.recording.budget import BudgetError
 from recuse.recording.panel_recording import Recorder
+from recuse.recording.progress import IncompleteRecordingError, RecordingInterrupted
 from recuse.schema import RecuseError
 from recuse.tasks import load_task
 

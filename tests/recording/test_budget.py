@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from small_plans import plan
 
-from recuse.recording import BudgetError, check_budget, cost_text, expected_costs
-from recuse.recording.budget import tokens_of
+from recuse.recording.budget import BudgetError, check_budget, cost_text, expected_costs, tokens_of
 from recuse.schema import Judge, Request
 
 JUDGES = {

@@ -65,7 +65,7 @@ import sys
 from pathlib import Path
 from recuse.suite import Elicitation, Selection
 from recuse.suite.recordings import Recordings
-from recuse.recording import RecordingInterrupted
+from recuse.recording.progress import RecordingInterrupted
 
 root = Path(sys.argv[1])
 selection = Selection.load(root, ["notes"])

@@ -11,8 +11,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from recuse.recording import BudgetError
 from recuse.recording.asking import Recording
+from recuse.recording.budget import BudgetError
 from recuse.recording.panel_recording import Recorder
 from recuse.schema import RecuseError
 from recuse.suite import Elicitation, Suite

@@ -13,7 +13,7 @@ from misbehaving import Server
 sys.path.append(str(Path(__file__).parents[1] / "judges"))
 from loopback import Answer, ReceivedRequest, loopback
 
-from recuse.recording import IncompleteRecordingError
+from recuse.recording.progress import IncompleteRecordingError
 from recuse.schema import Call, RawResponse
 
 CONCURRENCY = 4

@@ -14,7 +14,7 @@ import stamina
 from hosted_panel import load, opened, plans, record
 from misbehaving import Server
 
-from recuse.recording import IncompleteRecordingError
+from recuse.recording.progress import IncompleteRecordingError
 
 PROGRAM = Path(__file__).with_name("hosted_panel.py")
 REPEATS = 4

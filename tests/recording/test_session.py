@@ -10,9 +10,9 @@ from hosted_panel import PROTOCOLS, load, opened, plans, record
 from misbehaving import Server
 
 from recuse.elicitation.plan import Plan
-from recuse.recording import BudgetError, IncompleteRecordingError
+from recuse.recording.budget import BudgetError
 from recuse.recording.panel_recording import Recorder
-from recuse.recording.progress import RecordingReport
+from recuse.recording.progress import IncompleteRecordingError, RecordingReport
 from recuse.schema import Call, RawResponse
 
 PRICE = "price = { input_usd_per_mtok = 1.0, output_usd_per_mtok = 100.0 }"

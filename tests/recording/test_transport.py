@@ -12,11 +12,11 @@ import pytest
 from hosted_panel import load, opened, plans, record
 from misbehaving import Server
 
-from recuse.cassettes import call_headers
+from recuse.cassettes.matching import call_headers
 from recuse.judges.client import Client
 from recuse.judges.provider_responses import LARGEST_BODY
 from recuse.judges.transport import ResponseTooLargeError
-from recuse.recording import IncompleteRecordingError
+from recuse.recording.progress import IncompleteRecordingError
 
 
 def test_no_header_that_names_judge_or_target_goes_out(root: Path, server: Server) -> None:

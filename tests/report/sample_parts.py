@@ -108,9 +108,7 @@ GATES = {  # gate -> (limit, label, reason)
     "self_reported_sd": ({"at_most": 0.0}, "own SD", "an SD that no ten scores have was not computed from ten scores"),
     "parse_rate": ({"at_least": 0.95}, "readable", "what is left is no longer the sample that was asked for"),
 }
-USES = {
-    "merchant_risk": {"yardstick": ["human_offset", "human_order"], "decides": ["self_bias", "ground_truth"]}
-}
+USES = {"merchant_risk": {"yardstick": ["human_offset", "human_order"], "decides": ["self_bias", "ground_truth"]}}
 ACCEPTED_FAULTS = {
     ("self_bias", "gemini-2.5-pro"): {
         "accept": {"within": [-0.5, 0.9]},

@@ -149,8 +149,11 @@ def test_tables_and_plots_are_there(results):
 
 def test_choice_and_reverse_matrices_stand_with_their_intervals(results):
     """F and F' of people, cell by cell, Theorem 3.4 in words, and that E is in no such data."""
-    detail = next(e["estimate"]["detail"] for e in results["measurements"]
-                  if e["estimate"]["metric"] == "indeterminate_share" and e["subject"]["rater"] == "people")
+    detail = next(
+        e["estimate"]["detail"]
+        for e in results["measurements"]
+        if e["estimate"]["metric"] == "indeterminate_share" and e["subject"]["rater"] == "people"
+    )
     text = drawn(results).replace("&#39;", "'")
     table = text.partition("People: which option is chosen where a response set is held")[2]
     both = detail["options"].index("toxic"), detail["sets"].index("|".join(detail["options"]))

@@ -173,8 +173,6 @@ def test_who_rated_twice_under_levels_of_their_own_contradicts_no_file():
     """Two answers of one person, neither under a judge's prompt, are not those of two files."""
     judged = asked_by_two_prompts("first", TWO_PROMPTS)
     again = judged[judged["rater"].eq("anna")].assign(prompt="second", rating=RNG.permutation(RIGHT))
-    verdict = compare(
-        read(pd.concat([judged, again])), incumbent="gpt-4,prompt=short", candidate="gpt-4,prompt=long"
-    )
+    verdict = compare(read(pd.concat([judged, again])), incumbent="gpt-4,prompt=short", candidate="gpt-4,prompt=long")
     assert verdict.word != "not comparable"
     assert not any("labels differ" in reason for reason in verdict.reasons)

@@ -116,5 +116,3 @@ def test_what_a_reverse_matrix_cannot_be_built_from():
         reverse_choice_matrix(YES_NO, 0.1, positive=2)
     with pytest.raises(RecuseError, match="not among"):
         reverse_choice_matrix(RatingTask.specified(["a", "b"]), 0.1, positive=0, variant="both")
-
-

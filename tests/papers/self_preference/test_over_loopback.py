@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from recuse.cassettes import Library
+from recuse.cassettes.library import Library
 from recuse.elicitation.chains import Chain
 from recuse.elicitation.plan import Plan, headers
 from recuse.elicitation.replies import read_replies
