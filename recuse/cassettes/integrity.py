@@ -7,7 +7,7 @@ import json
 import os
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -212,22 +212,16 @@ def salvaged(data: bytes, name: str) -> tuple[bytes, list[str]]:
             key = record_format.answer_key_of(line)
             if answers.setdefault(key, (number, line))[1] != line:
                 dropped.append((number, "a second answer to the same repeat"))
-    lines, lost = _before_their_answers(requests, answers)
-    faults = [f"{name}:{number}: {what}" for number, what in sorted(dropped + lost)]
-    return b"".join(line + b"\n" for line in ([header, *lines] if header else lines)), faults
-
-
-def _before_their_answers(
-    requests: Mapping[str, tuple[int, bytes]], answers: Mapping[Interaction, tuple[int, bytes]]
-) -> tuple[list[bytes], list[tuple[int, str]]]:
-    """Requests that are stored whole, then those that change one of them, then the answers; and what lacks another."""
+    # Requests that are stored whole, then those that change one of them, then the answers; and what lacks another.
     likes = {key: record_format.like_of(line) for key, (_, line) in requests.items()}
     usable = [key for key, like in likes.items() if not like]
     usable += [key for key, like in likes.items() if like and likes.get(like) == ""]
     kept = {key: requests[key][1] for key in usable}
     lines = [*kept.values(), *(line for (key, _), (_, line) in answers.items() if key in kept)]
-    lost = [(number, "its base is missing") for key, (number, _) in requests.items() if key not in kept]
-    return lines, lost + [(n, "without its request") for (key, _), (n, _) in answers.items() if key not in kept]
+    dropped += [(number, "its base is missing") for key, (number, _) in requests.items() if key not in kept]
+    dropped += [(number, "without its request") for (key, _), (number, _) in answers.items() if key not in kept]
+    faults = [f"{name}:{number}: {what}" for number, what in sorted(dropped)]
+    return b"".join(line + b"\n" for line in ([header, *lines] if header else lines)), faults
 
 
 # --------------------------------------------------------------------------- the order of a file

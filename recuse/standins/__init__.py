@@ -27,20 +27,17 @@ class StandInError(RecuseError):
 
 
 @dataclass(frozen=True, slots=True)
-class StandinReply:
-    """What a stand-in says. `refusal` sets the provider's own refusal flag. Token counts are approximations, a quarter
-    of the characters, because no tokenizer was involved."""
+class ScriptedReply:
+    """What a stand-in says. `refusal` sets the provider's own refusal flag, beyond what the text says."""
 
     text: str
     refusal: bool = False
-    input_tokens: int = 0
-    output_tokens: int = 0
 
 
 class Source(Protocol):
     """What answers in place of the judges of a panel."""
 
-    def reply(self, call: Call, fields: Mapping[str, Any]) -> StandinReply:
+    def reply(self, call: Call, fields: Mapping[str, Any]) -> ScriptedReply:
         """The answer to one call; `fields` are those of the item it is about. Same call, same answer, in any order."""
 
 
@@ -58,8 +55,3 @@ def open_source(panel: Panel, root: Path) -> Source:
     if panel.stand_in.folder is None:
         raise StandInError(f'{panel.path}: stand_in kind "table" needs `folder`, where its replies are stored')
     return TableSource(folder)
-
-
-def approximate_tokens(text: str | bytes) -> int:
-    """A quarter of the length, at least one: good for an estimate of the size, not for a bill."""
-    return max(len(text) // 4, 1)

@@ -18,15 +18,7 @@ import numpy as np
 
 from recuse.configuration import named
 from recuse.schema import Call, Judge
-from recuse.standins import StandInError, StandinReply, approximate_tokens
-
-
-@dataclass(frozen=True, slots=True)
-class ScriptedReply:
-    """What a stand-in says where it is more than words."""
-
-    text: str
-    refusal: bool = False  # the provider's own refusal flag, beyond what the text says
+from recuse.standins import ScriptedReply, StandInError
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +43,7 @@ class ScriptedSource:
         self._folder, self._judges, self._planted = folder, judges, planted
         self._behaviours: dict[str, Behaviour] = {}
 
-    def reply(self, call: Call, fields: Mapping[str, Any]) -> StandinReply:
+    def reply(self, call: Call, fields: Mapping[str, Any]) -> ScriptedReply:
         """What the judge's behaviour says. Raises `StandInError` for a judge without one."""
         if call.judge not in self._planted:
             raise StandInError(
@@ -65,9 +57,7 @@ class ScriptedSource:
         given = self._behaviours[call.judge](
             Facts(call, author == call.target, fields, generator(call), author, self._folder)
         )
-        reply = given if isinstance(given, ScriptedReply) else ScriptedReply(given)
-        tokens = approximate_tokens(call.request.body), approximate_tokens(reply.text)
-        return StandinReply(reply.text, reply.refusal, *tokens)
+        return given if isinstance(given, ScriptedReply) else ScriptedReply(given)
 
 
 def generator(call: Call) -> np.random.Generator:
@@ -93,9 +83,9 @@ class TableSource:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._replies: dict[Path, dict[tuple[Any, ...], tuple[str, bool]]] = {}
+        self._replies: dict[Path, dict[tuple[Any, ...], ScriptedReply]] = {}
 
-    def reply(self, call: Call, fields: Mapping[str, Any]) -> StandinReply:
+    def reply(self, call: Call, fields: Mapping[str, Any]) -> ScriptedReply:
         """The stored reply to the call. Raises `StandInError` if the file has none or cannot be read."""
         plain = self._folder / call.task / f"{call.protocol}.jsonl"
         path = plain if plain.is_file() else plain.with_suffix(".jsonl.gz")
@@ -104,8 +94,7 @@ class TableSource:
         values = {"item": call.item, "target": call.target, "factors": dict(call.factors), "repeat": call.repeat}
         for chosen in _MOST_TELLING_FIRST:
             if (stored := self._replies[path].get(_address(call.judge, values, chosen))) is not None:
-                text, refusal = stored
-                return StandinReply(text, refusal, approximate_tokens(call.request.body), approximate_tokens(text))
+                return stored
         factors = "".join(f", {name} {value}" for name, value in call.factors)
         raise StandInError(
             f"{path}: no reply of {call.judge} on item {call.item}, "
@@ -113,8 +102,8 @@ class TableSource:
         )
 
 
-def _read(path: Path) -> dict[tuple[Any, ...], tuple[str, bool]]:
-    replies: dict[tuple[Any, ...], tuple[str, bool]] = {}
+def _read(path: Path) -> dict[tuple[Any, ...], ScriptedReply]:
+    replies: dict[tuple[Any, ...], ScriptedReply] = {}
     for number, line in enumerate(_lines(path), start=1):
         where = f"{path}:{number}"
         try:
@@ -131,7 +120,7 @@ def _read(path: Path) -> dict[tuple[Any, ...], tuple[str, bool]]:
         address = _address(judge, row, tuple(name for name in _SELECTORS if name in row))
         if address in replies:
             raise StandInError(f"{where}: this call was already answered on an earlier line; keep one of the two")
-        replies[address] = (text, bool(row.get("refusal", False)))
+        replies[address] = ScriptedReply(text, bool(row.get("refusal", False)))
     return replies
 
 

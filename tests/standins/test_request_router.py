@@ -19,7 +19,7 @@ from recuse.judges import read_response, wire
 from recuse.judges.client import Client, JudgeUnreachableError
 from recuse.panels import Panel, StandIn
 from recuse.schema import Call, Judge, RawResponse, Request
-from recuse.standins import StandInError, StandinReply, open_source
+from recuse.standins import ScriptedReply, StandInError, open_source
 from recuse.standins.server import ReceivedRequest, RequestRouter, serve
 
 Planned = Callable[..., Plan]
@@ -32,9 +32,9 @@ class Saying:
     def __init__(self) -> None:
         self.seen: list[tuple[str, Mapping[str, Any]]] = []
 
-    def reply(self, call: Call, fields: Mapping[str, Any]) -> StandinReply:
+    def reply(self, call: Call, fields: Mapping[str, Any]) -> ScriptedReply:
         self.seen.append((call.item, fields))
-        return StandinReply(f"{call.judge} on {call.item}, run {call.repeat}", call.item == "b", 5, 7)
+        return ScriptedReply(f"{call.judge} on {call.item}, run {call.repeat}", call.item == "b")
 
 
 def judge(wire_name: str, model: str = "m") -> Judge:
@@ -59,7 +59,7 @@ def test_answers_in_the_judge_s_wire_format(format_: str) -> None:
     assert (status, headers["content-type"]) == (200, "application/json")
     reply = read_response(wire(format_), RawResponse(status, headers, payload))
     assert (reply.text, reply.finish, reply.model) == ("j on a, run 1", "stop", "m (scripted)")
-    assert (reply.usage.input_tokens, reply.usage.output_tokens) == (5, 7)
+    assert (reply.usage.input_tokens, reply.usage.output_tokens) == (1, 3)  # a quarter of their length
     refused = read_response(wire(format_), RawResponse(200, {}, router(asked(n=2))[2]))
     assert refused.finish == "refusal"
     assert source.seen == [("a", {"title": "A"}), ("b", {})]

@@ -19,7 +19,7 @@ from recuse.judges import wire
 from recuse.judges.description import canonical
 from recuse.panels import Panel
 from recuse.schema import Call, RawResponse, RecuseError, Request
-from recuse.standins import StandInError, StandinReply, open_source
+from recuse.standins import ScriptedReply, StandInError, open_source
 from recuse.standins.scripted import ScriptedSource, generator
 
 SETTINGS = "fixtures/standins/scripted"
@@ -31,13 +31,13 @@ OWN = "perplexity-sonar"  # the author in the planted seat
 @pytest.fixture
 def replies(
     panel: Callable[[str], Panel], planned: Callable[[str], Plan], root: Path
-) -> list[tuple[Call, StandinReply]]:
+) -> list[tuple[Call, ScriptedReply]]:
     source = open_source(panel("planted"), root)
     return [(call, source.reply(call, {})) for call in planned("planted").calls]
 
 
 @pytest.fixture
-def table(replies: list[tuple[Call, StandinReply]], planned: Callable[[str], Plan]) -> pd.DataFrame:
+def table(replies: list[tuple[Call, ScriptedReply]], planned: Callable[[str], Plan]) -> pd.DataFrame:
     plan = planned("planted")
     return read_replies(plan, [(call, as_response(plan, call, reply)) for call, reply in replies]).table
 
@@ -47,7 +47,7 @@ def quality(root: Path) -> pd.Series:
     return pd.read_csv(root / "fixtures" / "published" / "human_finals.csv").set_index("target")["mean"]
 
 
-def as_response(plan: Plan, call: Call, reply: StandinReply) -> RawResponse:
+def as_response(plan: Plan, call: Call, reply: ScriptedReply) -> RawResponse:
     judge = plan.judges[call.judge]
     payload = wire(judge.wire).payload(
         reply.text, model=judge.model, refusal=reply.refusal, input_tokens=1, output_tokens=1
@@ -149,7 +149,7 @@ def test_constant_is_seven_throughout(table: pd.DataFrame) -> None:
 
 
 def test_twelve_of_a_hundred_calls_are_refused_half_of_them_by_flag(
-    table: pd.DataFrame, replies: list[tuple[Call, StandinReply]]
+    table: pd.DataFrame, replies: list[tuple[Call, ScriptedReply]]
 ) -> None:
     ours = [(call, reply) for call, reply in replies if call.judge == "refuses"]
     refused = [(call, reply) for call, reply in ours if "cannot score" in reply.text]
@@ -172,7 +172,7 @@ def test_wrong_totals_miss_the_mean_by_three_tenths_and_average_out(table: pd.Da
 
 
 def test_an_answer_depends_on_its_call_alone(
-    replies: list[tuple[Call, StandinReply]], panel: Callable[[str], Panel], root: Path
+    replies: list[tuple[Call, ScriptedReply]], panel: Callable[[str], Panel], root: Path
 ) -> None:
     again = open_source(panel("planted"), root)
     for call, reply in reversed(replies[::7]):

@@ -53,10 +53,10 @@ def test_the_line_that_says_most_wins(tmp_path: Path, packed: bool) -> None:
     assert source.reply(call("a", 2), {}).text == "run 2 of a, attributed"
 
 
-def test_refusals_and_approximate_tokens(tmp_path: Path) -> None:
+def test_refusals(tmp_path: Path) -> None:
     source = stored(tmp_path, {"judge": "j", "text": "x" * 41, "refusal": True})
     reply = source.reply(call(), {})
-    assert (reply.refusal, reply.output_tokens, reply.input_tokens) == (True, 10, 1)
+    assert reply.refusal is True
 
 
 def test_no_line_for_the_call(tmp_path: Path) -> None:
