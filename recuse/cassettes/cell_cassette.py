@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from recuse.cassettes import cell_coverage
-from recuse.cassettes.cell_coverage import Coverage, Stale, Unused
+from recuse.cassettes.cell_coverage import Stale, Unused
 from recuse.cassettes.cell_file import SUFFIX, cell_of, contents, stamp_of, stored_path
 from recuse.cassettes.index import CellIndex, Interaction, read_index, read_requests
 from recuse.cassettes.plain_file import CassetteError
@@ -132,10 +132,6 @@ class CellCassette:
             Stale(self.cell, name, a, b, words if i == 0 else "", items) for i, (name, a, b) in enumerate(differences)
         ]
 
-    def served_differently(self) -> bool:
-        """Whether the weights or the server of a local model were others when the cassette was recorded."""
-        return any(s.field.split(".")[0] == SERVED for s in self.stale())
-
     def superseded(self) -> set[str]:
         """Keys the plan no longer asks for, once the fingerprint has changed and all it asks for now is there."""
         if not self.stale() or self.missing:
@@ -160,12 +156,6 @@ class CellCassette:
         """Every request of the file as it was recorded, by key, in its order."""
         return read_requests(self.index, contents(self.index.path)[0]) if self.index.requests else {}
 
-    def read_base(self) -> None:
-        """Keep the first request of the file, in relation to which others are stored: read before anything is asked, so
-        that no answer depends on whether one more file can be opened."""
-        if self.base is None and self.index.requests:
-            self.base = next(iter(self.recorded_requests().items()))
-
     def use(self, interactions: Iterable[Interaction]) -> None:
         """Note that answers were used, for `unused`."""
         used = self._used
@@ -177,17 +167,6 @@ class CellCassette:
         for key, repeat in self.index.answers:
             if not self._used.get(key, 0) >> repeat & 1:
                 yield Unused(self.cell, key, repeat, self.planned(key, repeat))
-
-
-def coverage_of(cassettes: Collection[CellCassette]) -> Coverage:
-    """What their plans find in the cassettes of these cells."""
-    return Coverage(
-        planned=sum(len(cassette.calls) for cassette in cassettes),
-        missing=tuple(call for cassette in cassettes for call in cassette.missing),
-        stale=tuple(difference for cassette in cassettes for difference in cassette.stale()),
-        damaged=tuple(fault for cassette in cassettes for fault in cassette.faults),
-        unplanned=tuple(difference for cassette in cassettes for difference in cassette.unplanned()),
-    )
 
 
 def _identity(header: Mapping[str, Any]) -> dict[str, Any]:

@@ -70,14 +70,11 @@ class Coverage:
         parts += [f"{len(self.damaged)} cassettes are damaged"] if self.damaged else []
         return "; ".join(parts)
 
-    def without_texts(self) -> Coverage:
-        """The same without the words of prompts."""
-        return replace(self, stale=tuple(replace(one, explanation="") for one in self.stale))
-
-    def text(self, limit: int = 12) -> str:
-        """Readable summary by judge and protocol; at most `limit` lines per kind."""
+    def text(self, limit: int = 12, texts: bool = True) -> str:
+        """Readable summary by judge and protocol, with or without the `texts` of prompts; at most `limit` lines per
+        kind."""
         alike: dict[tuple[object, ...], list[Stale]] = {}  # what changed alike in many is shown of the first
-        for one in self.stale:
+        for one in self.stale if texts else (replace(one, explanation="") for one in self.stale):
             alike.setdefault((one.field, str(one.recorded), str(one.expected), one.explanation), []).append(one)
         stale = [f"  {same[0]}{f' (and {len(same) - 1} more)' if same[1:] else ''}" for same in alike.values()]
         kinds = {

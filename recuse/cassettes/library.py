@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from operator import attrgetter
@@ -21,7 +21,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from recuse.cassettes import record_format
-from recuse.cassettes.cell_cassette import CellCassette, check_distinct, check_panel_folder, checked_cell, coverage_of
+from recuse.cassettes.cell_cassette import SERVED, CellCassette, check_distinct, check_panel_folder, checked_cell
 from recuse.cassettes.cell_coverage import Coverage, MissingInteractionError, Unused, missing_message
 from recuse.cassettes.index import Interaction, read_indexed, read_line
 from recuse.cassettes.matching import (
@@ -95,11 +95,12 @@ class Library:
                 if self.mode != "replay":
                     check_no_keys(cell, headers[cell], cassette.missing, self.secrets)
                 cassette.expect_header(headers[cell])
-            if self.mode == "missing" and not cassette.anew and cassette.served_differently():
+            stale = cassette.stale() if self.mode == "missing" and not cassette.anew else ()
+            if any(one.field.partition(".")[0] == SERVED for one in stale):
                 cassette.load(anew=True)
         if self._storage is not None:  # calls that became known only from the replies recorded so far
             self._storage.prepare(cassettes.values())
-        return coverage_of(cassettes.values())
+        return self._coverage(cassettes.values())
 
     def has(self, call: Call) -> bool:
         """Whether a call has a recorded answer, sound or stale."""
@@ -111,7 +112,16 @@ class Library:
 
     def coverage(self) -> Coverage:
         """All plans registered so far against what is recorded by now."""
-        return coverage_of(self._cassettes.values())
+        return self._coverage(self._cassettes.values())
+
+    def _coverage(self, cassettes: Collection[CellCassette]) -> Coverage:
+        return Coverage(
+            planned=sum(len(cassette.calls) for cassette in cassettes),
+            missing=tuple(call for cassette in cassettes for call in cassette.missing),
+            stale=tuple(difference for cassette in cassettes for difference in cassette.stale()),
+            damaged=tuple(fault for cassette in cassettes for fault in cassette.faults),
+            unplanned=tuple(difference for cassette in cassettes for difference in cassette.unplanned()),
+        )
 
     # ------------------------------------------------------------------ replay
 
@@ -245,9 +255,6 @@ class Library:
     def trouble(self) -> str:
         """Why nothing more should be asked, although what is on its way can still be written; empty if all is well."""
         return self._storage.writer.full if self._storage is not None else ""
-
-    def __len__(self) -> int:
-        return sum(len(cassette.index.answers) for cassette in self._cassettes.values())
 
     def unused(self) -> list[Unused]:
         """Recorded answers of the planned cells that nothing has asked for."""

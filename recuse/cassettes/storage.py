@@ -53,8 +53,10 @@ class Storage:
                 self.writer.create(cassette.index.path, header)
                 cassette.index.size, cassette.index.torn, cassette.index.stamp = len(header), 0, None
                 self._begun.append(cassette)
-            if cassette.missing:
-                cassette.read_base()
+            if cassette.missing and cassette.base is None:
+                # The first request of the file, in relation to which others are stored: read before anything is asked,
+                # so that no answer depends on whether one more file can be opened.
+                cassette.base = next(iter(cassette.recorded_requests().items()), None)
 
     def _mend(self, cassette: CellCassette) -> None:
         if cassette.obsolete_side:  # recorded for another prompt or model, and never finished

@@ -51,17 +51,12 @@ class LibraryCassette(Cassette):  # type: ignore[misc]
 
     def play_response(self, request: VcrRequest) -> dict[str, Any]:
         """The answer that `can_play_response_for` found, as vcrpy spells it."""
-        answer = getattr(request, "recuse_answer", None)
-        if answer is None:
-            answer = self.library.find(request.method, request.uri, request.body_bytes, request.headers)
-        assert answer is not None  # vcrpy asks for an answer only after `can_play_response_for` said yes
-        return vcr_response(self.library.serve(*answer))
+        return vcr_response(self.library.serve(*request.recuse_answer))
 
     def append(self, request: VcrRequest, response: dict[str, Any]) -> None:
         """Hand a real answer to the library, with the seconds since its request was looked up."""
         headers = {name: ", ".join(values) for name, values in response["headers"].items()}
-        looked_up = getattr(request, "recuse_looked_up", None)
-        seconds = None if looked_up is None else time.monotonic() - looked_up
+        seconds = time.monotonic() - request.recuse_looked_up
         answer = RawResponse(response["status"]["code"], headers, response["body"]["string"], seconds)
         self.library.store(request.method, request.uri, request.body_bytes or b"", request.headers, answer)
 
@@ -70,12 +65,6 @@ class LibraryCassette(Cassette):  # type: ignore[misc]
         """Never: vcrpy asks this before it lets a request out."""
         # A miss has already been raised by `can_play_response_for`; what it lets through may go out.
         return False
-
-    def __contains__(self, request: VcrRequest) -> bool:
-        return self.can_play_response_for(request)
-
-    def __len__(self) -> int:
-        return len(self.library)
 
     def _load(self) -> None:
         self.rewound = True

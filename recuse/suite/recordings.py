@@ -67,7 +67,7 @@ class Recordings:
         left_out, shown = _not_recorded(coverage), self.selection.shown
         if not coverage.complete and (not shown or left_out & shown or coverage.damaged or not left_out):
             because = f"{elicitation} cannot be replayed: {coverage.cause}."
-            details = (coverage if self.texts else coverage.without_texts()).text()
+            details = coverage.text(texts=self.texts)
             raise MissingInteractionError(f"{because}\n{details}\nRecord: {library.command}")
         if left_out:  # nobody asked for a verdict on them, so they may be missing from the reference, and it is said
             plan = plan.without(left_out)
