@@ -159,15 +159,31 @@ def full_text(
         f"  {printed(NOT_MEASURED):<13}{row['test'].rpartition('::')[2].removeprefix('test_'):<24} {row['why']}"
         for row in results["unmeasured"]
     ]
+    unspecified = [
+        f"  {'' if one['criterion'] == 'rating' else one['criterion'] + ': '}{pass_rate_sentence(one)}."
+        for one in ranges[:SHOWN_RANGES]
+    ]
+    if ranges:
+        how = "Ask for every reasonable answer (a column response_set), or add an option for what may be either."
+        unspecified.append(f"  {how}")
+    whom = RIGHT_ANSWERS if answers.panel.ratings.truth else "people"
+    worth_reading = (
+        [
+            f"Worth reading: {disagreements} disagreements with {whom}, the widest first",
+            f"  recuse check {file} --disagreements review.csv     (fill in your_verdict, check review.csv)",
+        ]
+        if disagreements
+        else []
+    )
     lines = [
         *answers.decision.sentences, *_chances(answers, chances), *_titled("", _read(answers, file)),
         *_titled("Agreement with people", (*_in_sentences(agreement), *_numbers(results, agreement))),
         *_titled(f"Labels for ± {HALF_WIDTH:g}", _labels_more(results, agreement)),
-        *_titled("Is one answer always right?", _underspecified(ranges)),
+        *_titled("Is one answer always right?", unspecified),
         *_titled("Also asked", (*_numbers(results, [r for r in records if r["question"] != AGREEMENT]),
                                 *_readings(results), *unmeasured)),
         *_titled("Not asked", _not_asked(results)),
-        *_titled("", _worth_reading(disagreements, bool(answers.panel.ratings.truth), file)),
+        *_titled("", worth_reading),
     ]  # fmt: skip
     return "\n".join(map(visible, lines))
 
@@ -352,15 +368,6 @@ def _labels_more(results: Results, records: Sequence[MeasurementRow]) -> Iterato
                 yield f"  {where[:40]:<26}{title}: {enough if needed <= have else lacking}"
 
 
-def _underspecified(ranges: Sequence[PassRateRow]) -> Iterator[str]:
-    """How far the pass rate could move where two answers may be right at once."""
-    for pass_rates in ranges[:SHOWN_RANGES]:
-        about = "" if pass_rates["criterion"] == "rating" else f"{pass_rates['criterion']}: "
-        yield f"  {about}{pass_rate_sentence(pass_rates)}."
-    if ranges:
-        yield "  Ask for every reasonable answer (a column response_set), or add an option for what may be either."
-
-
 def _readings(results: Results) -> Iterator[str]:
     """The sentence that the page has above each question's figures."""
     from recuse.report.canonical_form import normalised
@@ -397,9 +404,3 @@ def _not_asked(results: Results) -> Iterator[str]:
         yield f"      needs {'; and '.join(dict.fromkeys(unlock_by_column(need) for need in missing))}"
     if far:
         yield f"  {far} more ask judges in a way of their own (injected text, padded twins, ...): recuse init shows how"
-
-
-def _worth_reading(count: int | None, right: bool, file: str) -> Iterator[str]:
-    if count:
-        yield f"Worth reading: {count} disagreements with {RIGHT_ANSWERS if right else 'people'}, the widest first"
-        yield f"  recuse check {file} --disagreements review.csv     (fill in your_verdict, check review.csv)"

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import multimode
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,7 +52,7 @@ def disagreements(read: FileRatings) -> pd.DataFrame:
     each = zip(rows["scored"], rows["above"], rows["answer"], rows["text_"], rows["right"], strict=True)
     rows["kind"] = [
         f"{'above' if above else 'below'} {'the right answer' if right else 'people'}" if numbers else
-        f"{own} where {'the right answer is' if right else 'people say'} {_commonest(given[place, right])}"
+        f"{own} where {'the right answer is' if right else 'people say'} {' or '.join(multimode(given[place, right]))}"
         for numbers, above, own, place, right in each
     ]  # fmt: skip
     known = [RIGHT] if people["right"].any() else []
@@ -61,12 +63,6 @@ def disagreements(read: FileRatings) -> pd.DataFrame:
             out[role] = whole_texts(read.path, cells)
     out[YOURS] = ""
     return out.reset_index(drop=True)
-
-
-def _commonest(answers: list[str]) -> str:
-    """What people say most often; several, where these are as many: "fail or pass"."""
-    most = max(map(answers.count, answers))
-    return " or ".join(dict.fromkeys(answer for answer in answers if answers.count(answer) == most))
 
 
 def count_disagreements(ratings: Ratings) -> int:
@@ -127,19 +123,16 @@ def write_disagreements(panel: FilePanel, path: Path) -> list[str]:
     rows = disagreements(panel.read)
     table = rows.map(lambda cell: safe_cell(cell)).rename(columns=lambda name: safe_cell(str(name)))
     if is_review(path):
-        table = _with_verdicts(table, read_path(path).frame)
+        before = read_path(path).frame
+        key = [name for name in table.columns if name not in NO_KEYS and name in before.columns]
+        decided = before[before[YOURS].astype(str).str.strip() != ""].drop_duplicates(key)
+        places, known = (list(some[key].itertuples(index=False, name=None)) for some in (table, decided))
+        verdicts = dict(zip(known, decided[YOURS], strict=True))
+        table[YOURS] = [verdicts.get(place, "") for place in places]
+        gone = decided[[place not in set(places) for place in known]]
+        table = pd.concat([table, gone.reindex(columns=table.columns, fill_value="")]) if len(gone) else table
     write_table(path, table.columns, table.itertuples(index=False, name=None), is_review_text)
     return [f"{counted(len(rows), 'disagreement')}: {path}; fill in your_verdict", *kinds_of_disagreement(panel.read)]
-
-
-def _with_verdicts(rows: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
-    key = [name for name in rows.columns if name not in NO_KEYS and name in before.columns]
-    decided = before[before[YOURS].astype(str).str.strip() != ""].drop_duplicates(key)
-    verdicts = {tuple(row[:-1]): row[-1] for row in decided[[*key, YOURS]].itertuples(index=False, name=None)}
-    places = list(rows[key].itertuples(index=False, name=None))
-    kept = rows.assign(**{YOURS: [verdicts.get(place, "") for place in places]})
-    gone = decided[[place not in set(places) for place in decided[key].itertuples(index=False, name=None)]]
-    return pd.concat([kept, gone.reindex(columns=rows.columns, fill_value="")]) if len(gone) else kept
 
 
 COLUMNS = ("judge", "item", "people", "answer", "your_verdict")
@@ -218,15 +211,14 @@ def _side(yours: object, judge: object, people: object, right: str, labels: Coll
     return named.get(verdict.replace("_", " "), "neither")
 
 
+def _number(text: str) -> str:
+    with suppress(ValueError):
+        return f"{float(text):g}"
+    return text
+
+
 def _cell(cell: object) -> str:
     return str(cell).strip().lstrip("'").lower()
-
-
-def _number(text: str) -> str:
-    try:
-        return f"{float(text):g}"
-    except ValueError:
-        return text
 
 
 # --------------------------------------------------------------------------- disagreements by kind
@@ -285,7 +277,7 @@ def kinds_of_disagreement(read: FileRatings) -> Iterator[str]:
 
 
 def _p_value(hit: Mask, there: Mask, both: Mask) -> float:
-    table = [[(hit & side & both).sum(), (~hit & side & both).sum()] for side in (there, ~there)]
     from scipy.stats import fisher_exact  # heavier than all else of a check, and used here alone
 
+    table = [[(hit & side & both).sum(), (~hit & side & both).sum()] for side in (there, ~there)]
     return float(fisher_exact(np.array(table), alternative="greater").pvalue)

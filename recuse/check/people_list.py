@@ -50,7 +50,14 @@ def write_people_list(panel: FilePanel, path: Path, bound: float) -> list[str]:
                     )
                 else:
                     lines.append(f"{who} nothing alone at {errors}: {_why_not(estimate)}.")
-                lines += _of_confidence(brier) if brier is not None and brier.defined else []
+                if brier is not None and brier.defined:  # how sure it says it is, beside how often it is right
+                    d = brier.detail
+                    cells = [f"{b['from']:.1f}-{b['to']:.1f}: {b['right']:.2f} ({b['n']})" for b in d["reliability"]]
+                    lines += [
+                        f"  says it is right in {rate(d['says'])} and is in {rate(d['right'])}; Brier {brier.value:.3f}"
+                        f", ECE {d['ece']:.3f} (of perfect confidence {d['ece_of_chance']:.3f})",
+                        f"  right by its confidence: {', '.join(cells)}",
+                    ]
                 sent = np.flatnonzero(there & ~alone)
                 sent = sent[~rated[sent]]  # what a judge was asked about comes first in both
                 for u in sent[np.argsort(np.nan_to_num(sure[sent], nan=-np.inf), kind="stable")]:
@@ -59,17 +66,6 @@ def write_people_list(panel: FilePanel, path: Path, bound: float) -> list[str]:
                     rows.append((judge, criterion, answers.items[u], answers.targets[u], shown, why))
     write_table(path, HEAD, rows, is_people_list)
     return [f"{len(rows)} answers that people have to look at: {path}", *lines]
-
-
-def _of_confidence(brier: Estimate) -> list[str]:
-    """How sure the judge says it is, beside how often it is right."""
-    d = brier.detail
-    cells = [f"{b['from']:.1f}-{b['to']:.1f}: {b['right']:.2f} ({b['n']})" for b in d["reliability"]]
-    return [
-        f"  says it is right in {rate(d['says'])} and is in {rate(d['right'])}; Brier {brier.value:.3f}, "
-        f"ECE {d['ece']:.3f} (of perfect confidence {d['ece_of_chance']:.3f})",
-        f"  right by its confidence: {', '.join(cells)}",
-    ]
 
 
 def _why_not(estimate: Estimate) -> str:

@@ -9,13 +9,12 @@ way round, by those who endorse nothing else, (1 - beta) O. Beta is not in the d
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from recuse.ratings.answers import without_truth
 from recuse.ratings.array import times_of
 from recuse.ratings.scale import Nominal, Ordinal
-from recuse.schema.arrays import Floats, average, number_of
+from recuse.schema.arrays import average, number_of
 from recuse.schema.number_text import fixed
 from recuse.schema.results import PassRateRow
 
@@ -50,15 +49,14 @@ def pass_rate_ranges(ratings: Ratings) -> list[PassRateRow]:
     if ratings.beside("response_sets") is not None:
         return []
     ratings = without_truth(ratings)
-    return [
-        pass_rates for criterion in ratings.headline for pass_rates in _of_criterion(ratings.with_criterion(criterion))
-    ]
+    each = (_of_criterion(ratings.with_criterion(criterion)) for criterion in ratings.headline)
+    return [pass_rates for pass_rates in each if pass_rates is not None]
 
 
-def _of_criterion(ratings: Ratings) -> Iterator[PassRateRow]:
+def _of_criterion(ratings: Ratings) -> PassRateRow | None:
     scale = ratings.scale
     if not isinstance(scale, Nominal | Ordinal) or len(scale.options) != 2:
-        return
+        return None
     table = ratings.table
     rows = table[(table["criterion"] == ratings.criterion) & (table["status"] == "ok")]
     people = rows["kind"] == "person"
@@ -70,21 +68,12 @@ def _of_criterion(ratings: Ratings) -> Iterator[PassRateRow]:
         several = endorsed[endorsed["size"] > 1]
         shares = several["mean"].to_numpy(dtype=float)
         times = times_of(ratings, several.index.get_level_values("item").tolist())
-        pass_rates = _range(shares, times, ratings.criterion, option, other, who)
-        if pass_rates is not None:
-            yield pass_rates
-            return
-
-
-def _range(
-    shares: Floats, times: Floats | None, criterion: str, option: str, other: str, who: str
-) -> PassRateRow | None:
-    texts, disputed = (number_of(which, times) for which in (shares >= 0, (shares > 0) & (shares < 1)))
-    if texts < FEWEST or disputed < DISPUTED * texts:
-        return None
-    rate, low, high = (
-        average((endorsed >= TAU - SLACK).astype(float), times)
-        for endorsed in (shares, (1 - BETA) * shares, shares + BETA * (1 - shares))
-    )
-    return {"criterion": criterion, "option": option, "other": other, "who": who, "texts": texts, "disputed": disputed,
-            "rate": rate, "low": low, "high": high, "beta": BETA}  # fmt: skip
+        texts, disputed = (number_of(which, times) for which in (shares >= 0, (shares > 0) & (shares < 1)))
+        if texts >= FEWEST and disputed >= DISPUTED * texts:
+            rate, low, high = (
+                average((endorsing >= TAU - SLACK).astype(float), times)
+                for endorsing in (shares, (1 - BETA) * shares, shares + BETA * (1 - shares))
+            )
+            return {"criterion": ratings.criterion, "option": option, "other": other, "who": who, "texts": texts,
+                    "disputed": disputed, "rate": rate, "low": low, "high": high, "beta": BETA}  # fmt: skip
+    return None

@@ -104,21 +104,24 @@ def weeks_of(ratings: Ratings, factor: str, judge: str) -> tuple[str, list[Week]
     """What is counted, in words, and the weeks in order."""
     parts = sorted(((names[-1] if names else "", part) for names, part in ratings.each(*COMPARED)), key=_order)
     every = {name: answers_of(part, ratings, people=False).people_and_truth[0] for name, part in parts}
-    first = next(iter(every.values()))
-    counted, title = _counted(ratings, list(every.values()), first)
+    options, place, title = next(iter(every.values())).options, 0, "mean score"
+    if options:
+        totals = sum(np.nansum(answers.judge_shares, axis=(0, 1)) for answers in every.values())
+        stated, rarest = ratings.positive.get(ratings.criterion, ""), np.argmin(np.where(totals > 0, totals, np.inf))
+        place = options.index(stated) if stated in options else int(rarest)
+        title = f"share of {options[place]}"
     known: dict[tuple[str, str], float] = {}
     weeks = []
     for name, answers in every.items():
         if judge not in answers.judges:
             continue
         k = answers.judges.index(judge)
-        values = counted(answers, k)
-        agreement = _agreement(answers, k)
+        values = answers.judge_shares[k][:, place] if options else answers.judge_means[k]
         texts = list(zip(answers.items, answers.targets, strict=True))
         there = [u for u in range(len(texts)) if np.isfinite(values[u])]
         new = [u for u in there if texts[u] not in known]
         moved = [values[u] - known[texts[u]] for u in there if texts[u] in known]
-        labelled = agreement[new]
+        labelled = _agreement(answers, k)[new]
         weeks.append(Week(name, values[new], labelled[np.isfinite(labelled)], np.array(moved)))
         known |= {texts[u]: float(values[u]) for u in new}
     return title, weeks
@@ -131,15 +134,6 @@ def _order(entry: tuple[str, Ratings]) -> list[tuple[float, str]]:
     except ValueError:
         parts = re.split(r"(\d+)", entry[0])
         return [(math.inf, ""), *((float(part), "") if k % 2 else (-1.0, part) for k, part in enumerate(parts))]
-
-
-def _counted(ratings: Ratings, every: list[Answers], first: Answers) -> tuple[Any, str]:
-    if not first.options:
-        return (lambda answers, k: answers.judge_means[k]), "mean score"
-    totals = sum(np.nansum(answers.judge_shares, axis=(0, 1)) for answers in every)
-    stated, rarest = ratings.positive.get(ratings.criterion, ""), int(np.argmin(np.where(totals > 0, totals, np.inf)))
-    place = first.options.index(stated) if stated in first.options else rarest
-    return (lambda answers, k: answers.judge_shares[k][:, place]), f"share of {first.options[place]}"
 
 
 def _agreement(answers: Answers, k: int) -> Floats:
