@@ -131,18 +131,14 @@ def planned_size(
         part = (ENOUGH - rising[k - 1]) / max(rising[k] - rising[k - 1], 1e-9)
         size = math.exp(math.log(sizes[k - 1]) + part * (math.log(sizes[k]) - math.log(sizes[k - 1])))
     for attempt in range(TRIES):
-        texts = _rounded(size * 1.1**attempt)
+        more = size * 1.1**attempt
+        unit = int(10 ** max(0, math.floor(math.log10(more)) - 1))
+        texts = math.ceil(more / unit - 1e-9) * unit  # upwards to two digits
         case = Case(files, texts, judge, _files(files, 2 * runs))
         [words] = words_for([case], folder, seed=seed + 1, processes=processes, today=date.today())
         if (share_cleared(words, use) or 0.0) >= ENOUGH:
             return texts
     return None
-
-
-def _rounded(texts: float) -> int:
-    """Upwards to two digits."""
-    unit = int(10 ** max(0, math.floor(math.log10(texts)) - 1))
-    return math.ceil(texts / unit - 1e-9) * unit
 
 
 def _files(files: Source, judges: int) -> int:
@@ -311,14 +307,13 @@ def _resampled(ratings: Ratings, texts: int, rng: np.random.Generator) -> Rating
     if ratings.texts is not None and "cluster" in ratings.texts:
         clusters = ratings.texts.drop_duplicates("item")
         items |= dict(zip(clusters["item"].astype(str), clusters["cluster"].astype(str), strict=True))
-    unit = items
-    of_row = ratings.table["item"].astype(str).map(unit)
-    counts = ratings.table.drop_duplicates(["item", "target"])["item"].astype(str).map(unit).value_counts()
+    of_row = ratings.table["item"].astype(str).map(items)
+    counts = ratings.table.drop_duplicates(["item", "target"])["item"].astype(str).map(items).value_counts()
     names = counts.index.to_numpy()
     drawn = rng.choice(len(names), size=max(2, round(texts / counts.mean())))
     known = ratings.texts
     if known is not None:
-        known = _repeated(known, known["item"].astype(str).map(unit), names, drawn)
+        known = _repeated(known, known["item"].astype(str).map(items), names, drawn)
     return replace(ratings, table=_repeated(ratings.table, of_row, names, drawn), texts=known, _memory={})
 
 

@@ -10,6 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
+from itertools import product
 from math import sqrt
 from pathlib import Path
 from typing import Any, Protocol
@@ -85,36 +86,32 @@ def too_often(record: Mapping[str, Any]) -> list[str]:
 
 
 def _good(words: Words, sizes: Sequence[int]) -> Iterator[dict[str, Any]]:
-    for name, (_, shown) in GOOD.items():
-        for judge in PERSON_LIKE:
-            drawn = [words[name, judge, n] for n in sizes]
-            for use in (use for use in shown if use in uses_in(drawn[-1])):
-                held = [_held_by(part, use) for part in drawn]
-                yield {"setting": name, "judge": judge, "use": use, "held by": held,
-                       "cleared": [_share(part, use) for part in drawn]}  # fmt: skip
+    """With the gate that keeps most judges from being cleared, "" where all are."""
+    for (name, (_, shown)), judge in product(GOOD.items(), PERSON_LIKE):
+        drawn = [words[name, judge, n] for n in sizes]
+        for use in (use for use in shown if use in uses_in(drawn[-1])):
+            kept = [Counter(gate for one in part if one.use == use and one.word != "cleared" for gate in one.gates)
+                    for part in drawn]  # fmt: skip
+            held = [gates.most_common(1)[0][0] if gates else "" for gates in kept]
+            yield {"setting": name, "judge": judge, "use": use, "held by": held,
+                   "cleared": [_share(part, use) for part in drawn]}  # fmt: skip
 
 
 def _faults(words: Words, sizes: Sequence[int]) -> Iterator[dict[str, Any]]:
     for fault in FAULTS:
         drawn = {n: words["", fault.name, n] for n in sizes}
         causes = [one.cause for one in drawn.get(NAMED_AT, ()) if one.use == fault.use and one.word == "not cleared"]
-        named = sum(bool(re.search(fault.cause, cause)) for cause in causes)
+        others = [cause for cause in causes if not re.search(fault.cause, cause)]
         yield {
             "fault": fault.name, "use": fault.use, "cleared": [_share(part, fault.use) for part in drawn.values()],
-            "refused": len(causes), "named": named,
-            "instead": next((c for c, _ in Counter(causes).most_common() if not re.search(fault.cause, c)), ""),
+            "refused": len(causes), "named": len(causes) - len(others),
+            "instead": Counter(others).most_common(1)[0][0] if others else "",
         }  # fmt: skip
 
 
 def _share(words: Sequence[Word], use: str) -> float | None:
     share = share_cleared(words, use)
     return None if share is None else round(share, 4)
-
-
-def _held_by(words: Sequence[Word], use: str) -> str:
-    """The gate that keeps most judges from being cleared, "" where all are."""
-    gates = Counter(gate for one in words if one.use == use and one.word != "cleared" for gate in one.gates)
-    return gates.most_common(1)[0][0] if gates else ""
 
 
 def _table(record: Mapping[str, Any], sizes: Sequence[int]) -> Iterator[str]:

@@ -52,12 +52,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     try:
         suite = open_suite(config)  # first: its panels may name protocols that offer a kind of their own
         from recuse.panels import check_level
-        from recuse.suite.question_runner import needs_of
+        from recuse.suite.question_runner import gates_named, needs_of
 
         needs, narrowed = needs_of(marks_of(test), test.nodeid)
         check_level(narrowed.get("rests_on", "pairs"), test.nodeid)
         offering, lacking = suite.selection.offering(needs, **narrowed)
-        gates = _gates_due(suite, test, offering) if offering else []
+        names = gates_named(test.obj, suite.gates) if offering else []
+        of = map(suite.respondents, offering if names else ())
+        gates = [row for one in of for row in one.gates_to_ask(test.nodeid, names, suite.gates)]
     except RecuseError as error:
         needs, offering, lacking, gates = (), [], [], []
         _note_mistake(config, str(error))
@@ -116,14 +118,6 @@ def _wanted(suite: Suite, item: pytest.Item) -> list[Elicitation]:
     from recuse.suite.question_runner import needs_of
 
     return [elicitation, *suite.selection.other_protocols(elicitation, needs_of(marks_of(item), item.nodeid)[0])]
-
-
-def _gates_due(suite: Suite, test: Any, offering: list[Elicitation]) -> list[AskedRow]:
-    from recuse.suite.question_runner import gates_named
-
-    names = gates_named(test.obj, suite.gates)
-    of = map(suite.respondents, offering if names else ())
-    return [row for one in of for row in one.gates_to_ask(test.nodeid, names, suite.gates)]
 
 
 def asked_rows(config: pytest.Config) -> list[AskedRow]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -136,17 +136,14 @@ class _Gathering:
             writer = terminalreporter.config.get_terminal_writer()
             verbosity = terminalreporter.config.get_verbosity()
             terminalreporter.write_line(self.run.terminal(writer.fullwidth, writer.hasmarkup, verbosity))
-            if os.environ.get("GITHUB_ACTIONS") == "true":
-                self._annotate(terminalreporter)
-
-    def _annotate(self, terminalreporter: Any) -> None:
-        """What turns the run red, for GitHub to show beside the changed files."""
-        config = terminalreporter.config
-        gates = config.rootpath / config.getini("recuse_gates")
-        workspace = Path(os.environ.get("GITHUB_WORKSPACE") or config.rootpath)
-        results = {**self.run.results, "objections": self.run.objections}  # of a run that broke off, these are all
-        for line in annotation_lines(results, gates, workspace):
-            terminalreporter.write_line(line)
+            if os.environ.get("GITHUB_ACTIONS") == "true":  # shows beside the changed files what turns the run red
+                config = terminalreporter.config
+                gates = config.rootpath / config.getini("recuse_gates")
+                workspace = Path(os.environ.get("GITHUB_WORKSPACE") or config.rootpath)
+                # of a run that broke off, objections are all there is
+                results = {**self.run.results, "objections": self.run.objections}
+                for line in annotation_lines(results, gates, workspace):
+                    terminalreporter.write_line(line)
 
 
 def _against_base(suite: Suite) -> tuple[list[InPlaceRow], list[ChangedRow]]:
@@ -249,17 +246,15 @@ def readable(properties: Sequence[tuple[str, Any]]) -> list[tuple[str, Any]]:
     """The properties of a test with each verdict as a few short ones, "leniency[judge=gpt].outcome", and without
     records that are for the process that reports alone."""
     kept = [(name, value) for name, value in properties if not name.startswith(OURS)]
-    verdicts = [verdict for name, value in properties if name == RECORDS for verdict in value["verdicts"]]
-    return kept + [words for verdict in verdicts for words in _short(verdict)]
-
-
-def _short(verdict: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    about = ",".join(f"{k}={v}" for k, v in sorted(verdict["subject"].items()) if k not in PLACE)
-    name = f"{verdict['gate']}[{about}]" if about else verdict["gate"]
-    yield f"{name}.outcome", verdict["outcome"]
-    value = verdict["estimate"]["value"]
-    yield f"{name}.value", "undefined" if value is None else f"{value:.10g}"
-    yield f"{name}.limit", verdict["rule"]["limit_text"]
+    for verdict in (verdict for name, value in properties if name == RECORDS for verdict in value["verdicts"]):
+        about = ",".join(f"{k}={v}" for k, v in sorted(verdict["subject"].items()) if k not in PLACE)
+        name, value = f"{verdict['gate']}[{about}]" if about else verdict["gate"], verdict["estimate"]["value"]
+        kept += [
+            (f"{name}.outcome", verdict["outcome"]),
+            (f"{name}.value", "undefined" if value is None else f"{value:.10g}"),
+            (f"{name}.limit", verdict["rule"]["limit_text"]),
+        ]
+    return kept
 
 
 # --------------------------------------------------------------------------- annotations of a workflow of GitHub

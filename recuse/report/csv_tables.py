@@ -23,7 +23,14 @@ ESTIMATE = ("value", "low", "high", "level", "unit", "n", "over", "clusters", "n
 
 def csv_tables(results: Results) -> dict[str, str]:
     """File name -> text, of normalised `results`. A table without rows is its head alone."""
-    return {f"{name}.csv": _text(head, rows) for name, head, rows in _tables(results)}
+    files = {}
+    for name, head, rows in _tables(results):
+        stream = io.StringIO()
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(map(safe_cell, head))
+        writer.writerows([_cell(row.get(column)) for column in head] for row in rows)
+        files[f"{name}.csv"] = "\ufeff" + stream.getvalue()
+    return files
 
 
 def _tables(results: Results) -> Iterable[tuple[str, Sequence[str], Iterable[Row]]]:
@@ -75,14 +82,6 @@ def _verdict(row: VerdictRow) -> Row:
 
 def _listed(names: Iterable[str] | None) -> str:
     return "; ".join(names or ())
-
-
-def _text(head: Sequence[str], rows: Iterable[Row]) -> str:
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(map(safe_cell, head))
-    writer.writerows([_cell(row.get(name)) for name in head] for row in rows)
-    return "\ufeff" + stream.getvalue()
 
 
 def _cell(value: object) -> str:

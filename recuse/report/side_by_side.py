@@ -37,9 +37,10 @@ class Row:
 def side_by_side(before: Results, after: Results) -> list[Row]:
     """One row per gate and subject of either, of normalised results; another outcome first, then another limit, then
     another value, then those that only one has, and the unchanged last."""
-    first, second = _gated(before), _gated(after)
-    keys = list(dict.fromkeys([*second, *first]))
-    rows = [_row(first.get(key), second.get(key)) for key in keys]
+    first, second = (
+        {(n.gate, n.metric, n.about): n for n in ResultsModel(one).numbers if n.verdict} for one in (before, after)
+    )
+    rows = [_row(first.get(key), second.get(key)) for key in dict.fromkeys([*second, *first])]
     order = ("another outcome", "another limit", "another value", "new", "gone", "")
     return sorted(rows, key=lambda row: order.index(row.changed))
 
@@ -72,39 +73,24 @@ def page(rows: list[Row], names: tuple[str, str], headlines: tuple[str, str]) ->
     return with_style(drawn, style).strip() + "\n"
 
 
-def _gated(results: Results) -> dict[tuple[object, ...], Number]:
-    numbers = (n for n in ResultsModel(results).numbers if n.verdict)
-    return {(n.gate, n.metric, n.about): n for n in numbers}
-
-
 def _row(before: Number | None, after: Number | None) -> Row:
     one = after or before
     assert one is not None
-    where = [plain_name(one.subject.get(part, "")) for part in ("panel", "task", "protocol")]
-    return Row(
-        one.gate_title,
-        one.who or "the panel",
-        ", ".join(part for part in (*where, one.circumstances) if part),
-        _verdict_text(before),
-        before.state if before else "",
-        _verdict_text(after),
-        after.state if after else "",
-        _changed(before, after),
-    )
-
-
-def _verdict_text(n: Number | None) -> str:
-    if n is None:
-        return NONE
-    limit = n.limit_text
-    return f"{n.text()} {printed(n.state)}{f' (limit {limit})' if limit else ''}"
-
-
-def _changed(before: Number | None, after: Number | None) -> str:
     if before is None or after is None:
-        return "new" if before is None else "gone"
-    if before.outcome != after.outcome:
-        return "another outcome"
-    if before.limit != after.limit:
-        return "another limit"
-    return "another value" if before.value != after.value else ""
+        changed = "new" if before is None else "gone"
+    elif before.outcome != after.outcome:
+        changed = "another outcome"
+    elif before.limit != after.limit:
+        changed = "another limit"
+    else:
+        changed = "another value" if before.value != after.value else ""
+    where = [plain_name(one.subject.get(part, "")) for part in ("panel", "task", "protocol")]
+    texts, outcomes = [NONE, NONE], ["", ""]
+    for k, n in enumerate((before, after)):
+        if n is not None:
+            limit = f" (limit {n.limit_text})" if n.limit_text else ""
+            texts[k], outcomes[k] = f"{n.text()} {printed(n.state)}{limit}", n.state
+    return Row(
+        one.gate_title, one.who or "the panel", ", ".join(filter(None, (*where, one.circumstances))),
+        texts[0], outcomes[0], texts[1], outcomes[1], changed,
+    )  # fmt: skip

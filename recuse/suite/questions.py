@@ -212,19 +212,21 @@ class Selection:
         that does not exist at all. A panel whose source does not fix what the numbers rest on lacks that."""
         offering: list[Elicitation] = []
         lacking: list[NotAsked] = []
-        for one in (*self._of_panels(needs, task, protocol), *self._of_files(needs, task, protocol)):
+        of_files = (
+            Elicitation(file.name, file.task, file.protocol(kind_of(needs)))
+            for file in self.files.values() if task in (None, file.task) and protocol in (None, FILE)
+        )  # fmt: skip
+        for one in (*self._of_panels(needs, task, protocol), *of_files):
             if isinstance(one, NotAsked):
                 lacking.append(one)
-            elif wanting := self._wanting(one, needs, rests_on):
+                continue
+            panel = self.panels.get(one.panel)  # none for a file, which holds the single ratings
+            unfixed_ones = unfixed(panel.source_fixes, rests_on) if panel else ()
+            if wanting := (*missing(needs, self.offers(one)), *unfixed_ones):
                 lacking.append(NotAsked(one.panel, one.task, one.protocol, wanting))
             else:
                 offering.append(one)
         return offering, lacking
-
-    def _wanting(self, elicitation: Elicitation, needs: Sequence[str], rests_on: SourceFixes) -> tuple[str, ...]:
-        panel = self.panels.get(elicitation.panel)  # none for a file, which holds the single ratings
-        absent = missing(needs, self.offers(elicitation))
-        return (*absent, *(unfixed(panel.source_fixes, rests_on) if panel else ()))
 
     def _of_panels(
         self, needs: Sequence[str], task: str | None, protocol: str | None
@@ -244,11 +246,6 @@ class Selection:
             yield from (Elicitation(panel.name, table.name, name, candidate) for candidate in only for name in fitting)
             if not fitting:
                 yield NotAsked(panel.name, table.name, "", (kind,))
-
-    def _of_files(self, needs: Sequence[str], task: str | None, protocol: str | None) -> Iterator[Elicitation]:
-        for file in self.files.values():
-            if task in (None, file.task) and protocol in (None, FILE):
-                yield Elicitation(file.name, file.task, file.protocol(kind_of(needs)))
 
     def elicitations(self, panel: str) -> list[Elicitation]:
         """Everything that is asked of the judges in use of a panel, or the one of a file."""

@@ -44,27 +44,22 @@ def _by_kind(group: Group) -> list[object]:
     matrices = {m: kept for m, ns in by_metric.items() if (kept := [n for n in ns if is_matrix(n)])}
     families = {m: ns for m, ns in by_metric.items() if m not in matrices and sum(n.who != "" for n in ns) > 1}
     rest = [n for m, ns in by_metric.items() if m not in matrices and m not in families for n in ns]
-    plots = [_forest(numbers).plot(numbers, group.label) for numbers in families.values()]
+    plots = []
+    for metric, numbers in families.items():
+        name, signed = numbers[0].measure.title, any(n.is_signed for n in numbers)
+        plots.append(Forest(metric, name[:1].upper() + name[1:], name, signed=signed).plot(numbers, group.label))
     return [*plots, *(_maps(group, numbers) for numbers in matrices.values()), plain_table(group, rest)]
 
 
 def _maps(group: Group, numbers: list[Number]) -> HeatMaps:
     """Signed matrices as deviations, others by size; those of one metric share their shades."""
-    captioned = [(_caption(n), n.detail_as(Matrix)) for n in numbers]
+    title = numbers[0].measure.title
+    captioned = [
+        (", ".join(filter(None, (title[:1].upper() + title[1:], n.who, n.circumstances))), n.detail_as(Matrix))
+        for n in numbers
+    ]
     signed = any(is_number(v) and v < 0 for _, m in captioned for row in m["values"] for v in row)
     return deviation_maps(captioned, group.label, about="zero") if signed else magnitude_maps(captioned, group.label)
-
-
-def _forest(numbers: list[Number]) -> Forest:
-    name = numbers[0].measure.title
-    signed = any(n.is_signed for n in numbers)
-    return Forest(numbers[0].metric, name[:1].upper() + name[1:], name, signed=signed)
-
-
-def _caption(number: Number) -> str:
-    title = number.measure.title
-    phrases = [title[:1].upper() + title[1:], number.who, number.circumstances]
-    return ", ".join(part for part in phrases if part)
 
 
 generic = Drawing(figures=(_by_kind,))
