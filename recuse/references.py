@@ -159,22 +159,17 @@ def payloads_of(task: Task) -> pd.DataFrame | None:
         return None
     import pandas as pd
 
-    files = task.data["payloads"]
-    table = pd.concat(
-        [_payloads(task, files[name]).assign(held_out=name == "held_out") for name in ("known", "held_out")],
-        ignore_index=True,
-    )
-    best = f"{task.scale[1]:g}"
+    files, tables = task.data["payloads"], []
+    for name in ("known", "held_out"):
+        table = _table(task, files[name], "lines")
+        if missing := [column for column in ("id", "class", "text") if column not in table]:
+            place = task.folder / files[name]
+            raise RecuseError(f"{place}: a payload has id, class and text; missing: {', '.join(missing)}")
+        table = table.rename(columns={"id": "payload"}).reindex(columns=["payload", "class", "language", "text"])
+        tables.append(table.assign(held_out=name == "held_out"))
+    table, best = pd.concat(tables, ignore_index=True), f"{task.scale[1]:g}"
     texts = [text.replace("{best}", best).replace("{label}", "A") for text in table["text"]]
     return table.assign(text=texts, language=table["language"].fillna("en"))
-
-
-def _payloads(task: Task, file: str) -> pd.DataFrame:
-    table = _table(task, file, "lines")
-    if missing := [name for name in ("id", "class", "text") if name not in table]:
-        raise RecuseError(f"{task.folder / file}: a payload has id, class and text; missing: {', '.join(missing)}")
-    columns = ["payload", "class", "language", "text"]
-    return table.rename(columns={"id": "payload"}).reindex(columns=columns)
 
 
 def _csv(task: Task, file: str) -> pd.DataFrame:

@@ -44,8 +44,7 @@ def short_text(
         words = [one.sentence for one in answers.decision.judges if one.stated]
         kept = [*fitting(words, 4, "more words; --all prints them"), *islice(_read_briefly(answers, file), 3)]
         return "\n".join(map(visible, kept))
-    decided = [*_words(answers.decision.sentences, 8), *_uses(answers)]
-    decided += _chances(answers, chances)
+    decided = [*_words(answers.decision.sentences, 8), *_uses(answers), *_chances(answers, chances)]
     numbers = fitting(list(_deciding(answers)), 7, "more numbers that decide; --all prints them")
     rest = [f"Every number: recuse check {file} --all     as a page: --html report.html"]
     if disagreements:

@@ -85,7 +85,9 @@ class Run(Records):
         brought = isinstance(base, BaseCommit) and shown and before != _text(baseline)
         if brought:
             self.results["changed"].append(self._rewritten(baseline, before, shown, gates))
-        accepted = _covered(baseline) if brought else []
+        accepted: list[str] = []
+        with suppress(baseline_file.BaselineError):  # what a baseline was written in spite of, with a reason
+            accepted = (baseline_file.load(baseline)["because"] or {"covers": []})["covers"] if brought else []
         if strict and before is None and not baseline.is_file():
             self.objections.append(f"there is no baseline {shown or baseline.name}; write one with --update-baseline")
         given = isinstance(base, BaseCommit) and base.given
@@ -342,13 +344,6 @@ def ask_file(panel: FilePanel, gates: Gates, questions: Iterable[Question], *, d
     run.add(ask(panel, gates, questions, uses, deciding=deciding))
     run.conclude(Selection(panel.path.parent, files={panel.name: panel}), gates)
     return run
-
-
-def _covered(path: Path) -> list[str]:
-    """What a baseline was written in spite of, with a reason (`--because`)."""
-    with suppress(baseline_file.BaselineError):
-        return (baseline_file.load(path)["because"] or {"covers": []})["covers"]
-    return []
 
 
 def _text(path: Path) -> str | None:

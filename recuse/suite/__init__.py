@@ -125,7 +125,11 @@ class Suite:
         )  # fmt: skip
         if known_protocol(elicitation.protocol).OFFERS == "scores":
             made, _ = made.as_decisions(panel.uses or ())
-        return self._in_place(elicitation, made) if elicitation.candidate else made
+        if not elicitation.candidate:
+            return made
+        # the line-up of the judges in use, with the candidate in the place of the one that it would replace
+        in_use = self.ratings(replace(elicitation, candidate=""))
+        return in_use.without(panel.replaces[elicitation.candidate]).joined_by(made)
 
     def _of_kind(self, elicitation: Elicitation, kind: str) -> Ratings | None:
         table = self.selection.panels[elicitation.panel].task(elicitation.task)
@@ -136,12 +140,6 @@ class Suite:
             return explanations_of(plan, lambda: self.recordings.replies(elicitation, plan), authors, kind)
         name = next((name for name in table.protocols if kind == known_protocol(name).OFFERS), None)
         return None if name is None else self.ratings(replace(elicitation, protocol=name))
-
-    def _in_place(self, elicitation: Elicitation, made: Ratings) -> Ratings:
-        """The line-up of the judges in use with the candidate in the place of the one that it would replace."""
-        incumbent = self.selection.panels[elicitation.panel].replaces[elicitation.candidate]
-        in_use = self.ratings(replace(elicitation, candidate="")).without(incumbent)
-        return in_use.joined_by(made)
 
     def upgrade(self, elicitation: Elicitation) -> Upgrade:
         """The candidate of `elicitation` against the judge that it would replace."""

@@ -113,7 +113,9 @@ class Recordings:
         for name, parts in by_panel.items():
             try:
                 panel, library = self.selection.panels[name], self._library(name)
-                plans = [self._to_record(elicitation) for elicitation in parts]
+                plans, shown = [self.selection.plan(elicitation) for elicitation in parts], self.selection.shown
+                if shown:  # choosing judges chooses whom to pay
+                    plans = [plan.without(set(plan.judges) - shown) for plan in plans]
                 for elicitation, plan in zip(parts, plans, strict=True):
                     self._unfolded(elicitation, plan)
                 recorder = Recorder(panel, library, self.selection.root, self.models, self.yes)
@@ -128,11 +130,6 @@ class Recordings:
                 self.sampled += [not_sampled(name, error)] if self.sample else []
                 if stop_at_first:
                     return
-
-    def _to_record(self, elicitation: Elicitation) -> Plan:
-        """The plan of the judges that are shown: choosing judges chooses whom to pay."""
-        plan, shown = self.selection.plan(elicitation), self.selection.shown
-        return plan.without(set(plan.judges) - shown) if shown else plan
 
     def _must_record(self, elicitation: Elicitation, coverage: Coverage) -> bool:
         """Whether something must still be recorded; raises where it cannot be, or has been tried in vain."""

@@ -97,23 +97,20 @@ def _farthest_first(transcript: Transcript, exchanges: list[Exchange]) -> list[E
     options the share of people that said something else. Texts that people did not rate keep their order behind."""
     distances: dict[tuple[str, str], list[float]] = {}
     for exchange in exchanges:
-        item, target, people = exchange.call.item, exchange.call.target, _people_on(transcript, exchange.call)
+        people = _people_on(transcript, exchange.call)
+        numbers = [value for value in people if not isinstance(value, str)]
         for one in exchange.judgements:
             if people and one.status == "ok" and one.criterion in ("", *transcript.headline):
-                distances.setdefault((item, target), []).append(_from_people(one.score, one.response, people))
+                apart = sum(value != one.response for value in people) / len(people)
+                if numbers and one.score is not None:
+                    apart = abs(one.score - sum(numbers) / len(numbers))
+                distances.setdefault((exchange.call.item, exchange.call.target), []).append(apart)
     mean = {text: sum(values) / len(values) for text, values in distances.items()}
     return sorted(exchanges, key=lambda e: -mean.get((e.call.item, e.call.target), -1.0))
 
 
 def _people_on(transcript: Transcript, call: Call) -> Sequence[float | str]:
     return transcript.people.get((call.item, call.target)) or transcript.people.get(("", call.target)) or ()
-
-
-def _from_people(score: float | None, response: str | None, people: Sequence[float | str]) -> float:
-    numbers = [value for value in people if not isinstance(value, str)]
-    if numbers and score is not None:
-        return abs(score - sum(numbers) / len(numbers))
-    return sum(value != response for value in people) / len(people)
 
 
 def _replies_page(
@@ -126,7 +123,6 @@ def _replies_page(
     judges: Sequence[str],
     total: int,
 ) -> str:
-    about = _grouped(transcript, exchanges, prompts)
     bad = [reply_id(exchange.call) for exchange in exchanges if any(j.status != "ok" for j in exchange.judgements)]
     return small_page(
         "replies/transcript.html.j2",
@@ -140,7 +136,7 @@ def _replies_page(
         others=[(name, transcript.labels.get(name, name), page_name(name)) for name in judges if name != judge],
         parts=names if len(names) > 1 else [],
         part=part,
-        about=about,
+        about=_grouped(transcript, exchanges, prompts),
         bad=bad,
         shown=len(exchanges),
         total=total,
@@ -165,20 +161,13 @@ def _grouped(transcript: Transcript, exchanges: Iterable[Exchange], prompts: Map
         asking = about.askings.get((level, prompt))
         if asking is None:
             asking = about.askings[level, prompt] = Asking(level, prompt)
-        asking.replies.append(_listed(exchange))
+        # a reply with its address: 12 hex digits and a number, so no text of anybody's
+        name, body = reply_id(call), _body(tuple(map(_READ, exchange.judgements)), *_WROTE(exchange.reply))
+        asking.replies.append(f'<li id="{name}"><a href="#{name}">repeat {call.repeat + 1}</a>{body}</li>')
     return list(groups.values())
 
 
-def _listed(exchange: Exchange) -> str:
-    """A reply with its address: 12 hex digits and a number, so no text of anybody's."""
-    call, reply = exchange.call, exchange.reply
-    name = reply_id(call)
-    read = tuple(map(_READ, exchange.judgements))
-    body = _body(read, reply.text, reply.reasoning)
-    return f'<li id="{name}"><a href="#{name}">repeat {call.repeat + 1}</a>{body}</li>'
-
-
-_READ = attrgetter("criterion", "score", "response", "status", "why")
+_READ, _WROTE = attrgetter("criterion", "score", "response", "status", "why"), attrgetter("text", "reasoning")
 
 
 @lru_cache(maxsize=4096)
