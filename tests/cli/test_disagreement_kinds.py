@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import csv
+from statistics import multimode
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from recuse.check.disagreements import (
-    _commonest,
     _differing,
     count_disagreements,
     disagreements,
@@ -103,7 +103,7 @@ def kinds(people: dict[str, list[str]], judge: list[str], scales: object) -> dic
     given = asked.groupby("text_")["answer"].agg(lambda codes: sorted(answers[codes]))
     text = ratings.table["item"].iloc[places["place"]]
     each = zip(text, answers[places["answer"]], places["text_"], strict=True)
-    return {item: f"{own} where people say {_commonest(given[place])}" for item, own, place in each}
+    return {item: f"{own} where people say {' or '.join(multimode(given[place]))}" for item, own, place in each}
 
 
 @pytest.mark.parametrize("scales", [Nominal(("a", "b", "c")), Ordinal(("a", "b", "c"))])
