@@ -128,7 +128,7 @@ class _Gathering:
         decision = getattr(self.run, "decision", None)
         if (self.run.objections or (decision and decision.red)) and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
-        spare_the_cycle_collector(once_more=True)  # pytest and Python's own end would do so four times
+        spare_the_cycle_collector()  # pytest and Python's own end would look through it all four times
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         if self._run is not None:

@@ -136,7 +136,10 @@ def combined(codes: Any, count: int, column: Any) -> tuple[Any, int]:
     """Numbers below `count` together with what stands in a column, as numbers below the second result."""
     import pandas as pd
 
-    own, known = pd.factorize(column, use_na_sentinel=False)
+    if isinstance(column, np.ndarray) and column.dtype.kind == "i" and 0 <= np.ptp(column) <= len(column):
+        own, known = column - column.min(), range(int(np.ptp(column)) + 1)  # numbers already
+    else:
+        own, known = pd.factorize(column, use_na_sentinel=False)
     if count * len(known) >= 2**62:  # too many combinations for one number: count those that occur
         codes, occurring = pd.factorize(codes)
         count = len(occurring)

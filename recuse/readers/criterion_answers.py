@@ -73,7 +73,7 @@ def read_criterion(part: pd.DataFrame, criterion: str, declared: str, place: Pla
     answers = None
     if not isinstance(given, Numeric | Ordinal | Nominal):
         answers = _sets(part, criterion, given, place)
-    if given is None and {*as_numbers(part["cell"])} <= {0.0, 1.0}:  # labels: fail and pass, though pandas wrote 1.0
+    if given is None and {*as_numbers(part["cell"].drop_duplicates())} <= {0.0, 1.0}:  # labels, though pandas wrote 1.0
         part = part.assign(cell=as_numbers(part["cell"]).map("{:.0f}".format))
     elif answers is None and not isinstance(given, ResponseSets | Ordinal | Nominal):
         answers = _numbers(part, criterion, given, place)
@@ -90,13 +90,13 @@ def read_criterion(part: pd.DataFrame, criterion: str, declared: str, place: Pla
 
 
 def _sets(part: pd.DataFrame, criterion: str, given: ResponseSets | None, place: Place) -> CriterionAnswers | None:
-    labels = labels_of(part["cell"])
-    different = tuple(labels.drop_duplicates())
+    different = tuple(labels_of(part["cell"].drop_duplicates()).drop_duplicates())
     if given is None and decimal_commas(different):
         return None
     sets = find_sets(different, criterion, given)
     if sets is None:
         return None
+    labels = labels_of(part["cell"])
     bad = labels.isin(sets.strange)
     if given is None and bad.mean() > MANY and as_numbers(labels.str.extract(r"(\d+)")[0]).notna().mean() > KNOWN_SHARE:
         raise RecuseError(

@@ -50,7 +50,7 @@ def value_type(cls: type[T]) -> type[T]:
 
 # --------------------------------------------------------------------------- python's cycle collector
 
-OBJECTS = 500_000
+OBJECTS = 1_000_000
 
 
 @contextmanager
@@ -67,11 +67,8 @@ def paused_cycle_collector() -> Iterator[None]:
             gc.enable()
 
 
-def spare_the_cycle_collector(*, once_more: bool = False) -> None:
-    """For the rest of the process: what is there now, such as all that was imported, stays until the end and is not
-    looked through again, but for `once_more` now; of new objects OBJECTS come together before the collector looks for
-    cycles among them, instead of 700: ratings and what was measured on them stay as well."""
-    if once_more:
-        gc.collect()
+def spare_the_cycle_collector() -> None:
+    """For the rest of the process: what is there now, such as all that was imported, is not looked through again; of
+    new objects OBJECTS come together before cycles are looked for, instead of 700: what was measured stays as well."""
     gc.freeze()
     gc.set_threshold(OBJECTS, *gc.get_threshold()[1:])

@@ -254,7 +254,7 @@ def levels_of_judges(ratings: Ratings, *compared: str) -> Iterator[tuple[tuple[s
 def texts_of(ratings: Ratings, judge: str) -> frozenset[Text]:
     """(item, target) of every row of a judge."""
     rows = ratings.table.loc[ratings.table["rater"] == judge, TEXT].drop_duplicates()
-    return frozenset((str(item), str(target)) for item, target in rows.itertuples(index=False))
+    return frozenset((str(item), str(target)) for item, target in rows.itertuples(index=False, name=None))
 
 
 def _stacked(parts: list[Answers], ratings: Ratings) -> Answers:

@@ -57,7 +57,7 @@ def known_of_texts(ratings: Ratings, column: str) -> dict[tuple[str, str], Any]:
     texts = ratings.texts
     if texts is None or column not in texts:
         return {}
-    rows = texts[["item", "target", column]].dropna().itertuples(index=False)
+    rows = texts[["item", "target", column]].dropna().itertuples(index=False, name=None)
     return {(str(item), str(target)): value for item, target, value in rows}
 
 
