@@ -49,7 +49,7 @@ class BaseCommit:
     def texts(self, paths: Iterable[str]) -> dict[str, str]:
         """What each of these files held that was there and is text, of one call of git for all."""
         held = {}
-        for path, content in self._contents(list(paths)):
+        for path, content in self.contents(list(paths)):
             with suppress(UnicodeDecodeError):
                 held[path] = content.decode("utf-8")
         return held
@@ -72,7 +72,7 @@ class BaseCommit:
 
     def copy(self, paths: Iterable[str], folder: Path) -> None:
         """Write these files below `folder`, under the same paths."""
-        for path, content in self._contents(list(paths)):
+        for path, content in self.contents(list(paths)):
             if ".." in PurePosixPath(path).parts:
                 continue
             target = folder / path
@@ -83,7 +83,7 @@ class BaseCommit:
         """What git lists, each ended by a zero byte, for which it has -z."""
         return (run_git(self.root, *words) or b"").decode("utf-8", "surrogateescape").split("\0")[:-1]
 
-    def _contents(self, paths: list[str]) -> Iterator[tuple[str, bytes]]:
+    def contents(self, paths: list[str]) -> Iterator[tuple[str, bytes]]:
         """(path, content) of each that was there, of one call of git for all."""
         if not paths:
             return

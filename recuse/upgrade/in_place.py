@@ -79,23 +79,24 @@ def _of_panel(root: Path, panel: Panel, commit: BaseCommit, folder: Path, gates:
     paths = [before, *commit.files(*tasks)]
     protocols = dict.fromkeys(name for table in panel.tasks.values() for name in table.protocols)
     readers = {name: file for name in protocols if (file := _reader_changed(root, name, commit))}
-    texts, there = commit.texts(paths), {old: root / (path if old == before else old) for old in paths}
-    same = (now.is_file() and texts.get(old, text_of(now)) == text_of(now) for old, now in there.items())
+    held, there = dict(commit.contents(paths)), {old: root / (path if old == before else old) for old in paths}
+    same = (now.is_file() and held.get(old) == now.read_bytes() for old, now in there.items())
     if not readers and all(same):
         return
     commit.copy([*paths, *commit.files(f"cassettes/{panel.name}", f"cassettes/{STORE}")], folder)
     share_store(root / "cassettes", folder / "cassettes")
     try:
         old = RecordedPanel.opened(folder, folder / before, gates)
+        asked = {place: _fingerprints(old, place) for place in old.places}
     except RecuseError as error:
-        reason = next(iter(str(error).splitlines()), "")
+        reason = next(iter(str(error).splitlines()), "").replace(f"{folder}/", "")
         for judge in panel.judges:
             if judge not in panel.replaces:
                 why = f"{judge} cannot be compared: its panel at the base commit cannot be read ({reason})"
                 yield {"judge": judge, "panel": panel.name, "kind": "recording", "was": "", "is": "", "word": "decide",
                        "cause": why, "paste": "", "kinds": [], "steps": []}  # fmt: skip
         return
-    yield from _of_judges(old, RecordedPanel.opened(root, panel.path, gates), readers)
+    yield from _of_judges(old, asked, RecordedPanel.opened(root, panel.path, gates), readers)
 
 
 def _path_before(panel: Panel, path: str, commit: BaseCommit) -> str | None:
@@ -121,9 +122,11 @@ def _reader_changed(root: Path, name: str, commit: BaseCommit) -> str | None:
     return inside if before is not None and before != text_of(file) else None
 
 
-def _of_judges(old: RecordedPanel, new: RecordedPanel, readers: Mapping[str, str]) -> Iterator[InPlaceRow]:
-    shared = [place for place in new.places if place in old.places]
-    at_places = {place: (_fingerprints(old, place), _fingerprints(new, place)) for place in shared}
+def _of_judges(
+    old: RecordedPanel, asked: Mapping[Elicitation, Fingerprints], new: RecordedPanel, readers: Mapping[str, str]
+) -> Iterator[InPlaceRow]:
+    """`asked`: the fingerprints of `old`, place by place."""
+    at_places = {place: (asked[place], _fingerprints(new, place)) for place in new.places if place in asked}
     for judge in new.panel.judges:
         if judge in new.panel.replaces or judge in old.panel.replaces:
             continue
@@ -139,7 +142,10 @@ def _of_judges(old: RecordedPanel, new: RecordedPanel, readers: Mapping[str, str
             yield _compared(judge, old, new, places, sorted(kinds, key=ORDER.index), readers)
 
 
-def _fingerprints(side: RecordedPanel, place: Elicitation) -> dict[str, dict[str, object]]:
+Fingerprints = Mapping[str, Mapping[str, object]]
+
+
+def _fingerprints(side: RecordedPanel, place: Elicitation) -> Fingerprints:
     """Judge -> how it is asked, field by field, with what cells differ by under one name each."""
     plan = side.suite.selection.plan(place)
     fingerprints: dict[str, dict[str, object]] = {}

@@ -115,6 +115,19 @@ def test_what_did_not_change_is_no_upgrade(desk):
     assert changes(desk) == []
 
 
+def test_a_task_that_was_no_text_is_not_taken_for_what_it_is_now(desk):
+    [prompt, *_] = sorted((desk / "fixtures/tasks").rglob("*.user.j2"))
+    now = prompt.read_bytes()
+    prompt.write_bytes(now + b"\xff")
+    git(desk, "commit", "-q", "-am", "a byte that is no text")
+    git(desk, "branch", "-f", "main")
+    assert changes(desk) == []
+    prompt.write_bytes(now)
+    mended = changes(desk)
+    assert {change["word"] for change in mended} == {"decide"}
+    assert "its panel at the base commit cannot be read (fixtures/tasks/" in mended[0]["cause"]
+
+
 def test_no_state_of_a_panel_is_left_open(desk):
     edit(desk, PANEL, 'description = "Judges of a support desk', 'description = "The judges of a support desk')
     before = len(os.listdir("/dev/fd"))
