@@ -106,7 +106,11 @@ def contrast(
     pooled, df = float(v[repeated].mean()), float((n - 1)[repeated].sum())
     v = np.where(repeated, np.maximum(v, v + TOWARDS_ALL * (pooled - v)), pooled)
     se, df = welch_satterthwaite((w**2 * v / n).tolist(), np.where(repeated, n - 1, df).tolist())
-    return Contrast(value, se, df, 0.0 if thirds is None else _skew(w, n, np.ravel(thirds)[used], se))
+    if thirds is None or not se > 0:
+        return Contrast(value, se, df)
+    # unbiased third moments of the cells, of three observations or more
+    third = np.where(n > 2, np.ravel(thirds)[used] * n / np.maximum((n - 1) * (n - 2), 1), 0.0)
+    return Contrast(value, se, df, MORE_SKEW * math.fsum((w**3 * third / n**2).tolist()) / float(se**3))
 
 
 def slip_variance(step: float, n: float) -> float:
@@ -115,14 +119,6 @@ def slip_variance(step: float, n: float) -> float:
     if n < 2:
         return math.nan
     return float(n * (step * (1 - 0.025 ** (1 / n)) / float(special.stdtrit(n - 1, 0.975))) ** 2)
-
-
-def _skew(w: Floats, n: Floats, thirds: Floats, se: float) -> float:
-    """Skewness of the contrast from unbiased third moments of its cells (three observations or more)."""
-    if not se > 0:
-        return 0.0
-    third = np.where(n > 2, thirds * n / np.maximum((n - 1) * (n - 2), 1), 0.0)
-    return MORE_SKEW * math.fsum((w**3 * third / n**2).tolist()) / float(se**3)
 
 
 @dataclass(frozen=True, slots=True)

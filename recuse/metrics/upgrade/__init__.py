@@ -94,14 +94,14 @@ def measure_upgrade(upgrade: Upgrade) -> list[tuple[str, Estimates]]:
         measured.setdefault(component, {}).update(estimates)
     for component, estimate in costs(upgrade):
         measured[component] = {(): estimate}
-    return [(name, part) for name in COMPONENTS if name in measured for part in _by_names(measured[name], upgrade)]
-
-
-def _by_names(estimates: Mapping[Levels, Estimate], upgrade: Upgrade) -> Iterator[Estimates]:
-    for names in dict.fromkeys(tuple(name for name, _ in levels) for levels in estimates):
-        chosen = {levels: e for levels, e in estimates.items() if tuple(name for name, _ in levels) == names}
-        keys = {levels: (upgrade.candidate, *(level for _, level in levels)) for levels in chosen}
-        yield Estimates(("judge", *names), {keys[levels]: estimate for levels, estimate in chosen.items()})
+    parts: list[tuple[str, Estimates]] = []
+    for component in (name for name in COMPONENTS if name in measured):
+        by_names: dict[tuple[str, ...], dict[tuple[str, ...], Estimate]] = {}
+        for levels, estimate in measured[component].items():
+            key = (upgrade.candidate, *(level for _, level in levels))
+            by_names.setdefault(tuple(name for name, _ in levels), {})[key] = estimate
+        parts += [(component, Estimates(("judge", *names), chosen)) for names, chosen in by_names.items()]
+    return parts
 
 
 METHOD = "ratio of means per call as recorded, less 1"
@@ -277,8 +277,10 @@ def _less(bias: _Bias, new: Estimate, old: Estimate | None) -> Estimate:
         return undefined(bias.component, why_missing(note), **facts)
     fold = abs if bias.folded else float
     values = fold(new.value), fold(old.value) if old is not None else 0.0
-    distributions = [_distribution(bias, one) for one in (new, old)]
-    distribution = Difference(values, distributions[0], distributions[1], 0.0, max(new.n - 1.0, 1.0))
+    unknown = NoInterval("its standard error is not known")
+    own: list[Distribution] = [Known(0.0) if e is None else e.distribution or unknown for e in (new, old)]
+    first, second = map(Folded, own) if bias.folded else own
+    distribution = Difference(values, first, second, 0.0, max(new.n - 1.0, 1.0))
     half = distribution.half_width_at(1.0)
     detail = {
         "incumbent": number(values[1]) if old is not None else None, "candidate": number(values[0]),
@@ -289,10 +291,3 @@ def _less(bias: _Bias, new: Estimate, old: Estimate | None) -> Estimate:
 
 SMALLEST = (1.645 + 0.842) / 1.96
 """What 80 % power at 5 % one-sided finds, in half-widths of the 95 % interval."""
-
-
-def _distribution(bias: _Bias, estimate: Estimate | None) -> Distribution:
-    if estimate is None:
-        return Known(0.0)
-    distribution = estimate.distribution or NoInterval("its standard error is not known")
-    return Folded(distribution) if bias.folded else distribution

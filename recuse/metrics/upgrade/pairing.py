@@ -115,7 +115,8 @@ class Upgrade:
         old, new = self.settings
         for name, kind in SETTINGS.items():
             if name in old and name in new and old[name] != new[name] and kind not in self.change:
-                yield f"{name} was {_shown(old[name])} and is {_shown(new[name])}{DECLARE.get(kind, '')}"
+                was, is_ = ("unset" if value is None else value for value in (old[name], new[name]))
+                yield f"{name} was {was} and is {is_}{DECLARE.get(kind, '')}"
 
     def _other_scale(self) -> tuple[str, ...]:
         if set(self.before.headline) != set(self.after.headline):
@@ -130,7 +131,7 @@ class Upgrade:
             f"the scale of {name} was {_scale(old[name])} and is {_scale(new[name])}"
             f"{remedies[not (isinstance(old[name], Numeric) and isinstance(new[name], Numeric))]}"
             for name in self.before.headline
-            if not _same_scale(old[name], new[name])
+            if _ends(old[name]) != _ends(new[name])
         )
 
     def _other_texts(self) -> tuple[str, ...]:
@@ -286,18 +287,12 @@ def _joined(arrays: list[NDArray[np.float64]]) -> NDArray[np.float64]:
     return np.concatenate(deep, axis=1)
 
 
-def _same_scale(one: Scale, other: Scale) -> bool:
-    if isinstance(one, Numeric) and isinstance(other, Numeric):
-        return (one.minimum, one.maximum, one.reversed) == (other.minimum, other.maximum, other.reversed)
-    return one == other
+def _ends(scale: Scale) -> object:
+    return (scale.minimum, scale.maximum, scale.reversed) if isinstance(scale, Numeric) else scale
 
 
 def _scale(scale: Scale) -> str:
     return f"{scale.minimum:g} to {scale.maximum:g}" if isinstance(scale, Numeric) else ", ".join(scale.options)
-
-
-def _shown(value: Any) -> str:
-    return "unset" if value is None else str(value)
 
 
 COUNTED = ("words",)

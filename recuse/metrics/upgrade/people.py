@@ -198,7 +198,9 @@ def worst_of_slices(
 ) -> Estimate | None:  # fmt: skip
     """The largest change (`both`: of any sign) `within` a slice of the texts `there` (U,), of slices with at least 12
     of them; `values` are the two judges' own on a slice. None where there is no such slice."""
-    every, texts = _slices(pair), pair.answers.number
+    part, texts = pair.answers.part, pair.answers.number
+    assert part is not None
+    every: Slices = part.remember(("slices of an upgrade",), lambda: slices_of(pair.answers)[0])
     looked = {name: members & there for name, members in every.items() if texts(members & there) >= FEWEST}
     if not looked:
         return None
@@ -217,10 +219,3 @@ def worst_of_slices(
         metric, pair, Largest(tuple(parts.values()), both), values(looked[worst]), there, value=size[worst], span=span,
         method=OVER_SLICES, unit=unit, detail=detail,
     )  # fmt: skip
-
-
-def _slices(pair: Pair) -> Slices:
-    part = pair.answers.part
-    if part is None:
-        return slices_of(pair.answers)[0]
-    return part.remember(("slices of an upgrade",), lambda: slices_of(pair.answers)[0])

@@ -124,17 +124,14 @@ class Coefficient:
         squares = float((times * moved**2).sum())
         se = math.sqrt((count - 1) / count * squares)
         se = 0.0 if se < 1e-12 else se
-        if self.form == "difference":
-            skew = float((times * moved**3).sum()) / squares**1.5 if se > 0 else 0.0
-            return self._difference(se, skew, count)
-        return Student(self.value, se, count - 1) if self.form == "plain" else OnScale(
-            self.value, se, count - 1, self.form
-        )  # fmt: skip
-
-    def _difference(self, se: float, skew: float, count: int) -> Student:
+        if self.form == "plain":
+            return Student(self.value, se, count - 1)
+        if self.form != "difference":
+            return OnScale(self.value, se, count - 1, self.form)
         slip = self.worst(self.sums)
         if se == 0.0:
             return OverClusters(self.value, math.sqrt(slip_variance(slip, count) / count), count - 1)
+        skew = float((times * moved**3).sum()) / squares**1.5
         return Contrast(self.value, math.hypot(se, slip / count), count - 1, self.lean * skew, symmetric=SLIGHT)
 
 

@@ -6,9 +6,11 @@ follow from counts: how often each pair of values occurs.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
 from recuse.schema.arrays import Floats
@@ -206,18 +208,8 @@ def _which(constant: list[bool]) -> str:
 def ranks(values: ArrayLike) -> Floats:
     """Ranks from 1 along the last axis, ties sharing their mean rank; shape as given."""
     v = np.asarray(values, dtype=float)
-    order = np.argsort(v, axis=-1, kind="stable")
-    ascending, n = np.take_along_axis(v, order, axis=-1), v.shape[-1]
-    starts = np.ones(v.shape, dtype=bool)
-    starts[..., 1:] = ascending[..., 1:] != ascending[..., :-1]
-    ends = np.ones(v.shape, dtype=bool)
-    ends[..., :-1] = starts[..., 1:]
-    places = np.broadcast_to(np.arange(n), v.shape)
-    first = np.maximum.accumulate(np.where(starts, places, 0), axis=-1)
-    last = np.minimum.accumulate(np.where(ends, places, n)[..., ::-1], axis=-1)[..., ::-1]
-    result = np.empty(v.shape)
-    np.put_along_axis(result, order, (first + last) / 2 + 1, axis=-1)
-    return result
+    rows = pd.DataFrame(v.reshape(math.prod(v.shape[:-1]), v.shape[-1]))
+    return rows.rank(axis=1).to_numpy().reshape(v.shape)
 
 
 def counted_ranks(values: Floats, times: Floats) -> Floats:
