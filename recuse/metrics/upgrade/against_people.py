@@ -17,6 +17,7 @@ from recuse.metrics.measure import describe
 from recuse.metrics.upgrade.change import (
     NOBODY,
     Hidden,
+    averaged,
     change,
     change_of_means,
     codes,
@@ -75,35 +76,25 @@ def offset(pair: Pair) -> Estimate | None:
     answers = pair.answers
     if answers.options == WON:
         return None
-    if not answers.counts:
-        return _offset_of_shares(answers, pair)
-    (old, new), people = means(answers), answers.people_mean
-    used = np.isfinite(old) & np.isfinite(new) & np.isfinite(people)
-    span = span_of(answers)
+    old, new, people = averaged(answers)
+    used, span = np.isfinite(old[:, 0]) & np.isfinite(new[:, 0]) & np.isfinite(people[:, 0]), span_of(answers)
     if not used.any():
         return no_change("upgrade_human_offset", pair, NOBODY, span=span)
-    further = _further(old, new, people, used, answers, span)
-    hidden = max(could_hide(answers, *(np.where(np.isfinite(people), given, np.nan) for given in (old, new))))
-    values = answers.mean(old - people, used), answers.mean(new - people, used)
-    note = "wider by what texts could hide that one of the two never answered" if hidden else ""
-    return change(
-        "upgrade_human_offset", pair, Hidden(further, hidden, hidden) if hidden else further, values, used, span=span,
-        unit=answers.scale.unit, value=further.value, note=note, method=METHOD,
-        detail={"people": answers.mean(people, used), "shift": answers.mean(new - old, used)},
-    )  # fmt: skip
-
-
-def _offset_of_shares(answers: Answers, pair: Pair) -> Estimate:
-    old, new, people = answers.judge_shares[0], answers.judge_shares[1], answers.people_shares
-    used = np.isfinite(old[:, 0]) & np.isfinite(new[:, 0]) & np.isfinite(people[:, 0])
-    if not used.any():
-        return no_change("upgrade_human_offset", pair, NOBODY, span=1.0)
-    parts = [_further(old[:, k], new[:, k], people[:, k], used, answers, 1.0) for k in range(len(answers.options))]
+    parts = tuple(_further(*sides, used, answers, span) for sides in zip(old.T, new.T, people.T, strict=True))
     most = int(np.argmax([part.value for part in parts]))
-    values = answers.mean((old - people)[:, most], used), answers.mean((new - people)[:, most], used)
+    old, new, people = old[:, most], new[:, most], people[:, most]
+    distribution: Distribution = Largest(parts, False)
+    note, unit = "", "share"
+    detail: dict[str, object] = {"option": answers.options[most]} if answers.options else {}
+    if answers.counts:
+        hidden = max(could_hide(answers, *(np.where(np.isfinite(people), given, np.nan) for given in (old, new))))
+        distribution, unit = Hidden(parts[0], hidden, hidden) if hidden else parts[0], answers.scale.unit
+        note = "wider by what texts could hide that one of the two never answered" if hidden else ""
+        detail = {"people": answers.mean(people, used), "shift": answers.mean(new - old, used)}
+    values = answers.mean(old - people, used), answers.mean(new - people, used)
     return change(
-        "upgrade_human_offset", pair, Largest(tuple(parts), False), values, used, span=1.0, unit="share",
-        value=parts[most].value, method=METHOD, detail={"option": answers.options[most]},
+        "upgrade_human_offset", pair, distribution, values, used, span=span, unit=unit, value=parts[most].value,
+        note=note, method=METHOD, detail=detail,
     )  # fmt: skip
 
 

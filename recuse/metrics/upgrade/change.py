@@ -144,6 +144,15 @@ def means(answers: Answers) -> tuple[Floats, Floats]:
     return means_of_both[0], means_of_both[1]
 
 
+def averaged(answers: Answers) -> tuple[Floats, Floats, Floats]:
+    """What is averaged over texts of incumbent, candidate and people, (U, C) each: their means, C = 1, or of options
+    that have none the share of every one."""
+    if not answers.counts:
+        return answers.judge_shares[0], answers.judge_shares[1], answers.people_shares
+    old, new = means(answers)
+    return old[:, None], new[:, None], answers.people_mean[:, None]
+
+
 def graded(given: Floats, times: Floats | None) -> Floats:
     """Mid-ranks among all answers (..., U, R) that are given, from -1/2 to 1/2, of the same shape; NaN where there is
     none. `times` (U,): how many texts with these answers there are."""

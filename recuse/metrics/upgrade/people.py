@@ -199,8 +199,11 @@ def worst_of_slices(
     """The largest change (`both`: of any sign) `within` a slice of the texts `there` (U,), of slices with at least 12
     of them; `values` are the two judges' own on a slice. None where there is no such slice."""
     part, texts = pair.answers.part, pair.answers.number
-    assert part is not None
-    every: Slices = part.remember(("slices of an upgrade",), lambda: slices_of(pair.answers)[0])
+    every: Slices = (
+        slices_of(pair.answers)[0]
+        if part is None
+        else part.remember(("slices of an upgrade",), lambda: slices_of(pair.answers)[0])
+    )
     looked = {name: members & there for name, members in every.items() if texts(members & there) >= FEWEST}
     if not looked:
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +17,13 @@ from recuse.metrics.upgrade.change import (
     Hidden,
     Within,
     agreement_of_two,
+    averaged,
     change,
     change_of_means,
     codes,
     graded,
     mean_change,
     mean_gap,
-    means,
     no_change,
     rank_correlation,
     rank_sums,
@@ -35,7 +35,7 @@ from recuse.metrics.upgrade.change import (
 from recuse.metrics.upgrade.pairing import Pair, Upgrade, levels_of_judges
 from recuse.ratings.answers import WON, Answers
 from recuse.ratings.array import mean_of
-from recuse.schema import Estimate
+from recuse.schema import Distribution, Estimate
 from recuse.schema.arrays import Floats, taken, total
 from recuse.statistics.agreement.coefficient import Coefficient, ratio
 from recuse.statistics.multiplicity import Largest
@@ -76,21 +76,28 @@ def shift(pair: Pair) -> Estimate | None:
     answers = pair.answers
     if answers.options == WON:
         return None
-    if not answers.counts:
-        return _shares_moved(pair)
-    old, new = means(answers)
-    moved = new - old
-    used = np.isfinite(moved)
+    old, new, _ = averaged(answers)
+    moved, span, note = new - old, span_of(answers), ""
+    used = np.isfinite(moved[:, 0])
     if not used.any():
-        return no_change("upgrade_shift", pair, NO_ANSWERS, span=span_of(answers))
-    distribution = mean_change(moved, None, answers.clusters, answers.times, span=span_of(answers))
-    down, up = could_hide(answers, old, new)
-    note = "" if down == up == 0 else "wider by what texts could hide that one of the two never answered"
-    return change(
-        "upgrade_shift", pair, Hidden(distribution, down, up) if note else distribution,
-        (answers.mean(old, used), answers.mean(new, used)), used, span=span_of(answers), unit=answers.scale.unit,
-        value=distribution.value, note=note, detail={"hidden": [number(-down), number(up)]},
-    )  # fmt: skip
+        return no_change("upgrade_shift", pair, NO_ANSWERS, span=span)
+    parts = tuple(mean_change(column, None, answers.clusters, answers.times, span=span) for column in moved.T)
+    most = int(np.argmax([abs(part.value) for part in parts]))
+    about: dict[str, Any] = {"unit": "share", "value": abs(parts[most].value), "span": span}
+    distribution: Distribution = Largest(parts, True)
+    if answers.counts:
+        down, up = could_hide(answers, old[:, 0], new[:, 0])
+        note = "" if down == up == 0 else "wider by what texts could hide that one of the two never answered"
+        distribution = Hidden(parts[0], down, up) if note else parts[0]
+        about |= {
+            "unit": answers.scale.unit,
+            "value": parts[0].value,
+            "detail": {"hidden": [number(-down), number(up)]},
+        }
+    else:
+        about["detail"] = {"option": answers.options[most]}
+    values = answers.mean(old[:, most], used), answers.mean(new[:, most], used)
+    return change("upgrade_shift", pair, distribution, values, used, note=note, **about)
 
 
 def could_hide(answers: Answers, old: Floats, new: Floats) -> tuple[float, float]:
@@ -118,23 +125,6 @@ def could_hide(answers: Answers, old: Floats, new: Floats) -> tuple[float, float
         if math.isfinite(most):
             return min(down, most), min(up, most)
     return max(down, 0.0), max(up, 0.0)
-
-
-def _shares_moved(pair: Pair) -> Estimate:
-    answers = pair.answers
-    old, new = answers.judge_shares[0], answers.judge_shares[1]
-    used = np.isfinite(old[:, 0]) & np.isfinite(new[:, 0])
-    if not used.any():
-        return no_change("upgrade_shift", pair, NO_ANSWERS, span=1.0)
-    moved = np.where(used[:, None], new - old, np.nan)
-    distributions = tuple(mean_change(column, None, answers.clusters, answers.times, span=1.0) for column in moved.T)
-    most = int(np.argmax([abs(distribution.value) for distribution in distributions]))
-    values = answers.mean(old[:, most], used), answers.mean(new[:, most], used)
-    detail = {"option": answers.options[most]}
-    return change(
-        "upgrade_shift", pair, Largest(distributions, True), values, used, span=1.0, unit="share",
-        value=abs(distributions[most].value), detail=detail,
-    )  # fmt: skip
 
 
 def order(pair: Pair) -> Estimate | None:
