@@ -299,7 +299,20 @@ class State:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._entries = {entry.tag: entry for entry in _read(path)}
+        self._entries: dict[str, Entry] = {}
+        try:
+            data = json.loads(path.read_text(encoding="utf-8"))
+            if data["schema"] != SCHEMA:
+                raise ValueError(f"schema {data['schema']}")
+            for b in data["batches"]:
+                self._entries[b["tag"]] = Entry(b["tag"], b["judge"], tuple(b["numbers"]), b["id"])
+        except FileNotFoundError:
+            return
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise RecuseError(
+                f"{path}: cannot be read ({type(error).__name__}). It says which batches are under way: restore it, or "
+                "delete it once the provider's console shows none"
+            ) from None
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(tuple(self._entries.values()))
@@ -330,18 +343,3 @@ class State:
         data = {"schema": SCHEMA, "batches": [asdict(entry) for entry in self._entries.values()]}
         self.path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(self.path, json.dumps(data, indent=1).encode())
-
-
-def _read(path: Path) -> list[Entry]:
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-        if data["schema"] != SCHEMA:
-            raise ValueError(f"schema {data['schema']}")
-        return [Entry(b["tag"], b["judge"], tuple(b["numbers"]), b["id"]) for b in data["batches"]]
-    except FileNotFoundError:
-        return []
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise RecuseError(
-            f"{path}: cannot be read ({type(error).__name__}). It says which batches are under way: restore it, or "
-            "delete it once the provider's console shows none"
-        ) from None

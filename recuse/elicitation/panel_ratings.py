@@ -129,16 +129,11 @@ def with_people(
     rows = rows[rows["item"].isin(table["item"])].assign(task=table["task"].iloc[0], protocol=table["protocol"].iloc[0])
     crossed = [name for name in factors if name not in rows]
     rows = rows.merge(table[crossed].drop_duplicates(), how="cross") if crossed else rows
-    rows = _turned(rows, scales) if DIRECTION in crossed else rows
+    if DIRECTION in crossed:  # as they would be written there: `Ratings.where` turns every score of that level back
+        sums = {name: scale.minimum + scale.maximum for name, scale in scales.items() if isinstance(scale, Numeric)}
+        turned = rows["criterion"].map(sums) - rows["score"]
+        rows = rows.assign(score=rows["score"].mask(rows[DIRECTION] == "reversed", turned))
     return pd.concat([table, rows.reindex(columns=list(table.columns))], ignore_index=True)
-
-
-def _turned(rows: pd.DataFrame, scales: Mapping[str, Scale]) -> pd.DataFrame:
-    """People's scores, given on the ascending scale, as they would be written where it is reversed: `Ratings.where`
-    turns every score of that level back."""
-    sums = {name: scale.minimum + scale.maximum for name, scale in scales.items() if isinstance(scale, Numeric)}
-    turned = rows["criterion"].map(sums) - rows["score"]
-    return rows.assign(score=rows["score"].mask(rows[DIRECTION] == "reversed", turned))
 
 
 # --------------------------------------------------------------------------- reasons and quotes, where asked for

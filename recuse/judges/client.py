@@ -125,7 +125,11 @@ class Client:
             return dict(own.headers)
         signed = await asyncio.to_thread(own.sign, call.request)  # it may read files, or ask for a token
         if self._secrets is not None:
-            self._secrets.learn(_tokens(signed))
+            # What is good for other requests too: a bearer token, a session's token. A signature is that of one.
+            sent = {name.lower(): value for name, value in signed.items()}
+            bearer = re.fullmatch(r"[Bb]earer +(\S+)", sent.pop("authorization", ""))
+            tokens = [value for name, value in sent.items() if name in SECRET_NAMES]
+            self._secrets.learn([*tokens, bearer[1]] if bearer else tokens)
         return {**own.headers, **signed}
 
     def _failure(self, call: Call, response: httpx2.Response, payload: object, message: str) -> Exception:
@@ -157,15 +161,6 @@ _ADVICE = {
     404: "No such model or path: check `base_url` and `model` in the panel file.",
     413: "The request is too large for this provider: shorten the items or the prompt.",
 }
-
-
-def _tokens(signed: Mapping[str, str]) -> list[str]:
-    """What of the headers of a signed request is good for other requests too: a bearer token, a session's token. A
-    signature is that of one request."""
-    named = {name.lower(): value for name, value in signed.items()}
-    bearer = re.fullmatch(r"[Bb]earer +(\S+)", named.pop("authorization", ""))
-    own = [value for name, value in named.items() if name in SECRET_NAMES]
-    return [*own, bearer[1]] if bearer else own
 
 
 def _whether_to_retry(error: Exception) -> bool | float:

@@ -71,7 +71,8 @@ def table_of(
             item = plan.items.get((call.judge, call.item, call.target))
             reply = source.reply(call, {} if item is None else item.fields)
             judge = known.judges[call.judge]
-            counts = {"input_tokens": reply.input_tokens, "output_tokens": reply.output_tokens}
+            sizes = {"input_tokens": call.request.body, "output_tokens": reply.text}
+            counts = {name: max(len(text) // 4, 1) for name, text in sizes.items()}  # as `RequestRouter` says
             payload = wire(judge.wire).payload(reply.text, model=judge.model, refusal=reply.refusal, **counts)
             given[call] = RawResponse(200, {}, canonical(payload))
         return given[call]
