@@ -87,7 +87,7 @@ def _of_panel(root: Path, panel: Panel, commit: BaseCommit, folder: Path, gates:
     share_store(root / "cassettes", folder / "cassettes")
     try:
         old = RecordedPanel.opened(folder, folder / before, gates)
-        asked = {place: _fingerprints(old, place) for place in old.places}
+        known = {place: _fingerprints(old, place) for place in old.places}
     except RecuseError as error:
         reason = next(iter(str(error).splitlines()), "").replace(f"{folder}/", "")
         for judge in panel.judges:
@@ -96,7 +96,7 @@ def _of_panel(root: Path, panel: Panel, commit: BaseCommit, folder: Path, gates:
                 yield {"judge": judge, "panel": panel.name, "kind": "recording", "was": "", "is": "", "word": "decide",
                        "cause": why, "paste": "", "kinds": [], "steps": []}  # fmt: skip
         return
-    yield from _of_judges(old, asked, RecordedPanel.opened(root, panel.path, gates), readers)
+    yield from _of_judges(old, known, RecordedPanel.opened(root, panel.path, gates), readers)
 
 
 def _path_before(panel: Panel, path: str, commit: BaseCommit) -> str | None:
@@ -123,10 +123,10 @@ def _reader_changed(root: Path, name: str, commit: BaseCommit) -> str | None:
 
 
 def _of_judges(
-    old: RecordedPanel, asked: Mapping[Elicitation, Fingerprints], new: RecordedPanel, readers: Mapping[str, str]
+    old: RecordedPanel, known: Mapping[Elicitation, Fingerprints], new: RecordedPanel, readers: Mapping[str, str]
 ) -> Iterator[InPlaceRow]:
-    """`asked`: the fingerprints of `old`, place by place."""
-    at_places = {place: (asked[place], _fingerprints(new, place)) for place in new.places if place in asked}
+    """`known`: the fingerprints of `old`, place by place."""
+    at_places = {place: (known[place], _fingerprints(new, place)) for place in new.places if place in known}
     for judge in new.panel.judges:
         if judge in new.panel.replaces or judge in old.panel.replaces:
             continue
