@@ -133,7 +133,9 @@ def _of_cells(path: Path, frame: pd.DataFrame, note: str) -> RawTable:
         cells[name].map(lambda cell: isinstance(cell, np.ndarray | list | dict)).any() for name in cells
     )
     if not nested:
-        return from_frame(path, frame, note)
+        typed = {str(name): kind for name, kind in frame.dtypes.items() if isinstance(kind, pd.CategoricalDtype)}
+        orders = {name: tuple(map(str, kind.categories)) for name, kind in typed.items() if kind.ordered}
+        return replace(from_frame(path, frame, note), orders=orders)
     return from_records(
         path, cells.where(cells.notna(), None).map(_builtin).to_dict("records"), notes=[note], unit="row"
     )

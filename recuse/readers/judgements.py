@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -49,7 +51,8 @@ def _read_cells(judged: Judgements) -> Judgements:
         if (lost := pd.notna(words_of_status)).any():
             status[places[lost]] = words_of_status[lost]
             part, places = part[~lost], places[~lost]
-        answers = read_criterion(part, str(criterion), judged.mapping.scale, judged.raw.place)
+        scale = judged.mapping.scale or _order_of(part, judged.raw.orders)
+        answers = read_criterion(part, str(criterion), scale, judged.raw.place)
         scales[str(criterion)] = answers.scale
         notes += answers.notes
         faults += answers.faults
@@ -79,6 +82,16 @@ def _check_words_for_nothing(rows: pd.DataFrame, empty: NDArray[np.bool_]) -> No
                 f'that is an answer, say the scale with it (--scale "{others},{word}"); if it stands for none, without '
                 "it (--scale worst<...<best or --scale LOW-HIGH)"
             )
+
+
+def _order_of(rows: pd.DataFrame, orders: Mapping[str, tuple[str, ...]]) -> str:
+    """The scale that the type of all columns of these rows names, "poor<fair<good"; "" where there is none, where cells
+    hold other words, and of numbers, whose distances say more than their order."""
+    first, *others = {orders.get(str(column), ()) for column in rows["column"].unique()}
+    numbers = pd.to_numeric(pd.Series(first, dtype=object), errors="coerce").notna().any()
+    if others or len(first) < 2 or numbers or any({*"<,|"} & {*word} for word in first):
+        return ""
+    return "<".join(first) if rows["cell"].isin(first).all() else ""
 
 
 def _words_of_status(part: pd.DataFrame) -> NDArray[np.object_]:

@@ -45,6 +45,7 @@ class RawTable:
     times: NDArray[np.int64] | None = None  # how many items each row stands for, where they were counted and are many
     sha256: str = ""  # of the file as it lies there
     given: Mapping[str, Any] = field(default_factory=dict)  # what its user says of columns, as it was written
+    orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of columns whose type names words in order
 
     def place(self, row: int) -> str:
         """ "line 7": where the row stands in the file, counted from 1, the header too."""

@@ -15,6 +15,7 @@ import pytest
 
 import recuse as face
 from recuse.cli import COMMANDS, OVERRIDES, Command, main
+from recuse.ext import Ordinal
 from recuse.readers.file_panel import ReadOptions
 from recuse.suite.question_runner import shipped_evals
 
@@ -241,6 +242,22 @@ def test_what_is_no_table_of_ratings_is_said():
             face.read(wrong)
     with pytest.raises(face.RecuseError, match=r"people: give it to recuse\.read"):
         face.check(face.read(TWO_BY_TWO), people="anna")
+
+
+@pytest.mark.parametrize("long", [False, True])
+@pytest.mark.parametrize(
+    ("words", "ordered"),
+    [(("bad", "okay", "superb"), True), (("bad", "okay", "superb"), False), (("1", "2", "3"), False)],
+)
+def test_the_order_that_a_column_has_by_its_type_is_its_scale(long, words, ordered):
+    """Of words; numbers that somebody made categories of stay numbers."""
+    low, middle, high = words
+    frame = pd.DataFrame({"item": range(6), "anna": [low, middle] * 3, "gpt": [middle, high] * 3})
+    frame = frame.melt("item", var_name="rater", value_name="grade") if long else frame
+    kind = pd.CategoricalDtype(words, ordered=ordered or low == "1")
+    typed = frame.astype({"grade": kind} if long else {"anna": kind, "gpt": kind})
+    plain, scales = (face.read(each, people="anna", judges="gpt").scales for each in (frame, typed))
+    assert scales == (dict.fromkeys(scales, Ordinal(words)) if ordered else plain)
 
 
 def test_names_and_scores_are_given_in_any_usual_form(tmp_path):
