@@ -14,8 +14,6 @@ import pytest
 from recuse.plugin.collection import asked_rows, not_asked_rows
 from recuse.plugin.command_line import baseline_path, given, is_opened, is_worker, open_suite
 from recuse.plugin.fixtures import NOBODY, RECORDS, UNMEASURED
-from recuse.schema.number_text import subject
-from recuse.schema.vocabulary import ACCEPTED, FAIL, HIDDEN, NOT_MEASURED, PASS, UNDECIDED
 
 if TYPE_CHECKING:
     from recuse.run.run import Run
@@ -149,6 +147,7 @@ class _Gathering:
 def _against_base(suite: Suite) -> tuple[list[InPlaceRow], list[ChangedRow]]:
     """What is not as it was at the base commit: judges, what they are measured by, and recordings."""
     from recuse.git import BaseCommit
+    from recuse.schema.vocabulary import HIDDEN
     from recuse.upgrade.in_place import changed_in_place
     from recuse.upgrade.request_recordings import changed_recordings
     from recuse.upgrade.yardsticks import changed_yardsticks
@@ -270,6 +269,9 @@ def annotation_lines(results: Mapping[str, Any], gates: Path, workspace: Path) -
     `gates` one per gate that is not kept and one per limit that changed, then what is wrong with the run as a whole.
     Paths are told from `workspace`, as GitHub wants them. A changed limit is a warning, and an error where it turns the
     run red."""
+    from recuse.schema.number_text import subject
+    from recuse.schema.vocabulary import ACCEPTED, FAIL, NOT_MEASURED, PASS, UNDECIDED
+
     text = gates.read_text(encoding="utf-8") if gates.is_file() else ""
     path, folder = gates.resolve(), workspace.resolve()
     file = path.relative_to(folder) if path.is_relative_to(folder) else Path(gates.name)

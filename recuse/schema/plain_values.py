@@ -55,9 +55,8 @@ OBJECTS = 1_000_000
 
 @contextmanager
 def paused_cycle_collector() -> Iterator[None]:
-    """A context, or a decorator. The collector looks through all living objects again and again while they grow in
-    number, for cycles that a plan of calls, an index and a table do not have. What is no longer
-    used is freed at once all the same, by its reference count."""
+    """The collector looks through all living objects again and again while they grow in number, for cycles that a plan
+    of calls, an index and a table do not have. What is no longer used is freed at once, by its reference count."""
     was_running = gc.isenabled()
     gc.disable()
     try:

@@ -189,6 +189,8 @@ def test_what_a_run_of_evals_imports_leaves_the_large_parts_of_scipy_alone():
 
 def test_importing_the_plugin_imports_nothing_heavy():
     assert loaded_after("import recuse.plugin") == set()
+    nothing = "import recuse.plugin, sys; assert not [m for m in sys.modules if m.startswith('recuse.schema')]"
+    subprocess.run([sys.executable, "-c", nothing], check=True)  # every start of pytest would wait for them
 
 
 def test_the_check_for_heavy_imports_finds_one():
