@@ -113,6 +113,18 @@ def is_derived(name: str) -> bool:
     return word in DERIVED or bare in DERIVED
 
 
+OTHER_WORDS = {
+    *(word for names in NAMES.values() for word in names), *PARTS, *FACTORS, *BATCHES, *TALKS, *ATTRIBUTES, *PROPERTIES,
+}  # fmt: skip
+
+
+def may_be_a_person(name: str) -> bool:
+    """Whether a column is called as people are, or by one word of letters that names nothing else."""
+    if is_judge(name) or is_criterion(name) or is_date(name):
+        return False
+    return is_person(name) or (name.isalpha() and plain(name) not in OTHER_WORDS)
+
+
 LISTED = re.compile(r'(?:^|(?<=,))\s*(?:"((?:[^"]|"")*)"\s*(?=,|$)|([^,]*))')
 """A name of a list: between double quotes, as in CSV, where it holds a comma."""
 

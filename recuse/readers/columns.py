@@ -1,4 +1,5 @@
-"""The columns of a table of strings: what each holds, the roles that some have taken, and those that are free."""
+"""The columns of a table of strings: what each is called and holds, the roles that some have taken, and those that are
+free."""
 
 from __future__ import annotations
 
@@ -11,8 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recuse.readers import values
-from recuse.readers.column_names import NAMES, is_attribute, is_nobodys, is_reason, plain
+from recuse.readers import column_names, values
+from recuse.readers.column_names import NAMES, plain
 from recuse.readers.mapping import LISTS, SETTINGS
 from recuse.readers.values import ORDERS, STATUSES, VERDICTS, as_numbers, find_sets, is_empty, is_verdict, labels_of
 
@@ -25,12 +26,42 @@ LONGEST_NUMBER = 200
 """Longer cells hold no number, and are not searched for one."""
 
 
+def _called(test: Callable[[str], bool]) -> cached_property[bool]:
+    """What a test of names says of a column."""
+    return cached_property(lambda column: test(column.name))
+
+
 @dataclass(frozen=True, eq=False)
 class Column:
-    """What a column holds, looked at once."""
+    """What a column is called and holds, looked at once."""
 
     name: str
     cells: pd.Series[Any]
+
+    is_judge = _called(column_names.is_judge)
+    is_person = _called(column_names.is_person)
+    is_rater = _called(column_names.is_rater)
+    is_criterion = _called(column_names.is_criterion)
+    is_reason = _called(column_names.is_reason)
+    is_date = _called(column_names.is_date)
+    is_attribute = _called(column_names.is_attribute)
+    is_nobodys = _called(column_names.is_nobodys)
+    is_derived = _called(column_names.is_derived)
+    may_be_a_person = _called(column_names.may_be_a_person)
+
+    def __str__(self) -> str:
+        """Its name, as in a message."""
+        return self.name
+
+    @cached_property
+    def plain(self) -> str:
+        """Its name in plain form."""
+        return plain(self.name)
+
+    @property
+    def ending(self) -> str:
+        """The last word of its name."""
+        return self.plain.rsplit("_", 1)[-1]
 
     @cached_property
     def filled(self) -> pd.Series[Any]:
@@ -178,7 +209,7 @@ class Column:
 def like_ratings(frame: pd.DataFrame, name: str) -> bool:
     """Whether a column of a table looks like ratings, whatever it was read as, and is not called as other things."""
     column = Column(name, frame[name]) if name in frame else None
-    if column is None or is_nobodys(name) or is_reason(name):
+    if column is None or column.is_nobodys or column.is_reason:
         return False
     few = 1 < len(column.distinct) <= FEW_LABELS and not (column.wordy or column.dated)
     return few and column.like_ratings and (column.numeric or column.holds_labels)
@@ -198,28 +229,24 @@ class Roles:
         self.ignored = dict.fromkeys(given.get("ignore", ()), "as you said")
         named = [v for k, v in given.items() if k not in ("judges", "people", "raters", "ignore", *SETTINGS)]
         named += given.get("raters", {}).values()
-        columns = {c for v in named for c in ((v,) if isinstance(v, str) else v)}
-        self.free = [name for name in self.columns if name not in columns and name not in self.ignored]
+        names = {*self.ignored, *(c for v in named for c in ((v,) if isinstance(v, str) else v))}
+        self.free = [column for name, column in self.columns.items() if name not in names]
         self.taken: dict[str, Any] = {
             k: v for k, v in given.items() if k != "ignore" and (v or k in ("target", "cluster", "slices"))
         }
 
-    def take(self, role: str, name: str) -> None:
+    def take(self, role: str, column: Column) -> None:
         """Give a free column the role, alone where it may have several."""
-        self.taken[role] = (name,) if role in LISTS else name
-        self.free.remove(name)
+        self.taken[role] = (column.name,) if role in LISTS else column.name
+        self.free.remove(column)
 
     def take_named(
         self, role: str, fits: Callable[[Column], bool] = lambda column: True, names: Iterable[str] | None = None
     ) -> None:
         """Give the role to the first free column that is called so and fits; `names` in place of the role's own."""
-        if role in self.taken:
-            return
-        for wanted in names or NAMES[role]:
-            for name in self.free:
-                if plain(name) == wanted and len(self.columns[name].distinct) and fits(self.columns[name]):
-                    self.take(role, name)
-                    return
+        called = (c for name in names or NAMES[role] for c in self.free if c.plain == name)
+        if role not in self.taken and (column := next((c for c in called if len(c.distinct) and fits(c)), None)):
+            self.take(role, column)
 
     @property
     def stated(self) -> set[str]:
@@ -227,18 +254,18 @@ class Roles:
         return {*self.taken.get("people", ()), *self.taken.get("judges", ())}
 
     @property
-    def rated(self) -> list[str]:
+    def rated(self) -> list[Column]:
         """Free columns that may hold ratings, and are not called as attributes are."""
-        return [name for name in self.free if self.columns[name].rating and not is_attribute(name)]
+        return [column for column in self.free if column.rating and not column.is_attribute]
 
-    def leave_out(self, names: Collection[str], why: str) -> None:
+    def leave_out(self, columns: Collection[Column], why: str) -> None:
         """These columns are read as nothing."""
-        self.ignored |= dict.fromkeys(names, why)
-        self.use(names)
+        self.ignored |= {column.name: why for column in columns}
+        self.use(columns)
 
-    def use(self, names: Collection[str]) -> None:
+    def use(self, columns: Collection[Column]) -> None:
         """These columns are free no longer."""
-        self.free = [name for name in self.free if name not in names]
+        self.free = [column for column in self.free if column not in columns]
 
     def filled(self, *names: str) -> list[str]:
         """The columns of those of these roles that are taken, in this order; of several columns each."""

@@ -263,8 +263,8 @@ def with_counted_items(judged: Judgements) -> Judgements:
     counts = as_numbers(frame[column])
     whole = (counts >= 1) & (counts % 1 == 0)
     take_item(guess, int(counts[whole].sum()))
-    item = guess.filled("item") or [name for name in guess.free if guess.columns[name].wordy]
-    answers = [name for name in guess.free if guess.columns[name].rating]
+    item = guess.filled("item") or [c.name for c in guess.free if c.wordy]
+    answers = [c.name for c in guess.free if c.rating]
     if not given and item and not (answers and whole.all() and not frame[answers].duplicated().any()):
         return judged
     if not given and (item or plain(column) not in COUNTS[:2]):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recuse.readers.column_names import FACTORS, NAMES, PARTS, TALKS, is_date, is_judge, is_person, plain, rater_name
+from recuse.readers.column_names import FACTORS, NAMES, PARTS, TALKS, is_person, plain, rater_name
 from recuse.readers.columns import MOST_SLICES, Column, Roles
 from recuse.readers.judgement_rows import Judgements
 from recuse.readers.mapping import ColumnMapping
@@ -32,13 +32,11 @@ def take_item(roles: Roles, rows: int = 0) -> None:
     """A column that is called an item, or one of many ids or numbers. `rows`: how many the table stands for, where that
     is more than it has."""
     roles.take_named("item", lambda c: len(c.distinct) > 1 or len(roles.frame) == 1)
-    if "item" in roles.taken:
-        return
     fewest = max(2, max(rows, len(roles.frame)) // 50)
-    for name in roles.free:
-        called = plain(name).endswith(("id", "_no", "_nr", "number", "name")) or plain(name).startswith("id_")
-        if called and len(roles.columns[name].distinct) > fewest:
-            roles.take("item", name)
+    for column in roles.free if "item" not in roles.taken else ():
+        called = column.plain.endswith(("id", "_no", "_nr", "number", "name")) or column.plain.startswith("id_")
+        if called and len(column.distinct) > fewest:
+            roles.take("item", column)
             return
 
 
@@ -50,20 +48,18 @@ def take_what_raters_share(roles: Roles) -> None:
     `RecuseError` where nothing names what was judged and several raters are below one another: each row would be a text
     of its own, and no two raters would share one."""
     rater = roles.taken.get("rater")
-    column = next(iter(roles.columns.values()))
-    if not (rater or roles.taken.get("item") or is_judge(column.name) or is_date(column.name)) and column.is_a_key:
-        roles.use([column.name])
-        roles.taken["item"] = (column.name,)
-    if roles.taken.get("item") or not rater:
-        return
-    if "first" in roles.taken and roles.columns[roles.taken["first"]].wordy:
-        return  # the two texts say what was judged
-    free = [roles.columns[name] for name in roles.free]
-    names = [c for c in free if not (c.wordy or is_date(c.name) or c.has_fraction)]
-    texts = [c for c in free if c.wordy and plain(c.name).rsplit("_", 1)[-1] not in NAMES["reason"]]
+    first = next(iter(roles.columns.values()))
+    if not (rater or roles.taken.get("item") or first.is_judge or first.is_date) and first.is_a_key:
+        roles.use([first])
+        roles.taken["item"] = (first.name,)
+    pair = "first" in roles.taken and roles.columns[roles.taken["first"]].wordy
+    if roles.taken.get("item") or not rater or pair:
+        return  # the two texts of a pair say what was judged
+    names = [c for c in roles.free if not (c.wordy or c.is_date or c.has_fraction)]
+    texts = [c for c in roles.free if c.wordy and not c.is_reason]
+    alike = [c for c in roles.free if c.plain in NAMES["item"] and len(c.distinct) == 1]
     _take_shared(roles, [*names, *texts])
     if not roles.taken.get("item") and len(roles.columns[rater].distinct) > 1 and len(roles.frame) > SURELY:
-        alike = [c.name for c in free if plain(c.name) in NAMES["item"] and len(c.distinct) == 1]
         why = f" ({alike[0]} is the same in every row)" if alike else ""
         raise RecuseError(
             f"no column says what was judged{why}, so no two raters' rows could be about one text; name it: --item "
@@ -74,11 +70,9 @@ def take_what_raters_share(roles: Roles) -> None:
 def take_item_of_pairs(roles: Roles) -> None:
     """Where nothing is called an item beside a pair, the column whose levels come again for other pairs, or for the
     same two the other way round: both orders are told by it."""
-    if roles.taken.get("item") or "first" not in roles.taken:
-        return
-    chosen = [n for n in roles.free if plain(n) in NAMES["value"] or plain(n).rsplit("_", 1)[-1] in NAMES["reason"]]
-    free = [roles.columns[name] for name in roles.free if name not in chosen]
-    _take_shared(roles, [c for c in free if not (is_date(c.name) or c.holds_labels or c.has_fraction)])
+    if not roles.taken.get("item") and "first" in roles.taken:
+        free = [c for c in roles.free if not (c.plain in NAMES["value"] or c.is_reason or c.is_date)]
+        _take_shared(roles, [c for c in free if not (c.holds_labels or c.has_fraction)])
 
 
 def _take_shared(roles: Roles, columns: Sequence[Column]) -> None:
@@ -87,19 +81,19 @@ def _take_shared(roles: Roles, columns: Sequence[Column]) -> None:
     for column in columns:
         again = SURELY < len(column.distinct) <= len(column.filled) / 2
         if again and not roles.frame.duplicated([*keys, column.name]).any():
-            roles.take("item", column.name)
+            roles.take("item", column)
             return
 
 
 def take_parts(roles: Roles) -> None:
     """A column that numbers the parts of an item, where several rows are about one: another turn is no repeat."""
     item = roles.taken.get("item", ())
-    names = [name for name in roles.free if plain(name) in PARTS and len(roles.columns[name].distinct) > 1]
-    if not names or len(item) != 1 or "item" in roles.given:
+    parts = [c for c in roles.free if c.plain in PARTS and len(c.distinct) > 1][:1]
+    if not parts or len(item) != 1 or "item" in roles.given:
         return
     if roles.frame.duplicated(roles.filled("item", "rater", "criterion", "target")).any():
-        roles.taken["item"] = (*item, names[0])
-        roles.use(names[:1])
+        roles.taken["item"] = (*item, parts[0].name)
+        roles.use(parts)
 
 
 def take_cluster(roles: Roles) -> None:
@@ -109,33 +103,29 @@ def take_cluster(roles: Roles) -> None:
     many = len(item) == 2 and len(roles.columns[item[0]].distinct) >= FEWEST_CLUSTERS
     if "cluster" not in roles.taken and len(item) == 2 and (plain(item[0]) in TALKS or many):
         roles.taken["cluster"] = item[0]
-    roles.take_named("cluster", lambda c: _holds_clusters(roles, c, 2), TALKS)
-    roles.take_named("cluster", lambda c: _holds_clusters(roles, c, FEWEST_CLUSTERS))
 
+    def holds_clusters(column: Column, fewest: int) -> bool:
+        """Whether every item lies in one level of it, and a level holds several items."""
+        if column.wordy or not fewest <= len(column.distinct) < len(roles.frame):
+            return False
+        pairs = roles.frame[[*item, column.name]].drop_duplicates()
+        return not item or len(column.distinct) < len(pairs) > 2 * int(pairs.duplicated([*item]).sum())
 
-def _holds_clusters(roles: Roles, column: Column, fewest: int) -> bool:
-    """Whether every item lies in one level of it, and a level holds several items."""
-    if column.wordy or not fewest <= len(column.distinct) < len(roles.frame):
-        return False
-    item = roles.filled("item")
-    if not item:
-        return True
-    pairs = roles.frame[[*item, column.name]].drop_duplicates()
-    return len(pairs) > len(column.distinct) and 2 * int(pairs.duplicated(item).sum()) < len(pairs)
+    roles.take_named("cluster", lambda c: holds_clusters(c, 2), TALKS)
+    roles.take_named("cluster", lambda c: holds_clusters(c, FEWEST_CLUSTERS))
 
 
 def take_factors(roles: Roles) -> None:
     """Known names that vary while rater, item and target stay the same."""
     if "factors" in roles.taken:
         return
-    factors = []
-    for name in (name for name in roles.free if plain(name) in FACTORS):
-        levels = {*roles.columns[name].distinct}
-        known = levels <= {*LEVELS.get(plain(name), levels)} and len(levels) > 1
-        if known and _varies(roles, name, roles.filled("item", "rater", "target")):
-            factors.append(name)
+    keys = roles.filled("item", "rater", "target")
+    factors = [
+        c for c in roles.free if c.plain in FACTORS and len(c.distinct) > 1
+        and {*c.distinct} <= {*LEVELS.get(c.plain, c.distinct)} and _varies(roles, c, keys)
+    ]  # fmt: skip
     roles.use(factors)
-    roles.taken["factors"] = tuple(factors)
+    roles.taken["factors"] = tuple(map(str, factors))
 
 
 def take_what_tells_apart(roles: Roles) -> None:
@@ -145,14 +135,12 @@ def take_what_tells_apart(roles: Roles) -> None:
         return
     keys = roles.filled("item", "rater", "criterion", "factors")
     again = int(roles.frame.duplicated(keys).sum())
-    for name in roles.free if again else ():
-        column = roles.columns[name]
-        names = not (column.numeric or column.wordy or is_date(name))
-        other = is_judge(name) or is_person(name) or plain(name) in (*NAMES["repeat"], *TALKS)
+    for column in roles.free if again else ():
+        other = column.is_rater or column.is_date or column.plain in (*NAMES["repeat"], *TALKS)
         chance = column.holds_labels and again < SURELY  # a few ratings may differ by chance
-        some = 1 < len(column.distinct) <= len(roles.frame) // 2
-        if some and names and not (other or chance) and not roles.frame.duplicated([*keys, name]).any():
-            roles.take("target", name)
+        some = 1 < len(column.distinct) <= len(roles.frame) // 2 and not (column.numeric or column.wordy)
+        if some and not (other or chance) and not roles.frame.duplicated([*keys, column.name]).any():
+            roles.take("target", column)
             return
 
 
@@ -161,23 +149,19 @@ def take_slices(roles: Roles) -> None:
     if "slices" in roles.taken:
         return
     keys = roles.filled("item", "target")
-    slices = []
-    for name in roles.free:
-        column = roles.columns[name]
-        few = 1 < len(column.distinct) <= MOST_SLICES and 2 * len(column.distinct) <= len(column.filled)
-        names = not (column.numeric or column.wordy or is_date(name) or column.dated)
-        reason = plain(name).rsplit("_", 1)[-1] in NAMES["reason"]
-        if few and names and not reason and not _varies(roles, name, keys):
-            slices.append(name)
+    slices = [
+        c for c in roles.free if 1 < len(c.distinct) <= MOST_SLICES and 2 * len(c.distinct) <= len(c.filled)
+        and not (c.numeric or c.wordy or c.dated or c.is_date or c.is_reason or _varies(roles, c, keys))
+    ]  # fmt: skip
     roles.use(slices)
-    roles.taken["slices"] = tuple(slices)
+    roles.taken["slices"] = tuple(map(str, slices))
 
 
-def _varies(roles: Roles, name: str, keys: list[str]) -> bool:
+def _varies(roles: Roles, column: Column, keys: list[str]) -> bool:
     """Whether it says several things in rows that are alike in `keys`."""
-    if not keys or len(roles.columns[name].distinct) > 50:
+    if not keys or len(column.distinct) > 50:
         return False
-    return bool((roles.frame.groupby(keys, sort=False)[name].nunique() > 1).any())
+    return bool((roles.frame.groupby(keys, sort=False)[column.name].nunique() > 1).any())
 
 
 SELDOM = 0.2

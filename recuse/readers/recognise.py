@@ -4,47 +4,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, product
 
-from recuse.readers.column_names import (
-    COUNTS,
-    NAMES,
-    PROMPTS,
-    SETS,
-    SURE,
-    THIRD,
-    WINNERS,
-    as_option,
-    is_attribute,
-    is_judge,
-    is_person,
-    plain,
-    told_apart,
-)
-from recuse.readers.columns import Roles
-from recuse.readers.item_columns import (
-    SURELY,
-    take_cluster,
-    take_factors,
-    take_item,
-    take_item_of_pairs,
-    take_parts,
-    take_slices,
-    take_what_raters_share,
-    take_what_tells_apart,
-)
+from recuse.readers import column_names, item_columns
+from recuse.readers.column_names import NAMES, PROMPTS, SETS, WINNERS, as_option, is_judge, is_person, told_apart
+from recuse.readers.columns import Column, Roles
 from recuse.readers.judgement_rows import Judgements
 from recuse.readers.mapping import ColumnMapping
+from recuse.readers.named_raters import names_raters, names_systems, take_sources, users_rated
 from recuse.readers.nobodys_columns import check_left_out, leave_out_who_gave
-from recuse.readers.rater_columns import (
-    choosers_between,
-    names_raters,
-    names_systems,
-    take_raters,
-    take_raters_beside,
-    take_sources,
-    users_rated,
-)
+from recuse.readers.rater_columns import choosers_between, take_raters, take_raters_beside
 from recuse.readers.raw_table import RawTable, shown
 from recuse.readers.reshaping import without_unrated_roles
 from recuse.schema import RecuseError
@@ -73,32 +42,38 @@ def _recognised(raw: RawTable) -> ColumnMapping:
     roles.take_named("rater", lambda c: users_rated(roles, c), ("user_id",))
     take_sources(roles)
     _take_kind(roles)
-    take_item(roles)
+    item_columns.take_item(roles)
     roles.take_named("criterion", lambda c: len(c.distinct) <= 100 and not c.numeric)
     _take_value(roles)
     take_raters_beside(roles)
-    take_what_raters_share(roles)
-    take_item_of_pairs(roles)
-    take_parts(roles)
+    item_columns.take_what_raters_share(roles)
+    item_columns.take_item_of_pairs(roles)
+    item_columns.take_parts(roles)
     roles.take_named("repeat", lambda c: len(c.distinct) <= 1000 and c.numeric)
-    sets = [name for name in roles.free if roles.columns[name].holds_sets]  # a right answer answers as others do
-    roles.take_named("gold", lambda c: c.rating and len(c.distinct) > 1 and (not c.holds_sets or len(sets) > 1))
+    sets = sum(c.holds_sets for c in roles.free)  # a right answer answers as others do
+    roles.take_named("gold", lambda c: c.rating and len(c.distinct) > 1 and (not c.holds_sets or sets > 1))
     roles.take_named("author", lambda c: not c.wordy)
     roles.take_named("reason", lambda c: not c.numeric)
     if not roles.taken.get("first"):
         roles.take_named("target", lambda c: names_systems(roles, c))
     roles.take_named("order", lambda c: set(c.distinct) <= {"ab", "ba"})
-    take_cluster(roles)
+    item_columns.take_cluster(roles)
     roles.take_named("text", lambda c: c.wordy or c.told_once)
-    take_factors(roles)
-    take_what_tells_apart(roles)
+    item_columns.take_factors(roles)
+    item_columns.take_what_tells_apart(roles)
     leave_out_who_gave(roles)
     take_raters(roles)
     check_left_out(roles)
     _check_target(roles)
-    take_slices(roles)
-    _check_something_rated(roles)
-    roles.ignored |= {name: _why(roles, name) for name in roles.free}
+    item_columns.take_slices(roles)
+    if not any(roles.taken.get(role) for role in ("value", "repeats", "raters")):
+        lists = [c.name for c in roles.columns.values() if c.filled.astype(str).str.startswith("[{").any()]
+        nested = f". Of {', '.join(lists)}, which hold lists, write a row for each entry first" if lists else ""
+        raise RecuseError(
+            "no column holds ratings that could be recognised; name it: --value COLUMN beside --rater COLUMN, or "
+            f"--judge COLUMN and --people COLUMN in a wide table. There are: {', '.join(roles.columns)}{nested}"
+        )
+    roles.ignored |= {column.name: _why_ignored(roles, column) for column in roles.free}
     return ColumnMapping(**roles.taken, ignored=roles.ignored)
 
 
@@ -110,7 +85,7 @@ def _check_width(roles: Roles) -> None:
     """`RecuseError` for a table of very many columns that hold ratings, of which nobody said whose they are."""
     if len(roles.free) <= MOST_RATED or roles.filled("raters", "people", "judges"):
         return
-    rated = [*islice((name for name in roles.free if roles.columns[name].rating), MOST_RATED + 1)]
+    rated = [*islice((column.name for column in roles.free if column.rating), MOST_RATED + 1)]
     if len(rated) > MOST_RATED:
         raise RecuseError(
             f"more than {MOST_RATED} columns hold ratings ({', '.join(map(shown, rated[:3]))}, ...). If every row is a "
@@ -128,27 +103,26 @@ def _check_sides(roles: Roles) -> None:
     score_1 beside answer_0 and answer_1: each is about one text, and none is another rater's or a repeat."""
     if roles.filled("raters", "people", "judges", "value", "repeats", "rater"):
         return
-    called = {plain(name): roles.columns[name] for name in roles.free}
+    called = {column.plain: column for column in roles.free}
     pairs = [(called[a], called[b]) for a, b in told_apart(called)]
     texts = [pair for pair in pairs if all(c.wordy or c.told_once for c in pair)]
-    others = [pair for pair in pairs if not is_person(pair[0].name)] if texts else []
+    others = [pair for pair in pairs if not pair[0].is_person] if texts else []
     rated = [c for p in others if all((c.numeric or c.holds_labels) and c.rating for c in p) for c in p]
     free = called.values() if texts else ()
     lists = [c for c in free if len(c.distinct) and all(TWO_NUMBERS.fullmatch(str(v)) for v in c.distinct)]
     if about := [c.name for c in lists or rated]:
         raise RecuseError(
-            f"{' and '.join(about[:2])} say something of {texts[0][0].name} and {texts[0][1].name}, each of its own "
-            f"text; write a row per text, with columns item, system and score, or a column winner; if they are no "
-            f"ratings, say --ignore {','.join(about)}"
+            f"{' and '.join(about[:2])} say something of {texts[0][0]} and {texts[0][1]}, each of its own text; write "
+            "a row per text, with columns item, system and score, or a column winner; if they are no ratings, say "
+            f"--ignore {','.join(about)}"
         )
-    orders = [(a, b) for a in called for end, other in ORDERS_SHOWN if a.endswith(end)
-              for b in (a.removesuffix(end) + other,) if b in called and called[a].rating]  # fmt: skip
-    if orders:
-        one, other = (called[name].name for name in orders[0])
-        raise RecuseError(
-            f"{one} and {other} look like a judge's answers to the two texts of a pair in both orders; write a row for "
-            f"each, with a column order that holds ab or ba, or leave one out with --ignore {other}"
-        )
+    for (name, one), (end, turned) in product(called.items(), ORDERS_SHOWN):
+        other = called.get(name.removesuffix(end) + turned)
+        if name.endswith(end) and other and one.rating:
+            raise RecuseError(
+                f"{one} and {other} look like a judge's answers to the two texts of a pair in both orders; write a row "
+                f"for each, with a column order that holds ab or ba, or leave one out with --ignore {other}"
+            )
 
 
 def _check_target(roles: Roles) -> None:
@@ -159,7 +133,7 @@ def _check_target(roles: Roles) -> None:
     if not (target and item and raters) or "target" in roles.given:
         return
     groups = roles.frame.groupby(item, sort=False)
-    if len(groups) < SURELY or (groups[target].nunique() < 2).any():
+    if len(groups) < item_columns.SURELY or (groups[target].nunique() < 2).any():
         return
     same = [c for c in raters if len(roles.columns[c].distinct) > 1 and (groups[c].nunique() == 1).all()]
     if all(map(is_judge, roles.columns[target].words)):
@@ -175,49 +149,43 @@ def _check_target(roles: Roles) -> None:
 
 
 def _take_repeats(roles: Roles) -> None:
-    if "repeats" in roles.taken:
+    several = [c for c in roles.free if REPEATS.match(c.plain) and c.rating]
+    if "repeats" in roles.taken or len(several) < 2:
         return
-    several = [n for n in roles.free if REPEATS.match(plain(n)) and roles.columns[n].rating]
-    rest = [c for n in roles.free if n not in several and (c := roles.columns[n]).rating and not is_attribute(n)]
-    beside = [c.name for c in rest if is_judge(c.name) or is_person(c.name)] if len(several) > 1 else []
-    alike = [n for n in beside if roles.columns[n].answers_like(roles.columns[several[0]])]
-    named = [n for n in roles.free if plain(n) in NAMES["rater"] and n not in alike]  # those asked are in its rows
-    if (
-        alike
-        and not roles.filled("raters", "people", "judges", "rater")
-        and not any(names_raters(roles, roles.columns[n]) for n in named)
-    ):
-        if not any(is_judge(name) for name in alike):  # a judge asked several times, people beside it
-            roles.taken["raters"] = {"judge": tuple(several), **{name: (name,) for name in alike}}
-            roles.use([*several, *alike])
-        elif not all(plain(name)[0] == "r" and plain(name)[1:].isdigit() for name in several):
-            raise RecuseError(
-                f"{', '.join(several)} stand beside {', '.join(alike)}: if they are other raters, say --people "
-                f"{as_option(several)} --judges {as_option(alike)}; if they are repeats, name their columns after "
-                f"their judge ({alike[0]}_1, {alike[0]}_2)"
-            )
-        return
-    if len(several) > 1:
-        roles.taken["repeats"] = tuple(several)
+    alike = [c for c in roles.rated if c not in several and c.is_rater and c.answers_like(several[0])]
+    named = [c for c in roles.free if c.plain in NAMES["rater"] and c not in alike]  # those asked are in its rows
+    names = tuple(map(str, several))
+    if not alike or roles.filled("raters", "people", "judges", "rater") or any(names_raters(roles, c) for c in named):
+        roles.taken["repeats"] = names
         roles.use(several)
+    elif not any(c.is_judge for c in alike):  # a judge asked several times, people beside it
+        roles.taken["raters"] = {"judge": names, **{c.name: (c.name,) for c in alike}}
+        roles.use([*several, *alike])
+    elif not all(c.plain[0] == "r" and c.plain[1:].isdigit() for c in several):
+        others = [*map(str, alike)]
+        raise RecuseError(
+            f"{', '.join(names)} stand beside {', '.join(others)}: if they are other raters, say --people "
+            f"{as_option(names)} --judges {as_option(others)}; if they are repeats, name their columns after their "
+            f"judge ({others[0]}_1, {others[0]}_2)"
+        )
 
 
 def _take_pair(roles: Roles) -> None:
     """Two columns with the names of what met, else with the two texts themselves."""
     if "first" in roles.taken or "second" in roles.taken:
         return
-    named = {plain(n): n for n in roles.free if not roles.columns[n].wordy and not roles.columns[n].numeric}
-    texts = {plain(n): n for n in roles.free if roles.columns[n].wordy or roles.columns[n].told_once}
+    named = {c.plain: c for c in roles.free if not (c.wordy or c.numeric)}
+    texts = {c.plain: c for c in roles.free if c.wordy or c.told_once}
     ends = [(a, b) for a, b in told_apart(named) if {*a.split("_")} & {*NAMES["target"]} and not a[-1].isdigit()]
     pairs = []
     for a, b in ((a, b) for a, b in (*PLACES, *ends) if {a, b} <= named.keys()):
-        one, other = named[a], named[b]
-        shared = {*roles.columns[one].distinct} & {*roles.columns[other].distinct}
-        if shared or a not in ("a", "left"):  # columns a and b must share a name, since raters may be called so
-            pairs.append((one, other))
+        # columns a and b must share a name, since raters may be called so
+        if a not in ("a", "left") or {*named[a].distinct} & {*named[b].distinct}:
+            pairs.append((named[a], named[b]))
     pairs += [(texts[a], texts[b]) for a, b in (*PLACES, *told_apart(texts)) if {a, b} <= texts.keys()]
+    winners = any(column.plain in WINNERS for column in roles.free)
     for one, other in pairs:
-        won = one in named.values() and any(plain(n) in WINNERS for n in roles.free)
+        won = winners and one in named.values()
         if won or "value" in roles.taken or choosers_between(roles, one, other):
             _check_no_third(roles, one, other)
             roles.take("first", one)
@@ -225,10 +193,10 @@ def _take_pair(roles: Roles) -> None:
             return
 
 
-def _check_no_third(roles: Roles, one: str, other: str) -> None:
+def _check_no_third(roles: Roles, one: Column, other: Column) -> None:
     """`RecuseError` where a third column is called as these two are: the best of three is no choice between two."""
-    called = {plain(name): name for name in roles.free if len(roles.columns[name].distinct)}
-    for third in (called[b] for a, b in told_apart(called, THIRD) if a == plain(other)):
+    called = {column.plain: column for column in roles.free if len(column.distinct)}
+    for third in (called[b] for a, b in told_apart(called, column_names.THIRD) if a == other.plain):
         raise RecuseError(
             f"{one}, {other} and {third} are three to choose from, and choices between two are read; write a row for "
             f"each two of them, with columns first, second and winner, or a row for each text, with columns item, "
@@ -244,13 +212,14 @@ def _take_kind(roles: Roles) -> None:
     person, of some the one and of some the other."""
     roles.take_named("kind", lambda c: len(c.distinct) <= MOST_KINDS and not c.numeric)
     rater = roles.taken.get("rater")
-    for name in roles.free if rater and "kind" not in roles.taken else ():
-        kinds = roles.columns[name].distinct
-        if not 2 <= len(kinds) <= MOST_KINDS or any(is_judge(str(k)) == is_person(str(k)) for k in kinds):
+    for column in roles.free if rater and "kind" not in roles.taken else ():
+        kinds = [*map(str, column.distinct[: MOST_KINDS + 1])]
+        known = all(is_judge(kind) != is_person(kind) for kind in kinds) and len({*map(is_judge, kinds)}) == 2
+        if len(kinds) > MOST_KINDS or not known:
             continue
-        each = roles.frame[[rater, name]].drop_duplicates()
-        if len({is_judge(str(k)) for k in kinds}) == 2 and each[rater].is_unique and (each[name] != "").all():
-            roles.take("kind", name)
+        each = roles.frame[[rater, column.name]].drop_duplicates()
+        if each[rater].is_unique and (each[column.name] != "").all():
+            roles.take("kind", column)
             return
 
 
@@ -258,8 +227,8 @@ def _take_value(roles: Roles) -> None:
     if "value" in roles.taken or "repeats" in roles.taken:
         return
     if "first" in roles.taken:
-        choosers = choosers_between(roles, roles.taken["first"], roles.taken.get("second", ""))
-        if "rater" not in roles.taken and len(choosers) > 1:
+        first, second = (roles.columns[roles.taken[side]] for side in ("first", "second"))
+        if "rater" not in roles.taken and len(choosers_between(roles, first, second)) > 1:
             return  # a column each: what is called label is somebody's beside the others'
         roles.take_named("value", lambda c: len(c.distinct) <= 40, WINNERS)
     elif "rater" in roles.taken:
@@ -267,35 +236,21 @@ def _take_value(roles: Roles) -> None:
         roles.take_named("value", lambda c: c.rating)
         roles.take_named("value", lambda c: c.numeric and c.like_ratings, ("note",))  # a remark, in French a mark
     if "value" in roles.taken:
-        sets = [name for name in roles.free if plain(name) in SETS and len(roles.columns[name].distinct)]
+        sets = [column for column in roles.free if column.plain in SETS and len(column.distinct)]
         roles.use(sets)
-        roles.taken["value"] = (*roles.taken["value"], *sets)
+        roles.taken["value"] = (*roles.taken["value"], *map(str, sets))
 
 
-def _check_something_rated(roles: Roles) -> None:
-    if any(roles.taken.get(role) for role in ("value", "repeats", "raters")):
-        return
-    lists = [c.name for c in roles.columns.values() if c.filled.astype(str).str.startswith("[{").any()]
-    nested = f". Of {', '.join(lists)}, which hold lists, write a row for each entry first" if lists else ""
-    raise RecuseError(
-        "no column holds ratings that could be recognised; name it: --value COLUMN beside --rater COLUMN, or "
-        f"--judge COLUMN and --people COLUMN in a wide table. There are: {', '.join(roles.columns)}{nested}"
-    )
-
-
-def _why(roles: Roles, name: str) -> str:
-    column = roles.columns[name]
+def _why_ignored(roles: Roles, column: Column) -> str:
     if not len(column.distinct):
         return "empty"
-    if plain(name) in COUNTS and column.numeric:
-        return f"items have names of their own; if it says how many of them each row stands for, say --count {name}"
+    if column.plain in column_names.COUNTS and column.numeric:
+        return f"items have names of their own; if it says how many of them each row stands for, say --count {column}"
     if len(column.distinct) == 1:
-        own = not roles.taken.get("item") and plain(name) in NAMES["item"]
+        own = not roles.taken.get("item") and column.plain in NAMES["item"]
         return "the same in every row" + ("; each row is read as a text of its own, else say --item" if own else "")
-    if column.numeric and not {*SURE}.isdisjoint(plain(name).split("_")):
+    if column.numeric and not {*column_names.SURE}.isdisjoint(column.plain.split("_")):
         return "how sure somebody was, by its name; if texts were rated so, call it otherwise (assurance)"
-    if plain(name) in PROMPTS:
+    if column.plain in PROMPTS:
         return "what the texts answer"
-    if column.wordy:
-        return "free text"
-    return f"not recognised ({len(column.distinct)} different values)"
+    return "free text" if column.wordy else f"not recognised ({len(column.distinct)} different values)"
