@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from shlex import quote
@@ -187,3 +187,49 @@ def base_of(name: str, names: Sequence[str]) -> str:
     if match and sum(bool((o := NUMBERED.match(n)) and o[1] == match[1]) for n in names) + (match[1] in names) > 1:
         return match[1]
     return name
+
+
+# --------------------------------------------------------------------------- named after two things at once
+
+PLACES, BRACKETED = re.compile(r"[ _.:/|-]+"), re.compile(r"^[(\[](.*)[)\]]$")  # "Clarity (Anna)"
+NOBODY_KNOWN = 3
+"""From so many raters on, a whole table of raters x criteria is one although no rater is called as judges or people."""
+FILLED = 0.6
+"""Of raters x criteria, how many must be there: a rater may leave a criterion out."""
+
+
+def crossed_names(names: Sequence[str], stated: Collection[str] = ()) -> dict[str, tuple[str, str]] | None:
+    """Name -> rater and criterion where every name is one of each, in one order, with at least two of both, and one
+    side bears names of judges or people, as they are called or `stated` to be; or where three and more stand before
+    each of the same criteria, called as criteria are. None where the names are no such table."""
+    for parts in splits(names):
+        fronts, backs = ({part[side] for part in parts.values()} for side in (0, 1))
+        if min(len(fronts), len(backs)) < 2 or len(names) < FILLED * len(fronts) * len(backs):
+            continue
+        by_front, by_back = (any(is_rater(n) or n in stated for n in side) for side in (fronts, backs))
+        if not by_front and not by_back and len(names) == len(fronts) * len(backs):  # every criterion of every rater
+            several = len(fronts) >= NOBODY_KNOWN  # answer_precision, context_precision are criteria of one rater
+            by_front = several and any(map(is_criterion, backs)) and not any(map(is_criterion, fronts))
+        if by_front == by_back or any(n.isdigit() for n in (backs if by_front else fronts)):
+            continue
+        return {name: part if by_front else part[::-1] for name, part in parts.items()}
+    return None
+
+
+def splits(names: Sequence[str]) -> Iterator[dict[str, tuple[str, str]]]:
+    """Every way to cut all names in two such that front or back of one name, whichever, comes again: a criterion may
+    hold a blank or a line of its own, so the cut is found by what the names share, whatever stands between."""
+    cuts = {n: [(n[: cut.start()], n[cut.end() :]) for cut in PLACES.finditer(n)] for n in names}
+    beside: tuple[dict[str, set[str]], ...] = ({}, {})
+    for parted in (each for own in cuts.values() for each in own):
+        for side in (0, 1):
+            beside[side].setdefault(parted[side], set()).add(parted[1 - side])
+    seen = []
+    for front, back in (each for own in (cuts.values() if len(names) >= 4 else ()) for each in own):
+        fronts, backs = beside[1][back], beside[0][front]
+        if len(fronts) * len(backs) < len(names):
+            continue
+        parts = {n: part for n in names for part in reversed(cuts[n]) if part[0] in fronts and part[1] in backs}
+        if len(parts) == len(names) and parts not in seen:
+            seen.append(parts)
+            yield {n: (BRACKETED.sub(r"\1", one), BRACKETED.sub(r"\1", other)) for n, (one, other) in parts.items()}

@@ -206,6 +206,11 @@ class Column:
         return {*labels_of(pd.Series(self.distinct))}
 
 
+def columns_of(frame: pd.DataFrame) -> list[Column]:
+    """The columns of a table of strings, in its order."""
+    return [Column(str(name), frame[name]) for name in frame.columns]
+
+
 def like_ratings(frame: pd.DataFrame, name: str) -> bool:
     """Whether a column of a table looks like ratings, whatever it was read as, and is not called as other things."""
     column = Column(name, frame[name]) if name in frame else None
@@ -225,7 +230,7 @@ class Roles:
 
     def __init__(self, frame: pd.DataFrame, given: Mapping[str, Any]) -> None:
         self.frame, self.given = frame, given
-        self.columns = {str(name): Column(str(name), frame[name]) for name in frame.columns}
+        self.columns = {column.name: column for column in columns_of(frame)}
         self.ignored = dict.fromkeys(given.get("ignore", ()), "as you said")
         named = [v for k, v in given.items() if k not in ("judges", "people", "raters", "ignore", *SETTINGS)]
         named += given.get("raters", {}).values()

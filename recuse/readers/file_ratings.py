@@ -22,7 +22,6 @@ from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import check_thresholds
 from recuse.readers.column_names import plain
 from recuse.readers.counts import with_counted_items, without_counts
-from recuse.readers.crossed_names import with_systems_apart
 from recuse.readers.exports import as_exported
 from recuse.readers.formats import FOLDED, RatingsSource, read_source
 from recuse.readers.item_columns import groups_of, with_gold, with_merged_cells, with_whole_items
@@ -40,6 +39,7 @@ from recuse.readers.reshaping import (
     with_marked_answers,
     with_places,
     with_shares_of_scales,
+    with_systems_apart,
 )  # fmt: skip
 from recuse.readers.values import as_numbers, spelled
 from recuse.schema import RecuseError

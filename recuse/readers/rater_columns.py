@@ -9,7 +9,6 @@ from functools import partial
 from recuse.readers import column_names
 from recuse.readers.column_names import NAMES, as_option, base_of, is_judge, is_person, is_rater, plain, rater_name
 from recuse.readers.columns import MOST_SLICES, Column, Roles
-from recuse.readers.crossed_names import crossed_names
 from recuse.readers.named_raters import answers_as_others
 from recuse.readers.nobodys_columns import check_related, leave_out_derived
 from recuse.readers.values import STATUSES, chosen
@@ -277,7 +276,7 @@ def _take_wide(roles: Roles, columns: Sequence[Column]) -> None:
     are all called after what is rated are the criteria of one judge."""
     stated, names = roles.stated, [*map(str, columns)]
     of = {c: c.name if c.name in stated else base_of(c.name, names) for c in columns}
-    if crossed := crossed_names([*dict.fromkeys(of.values())], stated):
+    if crossed := column_names.crossed_names([*dict.fromkeys(of.values())], stated):
         whose = {c: rater for base, (rater, _) in crossed.items() for c in columns if of[c] == base}
         _take_of(roles, whose, {c: crossed[base][1] for c, base in of.items()})
     elif len(columns) > 1 and all(c.is_criterion for c in columns):

@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 
 from recuse.ratings import Numeric
-from recuse.readers.column_names import NAMES, is_attribute, is_date, is_judge, is_person, listed, plain
-from recuse.readers.columns import Column
+from recuse.readers.column_names import NAMES, is_criterion, is_date, is_judge, is_person, listed, plain, splits
+from recuse.readers.columns import columns_of
 from recuse.readers.mapping import ColumnMapping, stem_of
 from recuse.readers.raw_table import RawTable
 from recuse.readers.values import as_numbers, is_empty, scale_from_text
@@ -36,11 +36,10 @@ def below_one_another(tables: Sequence[RawTable]) -> RawTable:
             "the name of who rated, or put them into one table with a column rater"
         )
     for table in tables:  # the column that is called as ratings are and may hold some; "" where there is none
-        called = {plain(name): name for name in table.names}
-        values = [called[word] for word in NAMES["value"] if word in called]
-        raters = [n for n in table.names if (is_judge(n) or is_person(n)) and not is_attribute(n)]
-        raters = [n for n in raters if n not in values and plain(n) not in NAMES["rater"]]
-        raters, values = ([n for n in each if Column(n, table.frame[n]).rating] for each in (raters, values))
+        called = {column.plain: column for column in columns_of(table.frame)}
+        values = [called[word].name for word in NAMES["value"] if word in called and called[word].rating]
+        others = [c for c in called.values() if c.plain not in (*NAMES["value"], *NAMES["rater"])]
+        raters = [c.name for c in others if c.is_rater and not c.is_attribute and c.rating]
         if not values and len(raters) > 1:
             raise RecuseError(
                 f"{table.path.name} has several raters' columns ({', '.join(raters)}), and --raters reads a file for "
@@ -141,8 +140,8 @@ def with_shares_of_scales(raw: RawTable) -> RawTable:
     if not ends or not all(isinstance(scale, Numeric) for scale in ends.values()):
         return raw
     low, high = (cells.map({cell: scale.ends[k] for cell, scale in ends.items()}).astype(float) for k in (0, 1))
-    rated = [n for n in raw.names if plain(n) in NAMES["value"] or is_judge(n) or is_person(n)]
-    rated = [n for n in rated if Column(n, raw.frame[n]).numeric and plain(n) not in NAMES["item"]]
+    columns = [c for c in columns_of(raw.frame) if (c.plain in NAMES["value"] or c.is_rater) and c.numeric]
+    rated = [c.name for c in columns if c.plain not in NAMES["item"]]
     if len(ends) == 1:  # said where the numbers do not reach its ends by themselves, and none is beyond
         numbers = pd.concat([as_numbers(raw.frame[n]) for n in rated] or [low[:0]]).dropna()
         known = numbers.empty or not numbers.between(low[0], high[0]).all() or {low[0], high[0]} <= {*numbers}
@@ -152,6 +151,32 @@ def with_shares_of_scales(raw: RawTable) -> RawTable:
     percentages = {n: share.map("{:.10g}".format).where(share.notna(), raw.frame[n]) for n, share in shares.items()}
     note = f"{', '.join(rated)}: shares of the range that {column} gives ({', '.join(ends)})"
     return raw.noted(note, frame=raw.frame.assign(**percentages).rename(columns={column: "scale"}))
+
+
+def with_systems_apart(raw: RawTable) -> RawTable:
+    """The table with a row per system where columns of ratings are named after a system and who rated it:
+
+        id, llama_human, llama_judge, gpt_human, gpt_judge   ->   id, system, human, judge
+
+    Some system is called as models are, and none as people; of those who rate, one at least as people are, one not."""
+    columns = columns_of(raw.frame)
+    if raw.all_named or not raw.of_nobody_known or any(c.plain in NAMES["target"] for c in columns):
+        return raw
+    names = [c.name for c in columns if c.is_rater and not c.is_attribute and c.rating]
+    for parts in splits(names):
+        for side in (0, 1):
+            systems, raters = ([*dict.fromkeys(part[k] for part in parts.values())] for k in (side, 1 - side))
+            people = [name for name in raters if is_person(name)]
+            models = any(map(is_judge, systems)) and not any(is_person(n) or is_criterion(n) for n in systems)
+            whole = len(systems) > 1 and len(parts) == len(systems) * len(raters)
+            if not (whole and models and people and any(is_judge(r) and not is_person(r) for r in raters)):
+                continue
+            column = {(part[side], part[1 - side]): name for name, part in parts.items()}
+            own = {rater: [column[system, rater] for system in systems] for rater in raters}
+            rest = raw.frame.columns.difference(names, sort=False)
+            note = f"{', '.join(names)} say whose text is rated ({', '.join(systems)}) and by whom"
+            return raw.a_row_each(systems, TARGET, own, rest, note)
+    return raw
 
 
 MARKED = {"1": True, "true": True, "1.0": True, "x": True, "0": False, "false": False, "0.0": False, "": False}

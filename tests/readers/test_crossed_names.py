@@ -7,7 +7,7 @@ import json
 import pytest
 
 from recuse.readers import read_file
-from recuse.readers.crossed_names import crossed_names
+from recuse.readers.column_names import crossed_names
 
 
 @pytest.mark.parametrize(
