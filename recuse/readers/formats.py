@@ -48,7 +48,7 @@ LOGS = {
 
 
 FOLDED = "DuckDB"
-"""What made a table whose rows are patterns (`recuse.readers.many_files`)."""
+"""What made a table whose rows are patterns (`recuse.readers.engine_tables`)."""
 FRAME = Path("DataFrame")
 """What a data frame is called where a file has its name."""
 

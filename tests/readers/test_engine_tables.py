@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import recuse
-from recuse.readers import engine_tables, many_files
+from recuse.readers import engine_tables
 from recuse.schema import RecuseError
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -121,16 +121,14 @@ def spoiled(what: str) -> pd.DataFrame:
 )  # fmt: skip
 def test_what_cannot_be_folded_is_fetched_and_too_much_of_it_refused(engine, large, monkeypatch, what):
     frame = spoiled(what)
-    for module in (engine_tables, many_files):
-        monkeypatch.setattr(module, "MOST_LEVELS", 40)
-        monkeypatch.setattr(module, "MOST_PATTERNS", 3 if what == "patterns" else 100)
+    monkeypatch.setattr(engine_tables, "MOST_LEVELS", 40)
+    monkeypatch.setattr(engine_tables, "MOST_PATTERNS", 3 if what == "patterns" else 100)
     table = engine(frame)
     if what != "nobody is named":
         read = recuse.read(table, people="anna,ben").table
         assert {*read["item"]} == {*frame["item"]} or what == "twice"
         assert len(read) == {"an item again": 240, "twice": 241}.get(what, 240)
-    for module in (engine_tables, many_files):
-        monkeypatch.setattr(module, "MOST_ROWS", 50)
+    monkeypatch.setattr(engine_tables, "MOST_ROWS", 50)
     with pytest.raises(RecuseError) as error:
         recuse.read(table, people="anna,ben")
     assert ("--people anna,ben,gpt" if what == "a judge lacks some" else "table.select(...)") in str(error.value)
@@ -144,10 +142,9 @@ def test_scores_of_too_many_rows_are_rounded(engine, large, monkeypatch, shape):
     wide["item"] = [f"t{k}" for k in range(600)]
     long = wide.melt("item", var_name="rater", value_name="score")
     table = engine(wide if shape == "a row for each text" else long)
-    for module in (engine_tables, many_files):
-        monkeypatch.setattr(module, "MOST_LEVELS", 200)
-        monkeypatch.setattr(module, "MOST_ROWS", 100)
-        monkeypatch.setattr(module, "MOST_PATTERNS", 400)
+    monkeypatch.setattr(engine_tables, "MOST_LEVELS", 200)
+    monkeypatch.setattr(engine_tables, "MOST_ROWS", 100)
+    monkeypatch.setattr(engine_tables, "MOST_PATTERNS", 400)
     ratings = recuse.read(table, people="anna", judges="gpt")
     assert is_folded(ratings, wide)
     for name in ("anna", "gpt"):

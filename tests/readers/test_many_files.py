@@ -11,7 +11,7 @@ import pytest
 
 from recuse import check, read
 from recuse.cli import main
-from recuse.readers import many_files, read_file
+from recuse.readers import engine_tables, many_files, read_file
 from recuse.schema import RecuseError
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -127,7 +127,7 @@ def test_who_rated_some_of_many_items_is_asked_about(scores, folding, monkeypatc
     table = long()
     few = table[~(table["rater"].eq("gpt") & table["item"].isin(["row 1", "row 2"]))]
     assert read_file(scores(few)).raw.made_by != "DuckDB"
-    monkeypatch.setattr(many_files, "MOST_ROWS", 100)
+    monkeypatch.setattr(engine_tables, "MOST_ROWS", 100)
     with pytest.raises(RecuseError, match=r"gpt rated some of the items only, and 798 rows .*--people gpt"):
         read_file(scores(few))
     patterns = read_file(scores(few), people="anna,ben,gpt").raw
@@ -162,10 +162,10 @@ def test_scores_of_too_many_rows_are_rounded(scores, folding, monkeypatch, shape
     wide = wide.assign(item=range(900))
     table = wide if shape == "wide" else wide.melt("item", var_name="rater", value_name="score")
     pattern = scores(table.astype(str), ending)
-    monkeypatch.setattr(many_files, "MOST_LEVELS", 200)
+    monkeypatch.setattr(engine_tables, "MOST_LEVELS", 200)
     assert read_file(pattern, people="anna").raw.made_by != "DuckDB"
-    monkeypatch.setattr(many_files, "MOST_ROWS", 100)
-    monkeypatch.setattr(many_files, "MOST_PATTERNS", 450)
+    monkeypatch.setattr(engine_tables, "MOST_ROWS", 100)
+    monkeypatch.setattr(engine_tables, "MOST_PATTERNS", 450)
     panel = read_file(pattern, people="anna")
     assert panel.raw.made_by == "DuckDB"
     named = "score" if shape == "long" else "anna, gpt"
@@ -186,8 +186,8 @@ def test_steps_are_round_numbers():
         "share": (5000, 0.0, 1.0), "percent": (101, 0.0, 100.0), "logit": (500, -3.0, 4.0), "grade": (90, 0.0, 9.0),
         "reason": (500, None, None), "constant": (500, 2.0, 2.0),
     }  # fmt: skip
-    fine, coarse = (many_files.steps_of(columns, parts) for parts in (100, 50))
+    fine, coarse = (engine_tables.steps_of(columns, parts) for parts in (100, 50))
     assert fine == {"share": (2, 0.01), "percent": (0, 1.0), "logit": (1, 0.1)}
     assert coarse == {"share": (2, 0.02), "percent": (0, 2.0), "logit": (1, 0.2), "grade": (1, 0.2)}
     words = "share to steps of 0.02, logit, grade to steps of 0.2, percent to steps of 2"
-    assert many_files.rounded_words(coarse) == words
+    assert engine_tables.rounded_words(coarse) == words
