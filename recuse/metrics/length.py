@@ -26,6 +26,7 @@ from recuse.metrics.estimates import add_losses, estimated, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.metrics.position import pairs_by_judge
 from recuse.ratings import RatingArray, Ratings, mean_of
+from recuse.ratings.array import judges_array
 from recuse.ratings.pair_array import PAIRED, pair_array, repeated_over
 from recuse.ratings.text_slices import doublings_of_pairs, doublings_of_texts, sizes_of_pairs
 from recuse.schema import Estimate, Estimates, RatingsError
@@ -113,7 +114,7 @@ def length_coefficient(ratings: Ratings) -> Estimates:
     """
     estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each():
-        array, over = part.array().only_judges(), repeated_over(part)
+        array, over = judges_array(part), repeated_over(part)
         doublings = doublings_of_texts(part, array)
         beyond = np.stack([array.means[j] - mean_of(np.delete(array.means, j, axis=0), axis=0)
                            for j in range(len(array.raters))]) if array.raters else array.means  # fmt: skip

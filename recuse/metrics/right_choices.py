@@ -17,7 +17,7 @@ from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.answers import against_truth
-from recuse.ratings.array import mean_of, moments_of
+from recuse.ratings.array import judges_array, mean_of, moments_of
 from recuse.ratings.pair_array import PAIRED, PairArray, pair_array, repeated_over, verdicts_of
 from recuse.schema import Estimate, Estimates, RatingsError
 from recuse.schema.arrays import Floats
@@ -120,7 +120,7 @@ def _shown_first(part: Ratings, pairs: PairArray) -> Floats:
 
 
 def _of_scores(part: Ratings) -> Iterator[tuple[str, Estimate]]:
-    array = part.array().only_judges()
+    array = judges_array(part)
     right = right_responses(part, array)
     clusters = np.asarray(array.clusters, dtype=object)
     over = {"over": "clusters" if array.clustered else "items", "clusters": part.clusters}
@@ -161,7 +161,7 @@ def best_response(ratings: Ratings, repeats: int | None = None) -> Estimates:
     """
     estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each():
-        array = part.array().only_judges()
+        array = judges_array(part)
         right = right_responses(ratings, array)
         scores = array.means if repeats is None else mean_of(array.values[..., :repeats], axis=3)
         for judge, name in enumerate(array.judges):

@@ -19,17 +19,8 @@ from recuse.ratings.array import among, cluster_places_of, mean_of, numbers, tim
 from recuse.ratings.ratings import Ratings
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Nominal, Numeric, Ordinal, ResponseSets, Scale
-from recuse.schema import RecuseError
-from recuse.schema.arrays import (
-    Floats,
-    Mask,
-    average,
-    cluster_times,
-    distinct,
-    number_of,
-    number_of_clusters,
-    taken,
-)
+from recuse.schema import RecuseError, arrays
+from recuse.schema.arrays import Floats, Mask
 from recuse.schema.factors import LABELS, ORDER
 from recuse.schema.vocabulary import RIGHT_ANSWERS
 
@@ -67,16 +58,16 @@ class Answers:
 
     def number(self, texts: Mask) -> int:
         """How many texts are marked in (U,)."""
-        return number_of(texts, self.times)
+        return arrays.number_of(texts, self.times)
 
     def mean(self, values: Floats, texts: Mask) -> float:
         """Mean of values (U,) over the texts that are marked."""
-        return average(values[texts], taken(self.times, texts))
+        return arrays.average(values[texts], arrays.taken(self.times, texts))
 
     @cached_property
     def over(self) -> Literal["items", "clusters"]:
         """What a repetition would draw: clusters, where several items share one."""
-        return "items" if distinct(self.clusters) == len(set(self.items)) else "clusters"
+        return "items" if arrays.distinct(self.clusters) == len(set(self.items)) else "clusters"
 
     @property
     def about(self) -> dict[str, Any]:
@@ -90,7 +81,7 @@ class Answers:
 
     def cluster_count(self, texts: Mask) -> int:
         """How many clusters these texts (U,) belong to."""
-        return number_of_clusters(self.clusters[texts], cluster_times(self.clusters, self.times))
+        return arrays.number_of_clusters(self.clusters[texts], arrays.cluster_times(self.clusters, self.times))
 
     @cached_property
     def judge_shares(self) -> Floats:
@@ -249,7 +240,7 @@ def _answers(part: Ratings, ratings: Ratings, needed: bool) -> Answers:
     options, ordered, [values, labels] = _options(part, values, _values(source, rated))
     items = tuple([all_items[k] for k in item_of.tolist()])
     systems = systems_of_pairs(part, items) if options == WON else None
-    several = distinct(clusters) == len(set(items)) < len(items)  # what is counted then is not items
+    several = arrays.distinct(clusters) == len(set(items)) < len(items)  # what is counted then is not items
     called = ("pairs" if options == WON else "texts") if several else part.clusters
     return Answers(
         judges, people, items,
@@ -284,7 +275,7 @@ def _placed(values: Floats, rater: NDArray[np.intp], text: NDArray[np.intp], sha
     there = np.isfinite(values)
     rater, text = rater[there], text[there]
     cell = rater * shape[1] + text
-    single = len(cell) == distinct(cell)  # one answer each, as most files have: nothing to number
+    single = len(cell) == arrays.distinct(cell)  # one answer each, as most files have: nothing to number
     turn = np.zeros(len(cell), dtype=np.intp) if single else pd.Series(cell).groupby(cell).cumcount().to_numpy()
     placed = np.full((*shape, int(turn.max(initial=0)) + 1), np.nan)
     placed[rater, text, turn] = values[there]

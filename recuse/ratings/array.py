@@ -96,27 +96,6 @@ class RatingArray:
         """The smallest difference that the scores resolve."""
         return smallest_step(self.scale, self._rows[1])
 
-    def only_judges(self) -> RatingArray:
-        """The same array without people."""
-        if not self.people.any():
-            return self
-        kept = np.flatnonzero(~self.people)
-        old = -np.ones(len(self.raters), dtype=np.intp)
-        old[kept] = np.arange(len(kept))
-        per_rater = len(self.items) * len(self.targets)
-        cells, values, repeats = self._rows
-        rater, rest = np.divmod(cells, per_rater)
-        of_judges = old[rater] >= 0
-        m = self.moments
-        return replace(
-            self,
-            raters=tuple(self.raters[k] for k in kept),
-            people=self.people[kept],
-            moments=Moments(m.count[kept], m.mean[kept], m.squares[kept]),
-            requested=self.requested[kept],
-            _rows=((old[rater] * per_rater + rest)[of_judges], values[of_judges], repeats[of_judges]),
-        )
-
     def row(self, rater: str) -> int:
         """Place of a rater; `RecuseError` where it is not among them."""
         return place_of(self.raters, rater, "rater")
@@ -227,8 +206,11 @@ def grouped(*codes: NDArray[np.intp]) -> NDArray[np.intp]:
 
 def judges_array(ratings: Ratings, axes: Axes | None = None) -> RatingArray:
     """`Ratings.array()` without people, made once; on other axes where these are given."""
-    array = ratings.remember(("array of judges", ratings.headline), lambda: ratings.array().only_judges())
-    return array if axes is None or axes == array.axes else array_of(ratings, axes)
+    single = ratings.single()
+    own = ratings.judges, single.coded("item")[0], single.targets
+    if axes not in (None, own):
+        return array_of(single, axes)
+    return ratings.remember(("array of judges", ratings.headline), lambda: array_of(single, own))
 
 
 def arrays_by_level(ratings: Ratings, factor: str) -> dict[str, RatingArray]:

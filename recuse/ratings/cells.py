@@ -15,19 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.ratings.array import (
-    AXES,
-    Axes,
-    Moments,
-    cluster_places_of,
-    moments_of,
-    numbers,
-    numeric_criterion,
-    place_of,
-    recoded,
-    smallest_step,
-    times_of,
-)
+from recuse.ratings import array
 from recuse.ratings.ratings_table import JUDGE
 from recuse.ratings.scale import Scale
 from recuse.schema.arrays import Floats, distinct, taken
@@ -50,7 +38,7 @@ class Cells:
     items: NDArray[np.intp]
     targets: NDArray[np.intp]
     clusters: NDArray[np.intp]
-    moments: Moments
+    moments: array.Moments
     lost: NDArray[np.int64]
     lost_by: Mapping[tuple[str, str], Mapping[str, int]]  # (judge, target) -> status -> count
     scale: Scale
@@ -88,7 +76,7 @@ class Cells:
 
     def row(self, judge: str) -> int:
         """Place of a judge; `RecuseError` where it is not among them."""
-        return place_of(self.judges, judge, "judge")
+        return array.place_of(self.judges, judge, "judge")
 
     def texts_of(self, target: str | None) -> NDArray[np.bool_]:
         """Which texts are this target's, shape (U,); none where it has none."""
@@ -118,7 +106,7 @@ class Cells:
     @cached_property
     def step(self) -> float:
         """The smallest difference that the scores resolve."""
-        return smallest_step(self.scale, self._rows[1])
+        return array.smallest_step(self.scale, self._rows[1])
 
     def by_target(self, values: Floats) -> Floats:
         """Mean over each target's texts of values (J, U), shape (J, T); NaN where a judge has none."""
@@ -150,7 +138,7 @@ def cells_of(ratings: Ratings) -> Cells:
 
     Raises `RecuseError` where a factor still varies, where the scale has no numbers, and where nothing was asked.
     """
-    criterion, table = numeric_criterion(ratings, "cells hold"), ratings.table
+    criterion, table = array.numeric_criterion(ratings, "cells hold"), ratings.table
     judged, names, places = ratings.remember_of_rows("judged", lambda: _judged(ratings))
     of_criterion = (table["criterion"] == criterion).to_numpy()[judged]
     rows = judged[of_criterion]
@@ -158,10 +146,10 @@ def cells_of(ratings: Ratings) -> Cells:
     text, codes = _texts(item, target, len(names[2]))
     shape = len(names[0]), len(codes)
     cells = judge * shape[1] + text
-    values, repeats = numbers(ratings, table, rows), table["repeat"].to_numpy(dtype=np.intp)[rows]
+    values, repeats = array.numbers(ratings, table, rows), table["repeat"].to_numpy(dtype=np.intp)[rows]
     items, targets = np.divmod(codes, len(names[2]))
-    times = times_of(ratings, [names[1][k] for k in items.tolist()])
-    cluster_names, cluster_places = cluster_places_of(ratings, names[1])
+    times = array.times_of(ratings, [names[1][k] for k in items.tolist()])
+    cluster_names, cluster_places = array.cluster_places_of(ratings, names[1])
     usable = np.isfinite(values)
     by_repeat = np.argsort(repeats, kind="stable")  # sums in one order, whatever that of the rows
     by_repeat = by_repeat[usable[by_repeat]]
@@ -169,18 +157,18 @@ def cells_of(ratings: Ratings) -> Cells:
     return Cells(
         criterion, names[0], names[1], names[2], cluster_names,
         items, targets, cluster_places[items] if len(items) else items,
-        moments_of(cells[by_repeat], values[by_repeat], shape[0] * shape[1]).reshape(*shape),
+        array.moments_of(cells[by_repeat], values[by_repeat], shape[0] * shape[1]).reshape(*shape),
         np.bincount(cells[~usable], minlength=shape[0] * shape[1]).reshape(shape),
         _lost_by(names, judge[~usable], target[~usable], statuses, taken(times, text[~usable])), ratings.scale,
         ratings.clusters, (cells[by_repeat], values[by_repeat]), times,
     )  # fmt: skip
 
 
-def _judged(ratings: Ratings) -> tuple[NDArray[np.intp], Axes, tuple[NDArray[np.intp], ...]]:
+def _judged(ratings: Ratings) -> tuple[NDArray[np.intp], array.Axes, tuple[NDArray[np.intp], ...]]:
     """The rows of judges; the judges, items and targets in them, and which of these each of the rows is about."""
     rows = np.flatnonzero(ratings.table["kind"] == JUDGE)
-    every = (ratings.coded(name) for name in AXES)
-    (judges, judge), (items, item), (targets, target) = (recoded(names, places[rows]) for names, places in every)
+    every = (ratings.coded(name) for name in array.AXES)
+    (judges, judge), (items, item), (targets, target) = (array.recoded(names, places[rows]) for names, places in every)
     return rows, (judges, items, targets), (judge, item, target)
 
 
@@ -193,7 +181,11 @@ def _texts(item: NDArray[Any], target: NDArray[Any], width: int) -> tuple[NDArra
 
 
 def _lost_by(
-    names: Axes, judges: NDArray[np.intp], targets: NDArray[np.intp], statuses: Iterable[str], times: Floats | None
+    names: array.Axes,
+    judges: NDArray[np.intp],
+    targets: NDArray[np.intp],
+    statuses: Iterable[str],
+    times: Floats | None,
 ) -> dict[tuple[str, str], dict[str, int]]:
     lost: dict[tuple[str, str], dict[str, int]] = {}
     each = zip(judges, targets, statuses, np.ones(len(judges)) if times is None else times, strict=True)

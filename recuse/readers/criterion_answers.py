@@ -11,25 +11,10 @@ import numpy as np
 import pandas as pd
 
 from recuse.ratings.scale import Nominal, Numeric, Ordinal, ResponseSets, Scale
+from recuse.readers import values as cell_values
 from recuse.readers.column_names import plain
 from recuse.readers.raw_table import SHOWN, Fault, Place, faults_in, shown
-from recuse.readers.values import (
-    CODES,
-    FEWEST,
-    KNOWN_SHARE,
-    OUT_OF,
-    STRAYS,
-    always_one,
-    as_numbers,
-    decimal_commas,
-    find_sets,
-    labels_of,
-    same_verdicts,
-    scale_from_text,
-    scale_of_labels,
-    scale_of_numbers,
-    told_top,
-)  # fmt: skip
+from recuse.readers.values import as_numbers, labels_of, scale_of_numbers
 from recuse.schema import RecuseError
 
 PLACE, RANKS, HALF = r"(?i)\d+\s*(?:st|nd|rd|th)", ("rank", "place", "ranking", "placement"), 0.5
@@ -69,7 +54,7 @@ def read_criterion(part: pd.DataFrame, criterion: str, declared: str, place: Pla
     scale as its user wrote it, or nothing.
 
     `RecuseError` where numbers and labels or scales of another length are mixed, and for free text."""
-    given = scale_from_text(declared) if declared else None
+    given = cell_values.scale_from_text(declared) if declared else None
     answers = None
     if not isinstance(given, Numeric | Ordinal | Nominal):
         answers = _sets(part, criterion, given, place)
@@ -91,14 +76,15 @@ def read_criterion(part: pd.DataFrame, criterion: str, declared: str, place: Pla
 
 def _sets(part: pd.DataFrame, criterion: str, given: ResponseSets | None, place: Place) -> CriterionAnswers | None:
     different = tuple(labels_of(part["cell"].drop_duplicates()).drop_duplicates())
-    if given is None and decimal_commas(different):
+    if given is None and cell_values.decimal_commas(different):
         return None
-    sets = find_sets(different, criterion, given)
+    sets = cell_values.find_sets(different, criterion, given)
     if sets is None:
         return None
     labels = labels_of(part["cell"])
     bad = labels.isin(sets.strange)
-    if given is None and bad.mean() > MANY and as_numbers(labels.str.extract(r"(\d+)")[0]).notna().mean() > KNOWN_SHARE:
+    numbers = as_numbers(labels.str.extract(r"(\d+)")[0]).notna()
+    if given is None and bad.mean() > MANY and numbers.mean() > cell_values.KNOWN_SHARE:
         raise RecuseError(
             f"{criterion}: column {part.loc[bad, 'column'].iloc[0]} holds several numbers a cell "
             f"({shown(part.loc[bad, 'cell'].iloc[0])}), which are no options that are all right; if they are several "
@@ -108,7 +94,7 @@ def _sets(part: pd.DataFrame, criterion: str, given: ResponseSets | None, place:
     faults = faults_in(f"answer(s) are no set of options: {why}", part[bad], place, "they count as unusable")
     values = labels.map(sets.written).where(~bad, None)
     words = f"{criterion}: {sets.words}{', as you said' if given else ''}"
-    notes = [words, *always_one(part["rater"], values)]
+    notes = [words, *cell_values.always_one(part["rater"], values)]
     return CriterionAnswers(sets.scale, values.to_numpy(dtype=object), bad.to_numpy(), "out_of_scale", faults, notes)
 
 
@@ -118,8 +104,8 @@ def _numbers(part: pd.DataFrame, criterion: str, given: Numeric | None, place: P
     bad = values.isna()
     if given is None and (not len(values) or bad.mean() > 0.5):
         return None
-    top = told_top(part["cell"])
-    if top is not None and (values > top).mean() > STRAYS:
+    top = cell_values.told_top(part["cell"])
+    if top is not None and (values > top).mean() > cell_values.STRAYS:
         top = None  # others answer on a longer scale
     _check_thousands(part["cell"], criterion)
     scale = given or scale_of_numbers(values, top)
@@ -163,7 +149,7 @@ def _are_places(part: pd.DataFrame, values: pd.Series[float], criterion: str) ->
         whole &= groups.transform("max").eq(size) & groups.transform("nunique").eq(size)
     called = {plain(str(name)).rsplit("_", 1)[-1] for name in part["column"].unique()} & {*RANKS}
     if called:
-        return bool(whole.mean() > KNOWN_SHARE)
+        return bool(whole.mean() > cell_values.KNOWN_SHARE)
     top = float(values.max())
     if bool(whole.all()) and top >= TEXTS_RANKED and groups.ngroups >= RANKINGS:
         raise RecuseError(
@@ -182,7 +168,7 @@ def _size(label: str) -> float:
 
 def _labels(part: pd.DataFrame, criterion: str, given: Ordinal | Nominal | None, place: Place) -> CriterionAnswers:
     labels = labels_of(part["cell"])
-    same = {} if given else same_verdicts(labels.drop_duplicates())
+    same = {} if given else cell_values.same_verdicts(labels.drop_duplicates())
     if not given:
         _check_one_best(labels.drop_duplicates(), criterion)
     labels = labels.replace(same) if same else labels
@@ -193,7 +179,7 @@ def _labels(part: pd.DataFrame, criterion: str, given: Ordinal | Nominal | None,
     if given:
         scale, strange = given, {*map(str, counts.index)} - {*given.options}
     else:
-        scale, strange = scale_of_labels(counts, _meant(labels, part))
+        scale, strange = cell_values.scale_of_labels(counts, _meant(labels, part))
         if isinstance(scale, Nominal):
             if len(counts) > FREE_TEXT or counts.index.str.len().max() > 200:
                 raise RecuseError(
@@ -214,7 +200,7 @@ def _labels(part: pd.DataFrame, criterion: str, given: Ordinal | Nominal | None,
 
 def _check_one_best(labels: pd.Series[Any], criterion: str) -> None:
     """`RecuseError` for numbers out of several, 4/5 beside 9/10, which are no labels."""
-    parts = labels.str.extract(OUT_OF)
+    parts = labels.str.extract(cell_values.OUT_OF)
     bests = [*dict.fromkeys(parts[1])]
     if len(bests) > 1 and parts[1].notna().all():
         shares = parts[0].str.replace(",", ".").astype(float) / parts[1].astype(float)
@@ -317,9 +303,9 @@ def _check_no_far_code(values: pd.Series[float], criterion: str) -> None:
     """`RecuseError` for one or two whole numbers, given more than once, that lie further from all others than twice
     these from each other: they may stand for no answer, as 99 and -9 do."""
     marks = np.unique(values.dropna())
-    for k in range(1, CODES + 1):
+    for k in range(1, cell_values.CODES + 1):
         for rest, codes in ((marks[:-k], marks[-k:]), (marks[k:], marks[:k])):
-            if len(values) < FEWEST or len(rest) < SHIFTED:
+            if len(values) < cell_values.FEWEST or len(rest) < SHIFTED:
                 return
             low, high = float(rest[0]), float(rest[-1])
             again = bool((codes % 1 == 0).all()) and values.isin(codes).sum() > 1

@@ -13,20 +13,9 @@ from typing import Any, AnyStr
 import numpy as np
 import pandas as pd
 
+from recuse.readers import raw_table
 from recuse.readers.opening import Opened
-from recuse.readers.raw_table import (
-    FIRST,
-    LARGE,
-    LONGEST_CELL,
-    Fault,
-    RawTable,
-    check_differ,
-    check_first_differ,
-    check_size,
-    long_columns,
-    shorten,
-    shown,
-)
+from recuse.readers.raw_table import LARGE, LONGEST_CELL, Fault, RawTable, check_size, shown
 from recuse.readers.values import as_numbers
 from recuse.schema import RecuseError
 from recuse.security.sanitize import visible
@@ -45,7 +34,7 @@ def delimited(opened: Opened) -> RawTable:
         return large
     text, notes = opened.text()
     if '"' not in text:  # a quoted cell may hold lines
-        check_first_differ(text, "\n")
+        raw_table.check_first_differ(text, "\n")
     if line := _endless_line(text, "\n"):
         raise RecuseError(f"line {line} is longer than {LONGEST_CELL >> 20} MB; is a line feed missing?")
     separator = _separator(text)
@@ -99,10 +88,10 @@ def _in_portions(opened: Opened) -> RawTable | None:
     try:
         for portion in pd.read_csv(io.BytesIO(data), sep=separator, chunksize=PORTION, **AS_IT_STANDS):
             portion.columns = pd.Index(header)
-            columns = long_columns(portion) if columns is None else columns
-            portions.append(shorten(portion, columns, opened.wanted))
-            if len(portions) * PORTION == FIRST:  # before millions of rows that say nothing are held
-                check_differ(f"first {FIRST:,}", 1 - float(pd.concat(portions).duplicated().mean()))
+            columns = raw_table.long_columns(portion) if columns is None else columns
+            portions.append(raw_table.shorten(portion, columns, opened.wanted))
+            if len(portions) * PORTION == raw_table.FIRST:  # before millions of rows that say nothing are held
+                raw_table.check_differ(f"first {raw_table.FIRST:,}", 1 - float(pd.concat(portions).duplicated().mean()))
         frame = pd.concat(portions)
     except (ValueError, UnicodeDecodeError):
         return None

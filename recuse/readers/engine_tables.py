@@ -176,7 +176,7 @@ def rounded_words(steps: Mapping[str, tuple[int, float]]) -> str:
 
 @dataclass(frozen=True)
 class _IbisTable:
-    """A table of any engine; patterns are None where there are too many, and where a rater has several rows on an item."""
+    """A table of any engine. Patterns are None where there are too many, or a rater has several rows on an item."""
 
     table: Any
 

@@ -20,6 +20,7 @@ from recuse.ratings.folding import unfolded
 from recuse.ratings.people_faults import PeopleFault, people_faults, sentences
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import check_thresholds
+from recuse.readers import reshaping
 from recuse.readers.column_names import plain
 from recuse.readers.counts import with_counted_items, without_counts
 from recuse.readers.exports import as_exported
@@ -32,22 +33,14 @@ from recuse.readers.mapping import ColumnMapping, folder_of, given_mapping, save
 from recuse.readers.raw_table import Fault, RawTable, errors_in, shown, word_count
 from recuse.readers.recognise import with_roles
 from recuse.readers.repeated_rows import with_absent_rows, with_copies_in_clusters, without_copies, without_duplicates
-from recuse.readers.reshaping import (
-    as_rows,
-    below_one_another,
-    in_the_same_words,
-    with_marked_answers,
-    with_places,
-    with_shares_of_scales,
-    with_systems_apart,
-)  # fmt: skip
 from recuse.readers.values import as_numbers, spelled
 from recuse.schema import RecuseError
 from recuse.schema.factors import VERSION, levels_in
 
 SHAPING: tuple[Callable[[RawTable], RawTable], ...] = (
-    in_the_same_words, with_marked_answers, without_counts, with_fields_of_json, as_exported, with_lists_apart,
-    with_last_words, with_shares_of_scales, as_rows, with_places, with_systems_apart,
+    reshaping.in_the_same_words, reshaping.with_marked_answers, without_counts, with_fields_of_json, as_exported,
+    with_lists_apart, with_last_words, reshaping.with_shares_of_scales, reshaping.as_rows, reshaping.with_places,
+    reshaping.with_systems_apart,
 )  # fmt: skip
 """What makes a table with one answer a cell of whatever a tool or a form wrote, in this order."""
 SETTLING: tuple[Callable[[Judgements], Judgements], ...] = (
@@ -109,7 +102,9 @@ def read_file(
         if raw.made_by == FOLDED:  # these columns are folded away
             kept, given = ({k: v for k, v in one.items() if k not in FOLDED_AWAY} for one in (kept, given))
         if further:
-            raw = below_one_another([raw, *(read_source(other, reader, {**kept, **given}) for other in further)])
+            raw = reshaping.below_one_another(
+                [raw, *(read_source(other, reader, {**kept, **given}) for other in further)]
+            )
         raw = replace(raw, given={**kept, **given})
         for shaped in SHAPING:
             raw = shaped(raw)

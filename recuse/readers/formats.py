@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 
 from recuse.configuration import named
+from recuse.readers import raw_table
 from recuse.readers.annotation_exports import LABEL_STUDIO
 from recuse.readers.delimited import delimited
 from recuse.readers.evaluation_logs import ALPACA_EVAL, BATCH, CHAT_LOG, DEEPEVAL, PROMPTFOO
@@ -26,17 +27,7 @@ from recuse.readers.inspect_log import ENDING, INSPECT, unpacked_log
 from recuse.readers.json_records import from_records, of_log, read_json
 from recuse.readers.mapping import is_pattern
 from recuse.readers.opening import Opened, open_file, within_bounds
-from recuse.readers.raw_table import (
-    LARGE,
-    SHORTENED,
-    RawTable,
-    check_bounds,
-    check_size,
-    errors_in,
-    from_frame,
-    long_columns,
-    shorten,
-)
+from recuse.readers.raw_table import RawTable, check_bounds, check_size, errors_in
 from recuse.readers.xlsx import is_xlsx, sheet_as_text
 from recuse.schema import RecuseError
 
@@ -111,8 +102,8 @@ def read_path(path: Path, reader: str = "", wanted: dict[str, str] | None = None
     finally:
         if collects:
             gc.enable()
-    if len(opened.data) > LARGE:
-        raw = replace(raw, frame=shorten(raw.frame, long_columns(raw.frame), opened.wanted))
+    if len(opened.data) > raw_table.LARGE:
+        raw = replace(raw, frame=raw_table.shorten(raw.frame, raw_table.long_columns(raw.frame), opened.wanted))
     return replace(raw, notes=(*opened.notes, *raw.notes), sha256=opened.sha256)
 
 
@@ -135,7 +126,7 @@ def _of_cells(path: Path, frame: pd.DataFrame, note: str) -> RawTable:
     if not nested:
         typed = {str(name): kind for name, kind in frame.dtypes.items() if isinstance(kind, pd.CategoricalDtype)}
         orders = {name: tuple(map(str, kind.categories)) for name, kind in typed.items() if kind.ordered}
-        return replace(from_frame(path, frame, note), orders=orders)
+        return replace(raw_table.from_frame(path, frame, note), orders=orders)
     return from_records(
         path, cells.where(cells.notna(), None).map(_builtin).to_dict("records"), notes=[note], unit="row"
     )
@@ -238,7 +229,7 @@ FORMATS: tuple[tuple[Callable[[Opened], object], Reader], ...] = (
 
 def whole_texts(path: Path, cells: Sequence[str]) -> list[str]:
     """The cells as they stand in the file: those that were shortened are read again."""
-    wanted = {cell: cell for cell in map(str, cells) if SHORTENED.search(cell)}
+    wanted = {cell: cell for cell in map(str, cells) if raw_table.SHORTENED.search(cell)}
     if wanted and path.is_file():
         read_path(path, wanted=wanted)
     return [wanted.get(str(cell), cell) for cell in cells]

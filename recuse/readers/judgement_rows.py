@@ -13,17 +13,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from recuse.ratings import Ratings, Scale
-from recuse.readers.column_names import (
-    SUFFIX,
-    as_option,
-    in_quotes,
-    is_derived,
-    is_judge,
-    is_person,
-    is_software,
-    plain,
-    rater_name,
-)
+from recuse.readers import column_names
+from recuse.readers.column_names import as_option, in_quotes, is_judge, is_person, plain, rater_name
 from recuse.readers.mapping import ColumnMapping
 from recuse.readers.raw_table import Fault, RawTable, shown
 from recuse.readers.values import is_empty
@@ -217,7 +208,7 @@ def with_kinds(judged: Judgements) -> Judgements:
             "are people, say so (a column kind, or --people); if another column names the judge, say --rater COLUMN"
         )
     people = {rater for rater, kind in kinds.items() if kind == "person"}
-    derived = [r for r in raters if is_derived(r) and r in people and r not in stated]
+    derived = [r for r in raters if column_names.is_derived(r) and r in people and r not in stated]
     if derived and len(people) > len(derived):
         long = long[~long["rater"].isin(derived)].reset_index(drop=True)
         notes.append(
@@ -255,11 +246,11 @@ def _guessed(raters: list[str], known: dict[str, str], column: str, compared: Co
     some_judge = bool(judges) or "judge" in known.values()
     some_person = bool(people) or "person" in known.values()
     otherwise = "person" if some_judge and not some_person else "judge"
-    first_names = [n for n in unknown if some_judge and n.isalpha() and not is_software(n)]
+    first_names = [n for n in unknown if some_judge and n.isalpha() and not column_names.is_software(n)]
     people, unknown = [*people, *first_names], [n for n in unknown if n not in first_names]
     open_ = [] if some_judge or some_person or compared == () else unknown
-    if judges and not (known or some_person) and (first_names or any(map(is_software, unknown))):
-        open_ = [name for name in unknown if not is_derived(name)]  # a person, or a program
+    if judges and not (known or some_person) and (first_names or any(map(column_names.is_software, unknown))):
+        open_ = [name for name in unknown if not column_names.is_derived(name)]  # a person, or a program
     if open_:
         raise RecuseError(
             f"no name tells judges from people: {', '.join(map(shown, open_[:6]))}{', ...' if open_[6:] else ''}; say "
@@ -288,7 +279,9 @@ COST = ("cost", "cost_usd", "usd", "price")
 def bare_name(rater: str) -> str:
     """A rater's name without words for its answers, before it or behind: gpt4 for rating_gpt4 and gpt4_score."""
     word = plain(rater_name(rater))
-    return next((word.removeprefix(of) for of in (f"{end[1:]}_" for end in SUFFIX) if word.startswith(of)), word)
+    return next(
+        (word.removeprefix(of) for of in (f"{end[1:]}_" for end in column_names.SUFFIX) if word.startswith(of)), word
+    )
 
 
 def numbers_beside(

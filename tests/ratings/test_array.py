@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from recuse.ratings import Nominal, Numeric, Ordinal, Ratings, mean_of
-from recuse.ratings.array import array_of, coded
+from recuse.ratings.array import array_of, coded, judges_array
 from recuse.schema import RecuseError
 
 FRAME = pd.DataFrame(
@@ -45,10 +45,9 @@ def test_a_failed_reply_was_asked_and_a_text_never_shown_was_not() -> None:
 
 
 def test_people_are_raters_and_can_be_left_out() -> None:
-    array = ratings().array()
+    array, alone = ratings().array(), judges_array(ratings())
     assert array.people.tolist() == [False, False, True]
     assert array.judges == ("x", "y")
-    alone = array.only_judges()
     assert alone.raters == ("x", "y")
     np.testing.assert_array_equal(alone.means, array.means[:2])
     np.testing.assert_array_equal(alone.values, array.values[:2])

@@ -10,7 +10,7 @@ import pytest
 
 import recuse
 from recuse.check.disagreements import disagreements
-from recuse.readers import delimited, formats, raw_table
+from recuse.readers import delimited, raw_table
 from recuse.readers.file_ratings import read_file
 
 ITEMS = 60
@@ -32,7 +32,7 @@ def table(tmp_path):
 @pytest.fixture
 def large(monkeypatch):
     """Every file counts as large."""
-    for module in (delimited, raw_table, formats):
+    for module in (delimited, raw_table):
         monkeypatch.setattr(module, "LARGE", 10)
 
 

@@ -34,7 +34,7 @@ from recuse.metrics.upgrade.change import (
 )
 from recuse.metrics.upgrade.pairing import Pair, Upgrade, levels_of_judges
 from recuse.ratings.answers import WON, Answers
-from recuse.ratings.array import mean_of
+from recuse.ratings.array import judges_array, mean_of
 from recuse.schema import Distribution, Estimate
 from recuse.schema.arrays import Floats, taken, total
 from recuse.statistics.agreement.coefficient import Coefficient, ratio
@@ -273,7 +273,7 @@ def knows_right_answers(upgrade: Upgrade) -> bool:
         return False
     if not all(ratings.scales[name].counts for name in ratings.headline):
         return False
-    array = next(part for _, part in levels_of_judges(ratings)).array().only_judges()
+    array = judges_array(next(part for _, part in levels_of_judges(ratings)))
     several = array.requested.all(axis=0).sum(axis=1) > 1
     return bool((right_responses(ratings, array).any(axis=1) & several).any())
 
@@ -285,7 +285,7 @@ def right_answers(upgrade: Upgrade) -> dict[tuple[str, ...], Estimate]:
     estimates: dict[tuple[str, ...], Estimate] = {}
     ratings = upgrade.both
     for names, part in levels_of_judges(ratings):
-        array = part.array().only_judges()
+        array = judges_array(part)
         levels = (*names, *(ratings.criterion for _ in range(len(upgrade.by()) - len(names))))
         right = right_responses(ratings, array)
         used = (array.requested.all(axis=0).sum(axis=1) > 1) & right.any(axis=1)
