@@ -191,8 +191,8 @@ class _IbisTable:
     def ends(self, names: Sequence[str]) -> Ends:
         names = [name for name in names if self.table[name].type().is_numeric()]
         facts = [getattr(self._number(name), what)() for name in names for what in ("nunique", "min", "max")]
-        asked = {f"f{k}": fact for k, fact in enumerate(facts)}
-        row = iter(self.table.aggregate(**asked).execute().iloc[0].tolist() if asked else ())
+        aggregates = {f"f{k}": fact for k, fact in enumerate(facts)}
+        row = iter(self.table.aggregate(**aggregates).execute().iloc[0].tolist() if aggregates else ())
         return {name: (int(next(row)), next(row), next(row)) for name in names}
 
     def rounded(self, steps: Mapping[str, tuple[int, float]]) -> _IbisTable:
@@ -272,17 +272,17 @@ class _DuckTable:
     def of_raters(self, item: str, rater: str, value: str, raters: Sequence[str]) -> OfRaters | None:
         """What a rater says is a number from 1 in bits of its own, so that an item takes one number, whoever rated it:
         three times as fast as a column for each rater."""
-        who, said = (f"CAST({_name(name)} AS VARCHAR)" for name in (rater, value))
+        who, answer = (f"CAST({_name(name)} AS VARCHAR)" for name in (rater, value))
         values = self.raters(value)
         width = len(values).bit_length()
         parts = [raters[k : k + BITS // width] for k in range(0, len(raters), BITS // width)]
         known = [name for name in values if name is not None]  # NULL comes last
         if len(known) < FEW:
-            code = _case(said, {name: k + 1 for k, name in enumerate(known)}, len(known) + 1)
+            code = _case(answer, {name: k + 1 for k, name in enumerate(known)}, len(known) + 1)
         else:
             answers = ", ".join(map(_text, known))
             self.query(f"DROP TYPE IF EXISTS answers; CREATE TYPE answers AS ENUM ({answers})")
-            code = f"CAST(COALESCE(enum_code(CAST({said} AS answers)), {len(known)}) AS BIGINT) + 1"
+            code = f"CAST(COALESCE(enum_code(CAST({answer} AS answers)), {len(known)}) AS BIGINT) + 1"
         whose = [_case(who, {name: 1 << width * k for k, name in enumerate(part)}, 0) for part in parts]
         codes = ", ".join(f"bit_or(CAST(({code}) * {own} AS BIGINT)) AS code{n}" for n, own in enumerate(whose))
         keys = ", ".join(f"code{number}" for number in range(len(parts)))
