@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 from pydantic_core import from_json
@@ -119,7 +120,13 @@ def score(value: object, criterion: str, scale: tuple[float, float], step: float
         outside = f"between the steps of {step:g} from {low:g} to {high:g}"
     if outside:
         return Judgement(criterion, status="out_of_scale", why=f"{criterion} is {number:g}, {outside}")
-    return Judgement(criterion, score=number)
+    return _scored(criterion, number)
+
+
+@lru_cache(maxsize=4096)
+def _scored(criterion: str, number: float) -> Judgement:
+    """One object for all equal scores: a scale has few values, and tables have millions of rows."""
+    return Judgement(criterion, score=number + 0.0)  # -0.0 equals 0.0 and would be taken for it
 
 
 def all_failed(criteria: Iterable[str], failure: Unreadable) -> list[Judgement]:

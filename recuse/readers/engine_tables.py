@@ -105,7 +105,8 @@ def _folded(engine: _Engine, path: Path, rows: int, note: str, given: Mapping[st
     frame, raters = patterns
     # In one order, whatever the engine's; patterns that differ in how many people had a row are one.
     answers = [name for name in frame if name != "count"]
-    frame = frame.round(9).groupby(answers, dropna=False, sort=True)[["count"]].sum().reset_index()
+    frame = frame.round(9) if rounded else frame  # 0.30000000000000004 is 3 steps of 0.1
+    frame = frame.groupby(answers, dropna=False, sort=True)[["count"]].sum().reset_index()
     digest = hashlib.sha256(frame.to_csv(index=False).encode("utf-8", "surrogatepass")).hexdigest()
     count = frame.pop("count").to_numpy(dtype=np.int64)
     raw = from_frame(path, frame, "")
@@ -130,7 +131,7 @@ def _patterns(engine: _Engine, rows: int, given: Mapping[str, Any]) -> tuple[pd.
     if not rater and not (item and engine.comes_again(item)):
         counted = engine.counted(answers)
         return None if counted is None else (counted, [])
-    if not rater or {*columns} != {item, rater, value} or given.get("sampled"):
+    if not rater or {*columns} != {item, rater, value}:
         return None
     entries = engine.raters(rater)
     raters = [name for name in entries if name is not None]

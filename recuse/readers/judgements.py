@@ -87,7 +87,7 @@ def _check_words_for_nothing(rows: pd.DataFrame, empty: NDArray[np.bool_]) -> No
 def _order_of(rows: pd.DataFrame, orders: Mapping[str, tuple[str, ...]]) -> str:
     """The scale that the type of all columns of these rows names, "poor<fair<good"; "" where there is none, where cells
     hold other words, and of numbers, whose distances say more than their order."""
-    first, *others = {orders.get(str(column), ()) for column in rows["column"].unique()}
+    first, *others = {orders.get(str(column), ()) for column in rows["column"].unique()} or {()}
     numbers = pd.to_numeric(pd.Series(first, dtype=object), errors="coerce").notna().any()
     if others or len(first) < 2 or numbers or any({*"<,|"} & {*word} for word in first):
         return ""

@@ -172,7 +172,10 @@ def _take_repeats(roles: Roles) -> None:
 
 def _take_pair(roles: Roles) -> None:
     """Two columns with the names of what met, else with the two texts themselves."""
-    if "first" in roles.taken or "second" in roles.taken:
+    missing = [side for side in ("first", "second") if side not in roles.taken]
+    if len(missing) == 1:
+        raise RecuseError(f"two columns hold what met: name the other as well, --{missing[0]} COLUMN")
+    if not missing:
         return
     named = {c.plain: c for c in roles.free if not (c.wordy or c.numeric)}
     texts = {c.plain: c for c in roles.free if c.wordy or c.told_once}

@@ -256,3 +256,8 @@ JSON = st.recursive(
 @given(st.dictionaries(st.text(max_size=5), JSON, max_size=4), st.text("ab c.,:`\n"), st.text("ab c.,:`\n"))
 def test_one_object_is_read_as_any_json_reader_would(value: object, before: str, after: str) -> None:
     assert json_value(Reply(f"{before}{json.dumps(value)}{after}"), dict) == value
+
+
+def test_zero_has_no_sign_in_whatever_order_zeros_come() -> None:
+    scores = [score(value, "warmth", (-2, 2)).score for value in (-0.0, 0, 0.0)]
+    assert list(map(str, scores)) == ["0.0"] * 3

@@ -182,3 +182,10 @@ def test_spark_folds_the_same(large, ibis):
     finally:
         spark.stop()
     assert values(ratings) == values(recuse.read(long()))
+
+
+def test_a_sample_that_every_judge_was_asked_about_is_folded_as_well(engine, large):
+    frame = long().replace({"rater": {"ben": "annotator 1"}})
+    folded = recuse.read(engine(frame), sampled=True)
+    assert is_folded(folded, frame)
+    assert values(folded) == values(recuse.read(frame, sampled=True))

@@ -101,3 +101,9 @@ def test_the_best_of_three_is_asked_about(file, ends):
     path = file("a.csv", "\n".join([f"id,{','.join(names)},human,gpt-4o", *rows]))
     with pytest.raises(RecuseError, match=f"{names[2]} are three to choose from.*--ignore {names[2]}"):
         read_file(path)
+
+
+@pytest.mark.parametrize(("given", "other"), [("first", "second"), ("second", "first")])
+def test_of_two_columns_of_texts_both_are_named_or_none(file, given, other):
+    with pytest.raises(RecuseError, match=f"name the other as well, --{other} COLUMN"):
+        read_file(file("a.csv", pairs("id,left one,right one,human,gpt-4o")), **{given: "left one"})

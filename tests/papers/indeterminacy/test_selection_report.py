@@ -48,6 +48,7 @@ def study(consistency, rho) -> SelectionStudy:
 
 def test_every_number_stands_in_its_place_with_its_sign():
     """Numbers that tell where they belong: setting, measure, ratings per item, consistency or |bias|."""
+
     def c(s, d, b):
         return 0.5 + list(SETTINGS).index(s) / 20 + NAMES.index(d) / 1000 + BUDGETS.index(b) / 100
 
@@ -93,6 +94,7 @@ def test_a_finding_that_fails_is_said_to_fail():
 
 def test_three_ratings_beat_a_change_of_measure_only_if_they_do_for_every_measure():
     """Two more ratings bring .05 by every measure; one measure brings 0 or .1 over the hit rate at one rating."""
+
     def drawn(extra):
         return study(lambda s, d, b: 0.8 + 0.05 * (b >= 3) + extra * (d == "mse(s/s)"), lambda s, d: 0.5)
 
