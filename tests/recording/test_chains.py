@@ -118,15 +118,17 @@ def test_a_recording_that_was_interrupted_goes_on_where_it_stopped(
     shutil.rmtree(tmp_path / "cassettes")
 
     for stop_after in (5, 12, 20):  # among the first stages, between stages, among the scores
-        examine = Recording._examine
+        ask = Recording._ask
 
-        def stopping(self: Recording, call: Any, stop_after: int = stop_after, examine: Any = examine) -> None:
-            examine(self, call)
+        async def stopping(
+            self: Recording, call: Any, *about: Any, stop_after: int = stop_after, ask: Any = ask
+        ) -> None:
+            await ask(self, call, *about)
             if self.stored >= stop_after:
                 self.stop("the test stops it")
 
         with monkeypatch.context() as patch:
-            patch.setattr(Recording, "_examine", stopping)
+            patch.setattr(Recording, "_ask", stopping)
             with pytest.raises(RecuseError, match="the test stops it"):
                 table(suite("missing"))
     table(suite("missing"))
@@ -139,15 +141,15 @@ def test_recorded_anew_the_old_stays_until_every_stage_is_there(
 ) -> None:
     table(suite("missing"))
     before = cassettes(tmp_path)
-    examine = Recording._examine
+    ask = Recording._ask
 
-    def stopping(self: Recording, call: Any) -> None:
-        examine(self, call)
+    async def stopping(self: Recording, call: Any, *about: Any) -> None:
+        await ask(self, call, *about)
         if call.stage == "reflection":  # all of `knowledge` has its answer by then
             self.stop("the test stops it")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Recording, "_examine", stopping)
+        patch.setattr(Recording, "_ask", stopping)
         with pytest.raises(RecuseError, match="the test stops it"):
             table(suite("all"))
     assert {name: data for name, data in cassettes(tmp_path).items() if name in before} == before
