@@ -137,7 +137,8 @@ def unanswered(answers: Answers, judge: int) -> Estimate:
 
 
 def _harder(answers: Answers, requested: NDArray[np.bool_], lost: NDArray[np.bool_]) -> dict[str, float | None] | None:
-    """`apart`: per text the chance that two people who rated it differ; of numbers, their variance."""
+    """How much further people lie apart on the texts that were lost: per text the chance that two people differ; of
+    numbers, their variance. None where either kind has no text that two people rated."""
     people = answers.people_and_truth[0]
     m = people.raters.astype(float)
     if people.options:

@@ -31,9 +31,9 @@ METHOD = "same texts, first version against last; t over texts (an exact share w
 def drift(part: Ratings) -> Iterator[Named]:
     """Mean over texts of the distance between the answers of the first and the last level of the factor `version`, by
     judge and the other factors. Distance: the chance that one answer of each differs (of numbers: the distance of the
-    means over the range). Where both versions were asked repeatedly, the chance that two answers of one version differ,
-    averaged over both, is taken off: a judge that wavers has not drifted. Detail: `versions`, `mean_change` (last less
-    first, where answers have an order), `own_noise`.
+    means over the range, that of all answers compared where the scale has no ends). Where both versions were asked
+    repeatedly, the chance that two answers of one version differ, averaged over both, is taken off: a judge that wavers
+    has not drifted. Detail: `versions`, `mean_change` (last less first, where answers have an order), `own_noise`.
 
     Undefined where no text was answered by both.
 

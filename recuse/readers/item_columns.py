@@ -41,9 +41,9 @@ def take_item(roles: Roles, rows: int = 0) -> None:
 
 
 def take_what_raters_share(roles: Roles) -> None:
-    """Where no column is called an item, the one that every rater has once and others have as well; where there is
-    none, the texts themselves; in a table of a row per text, the first column if every cell is another short word: a
-    number of a case, in any language.
+    """Where no column is called an item, the one that every rater, or every criterion, has once and others have as
+    well; where there is none, the texts themselves; in a table of a row per text, the first column if every cell is
+    another short word: a number of a case, in any language.
 
     `RecuseError` where nothing names what was judged and several raters are below one another: each row would be a text
     of its own, and no two raters would share one."""
@@ -53,9 +53,12 @@ def take_what_raters_share(roles: Roles) -> None:
         roles.use([first])
         roles.taken["item"] = (first.name,)
     pair = "first" in roles.taken and roles.columns[roles.taken["first"]].wordy
-    if roles.taken.get("item") or not rater or pair:
+    if roles.taken.get("item") or pair or not roles.filled("rater", "criterion"):
         return  # the two texts of a pair say what was judged
     names = [c for c in roles.free if not (c.wordy or c.is_date or c.has_fraction)]
+    if not rater:  # a column for each, of which ranks come once with every criterion as well
+        _take_shared(roles, [c for c in names if not (c.numeric or c.holds_labels)])
+        return
     texts = [c for c in roles.free if c.wordy and not c.is_reason]
     alike = [c for c in roles.free if c.plain in NAMES["item"] and len(c.distinct) == 1]
     _take_shared(roles, [*names, *texts])

@@ -51,6 +51,14 @@ def test_numbers_move_by_a_share_of_the_range():
     assert found.value == pytest.approx(0.125)
 
 
+def test_a_scale_without_ends_ranges_as_far_as_both_versions_answers():
+    """Ten apart at most, five on every text; the newer version alone ranges over nothing."""
+    rows = said("score", old=[0.0, 10.0] * 5, new=[5.0] * 10)
+    table = rows.table.drop(columns="rater").assign(judge="j")
+    endless = Ratings.of(table, scales=Numeric(-math.inf, math.inf), factors=["version"])
+    assert drift(endless).of(judge="j").value == pytest.approx(0.5)
+
+
 def test_of_three_versions_the_first_is_compared_with_the_last():
     found = drift(said(a=words("pppp"), b=words("ffff"), c=words("pppf"))).of(judge="j")
     assert found.value == pytest.approx(0.25)

@@ -94,6 +94,12 @@ def test_answers_that_are_no_texts(engine, large, value):
         assert folded.table[column].value_counts().to_dict() == whole.table[column].value_counts().to_dict()
 
 
+def test_scores_in_a_tiny_unit_are_not_rounded_away(engine, large):
+    frame = pd.DataFrame({"item": range(60), **{name: [1e-11, 2e-11, 3e-11] * 20 for name in ("anna", "gpt")}})
+    folded = recuse.read(engine(frame), people="anna", judges="gpt")
+    assert sorted(folded.table["score"].unique()) == pytest.approx([1e-11, 2e-11, 3e-11], abs=1e-15)
+
+
 def spoiled(what: str) -> pd.DataFrame:
     """A table that holds more than answers, each rater once on an item."""
     frame = long(60)

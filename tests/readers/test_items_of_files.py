@@ -29,6 +29,17 @@ def test_an_item_column_with_one_value_gives_way_to_the_texts(file):
     assert read_file(file("a.csv", text)).ratings.table["item"].nunique() == 30
 
 
+@pytest.mark.parametrize(("facts", "item"), [("room {k}", ("listing",)), ("{k}", ())], ids=["names", "ranks"])
+def test_what_comes_once_with_every_criterion_is_what_was_judged(file, facts, item):
+    """Under any name, in a table with a column for each rater; numbers may be somebody's ranks."""
+    rows = [f"{facts.format(k=k)},{criterion},{k % 5 + 1},{(k + s) % 5 + 1}"
+            for k in range(1, 31) for s, criterion in enumerate(("clean", "quiet", "near"))]  # fmt: skip
+    path = file("a.csv", "\n".join(["listing,criterion,anna,llm-judge", *rows]))
+    read = read_file(path, people="anna", judges="llm-judge")
+    assert read.mapping.item == item
+    assert read.ratings.table["item"].nunique() == (30 if item else 90)
+
+
 @pytest.mark.parametrize("header", ["item,rater,score", "note,rater,score"])
 def test_without_a_name_for_what_was_judged_one_question_is_asked(file, header):
     path = file("a.csv", long(header, lambda k: "run-1"))
