@@ -34,7 +34,7 @@ from scipy import special
 
 from recuse.gates.baseline_file import as_kept, changed_sources, examined, identity, keyed, reduce, removed
 from recuse.gates.gate_set import Gates
-from recuse.gates.limit_changes import limit_changes
+from recuse.gates.limit_changes import as_stated, limit_changes
 from recuse.gates.limits import Limit
 from recuse.schema.factors import FACTORS
 from recuse.schema.number_text import counted, figure, is_number
@@ -110,7 +110,7 @@ def compare(
             for was, now in pairs
             if was.get("outcome") != now.get("outcome")
         ],
-        "limits": limit_changes(baseline["gates"], gates, results["verdicts"]),
+        "limits": limit_changes(as_stated(baseline["gates"], gates), gates, results["verdicts"]),
         "removed": removed(baseline["asked"], examined(results)) if complete else [],
         "sources": changed_sources(then, sources),
         "moved": [row for was, now in pairs for row in moved(was, now, _key(row_of(now)) in testable)],

@@ -9,32 +9,24 @@ with what today's estimates would come to under the gates of the baseline.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from recuse.gates.gate_set import Gates
-from recuse.gates.gate_tables import AcceptedFault, Gate, RunTable
-from recuse.gates.limits import Limit
+from recuse.gates.gate_tables import Accept, AcceptedFault, Gate, LimitElsewhere, RunTable
+from recuse.gates.limits import LIMIT_KINDS
 from recuse.gates.uses import UseTable
 from recuse.git import BaseCommit
 from recuse.schema import RecuseError
-from recuse.schema.verdict_rows import (
-    AcceptedRow,
-    LimitChangeRow,
-    StatedAcceptance,
-    StatedGate,
-    StatedGates,
-    VerdictRow,
-    WhereLimit,
-)
+from recuse.schema.verdict_rows import LimitChangeRow, StatedGates, VerdictRow
 from recuse.schema.vocabulary import printed
 
 WORDS = {"reason", "label", "because", "question"}
-LIMIT = ("within", "at_least", "at_most", "of_range")
-StatedTable = StatedGate | WhereLimit
+LIMIT = (*LIMIT_KINDS, "of_range")
+Place = tuple[tuple[str, str], ...]
 THE_RUN = "the run's"
 UNTOLD = "as when the baseline was written"
 
@@ -44,20 +36,25 @@ def stated(gates: Gates) -> StatedGates:
     return {
         "run": _stated(gates.run),
         "uses": {name: _stated(use) for name, use in gates.uses.items()},
-        "gates": {name: cast("StatedGate", _stated(gate)) for name, gate in gates.gates.items()},
-        "accepted": sorted((cast("StatedAcceptance", _stated(one)) for one in gates.accepted_faults), key=_described),
+        "gates": {name: _stated(gate) for name, gate in gates.gates.items()},
+        "accepted": [_stated(one) for one in sorted(gates.accepted_faults, key=_described)],
     }
 
 
 def as_stated(stated: StatedGates, now: Gates) -> Gates:
-    """The gates of a baseline, on the day and under the path of those of `now`."""
-    return replace(
-        now,
-        run=RunTable.model_validate(stated.get("run") or {}),
-        uses={name: UseTable.model_validate(table) for name, table in stated["uses"].items()},
-        gates={name: Gate.model_validate(_with_words(table)) for name, table in stated["gates"].items()},
-        accepted_faults=tuple(AcceptedFault.model_validate({**one, "reason": UNTOLD}) for one in stated["accepted"]),
-    )
+    """The gates of a baseline, on the day and under the path of those of `now`. Raises `RecuseError` for tables that a
+    gates file could not have."""
+    accepted = [{**one, "reason": UNTOLD} for one in stated["accepted"]]
+    try:
+        return replace(
+            now,
+            run=RunTable.model_validate(stated.get("run") or {}),
+            uses={name: UseTable.model_validate(table) for name, table in stated["uses"].items()},
+            gates={name: Gate.model_validate(_with_words(table)) for name, table in stated["gates"].items()},
+            accepted_faults=tuple(map(AcceptedFault.model_validate, accepted)),
+        )
+    except ValueError as error:
+        raise RecuseError(f"the baseline holds gates that no gates file could have: {error}") from None
 
 
 def with_former(now: Gates, before: StatedGates) -> Gates:
@@ -78,23 +75,19 @@ def gates_at(commit: BaseCommit, path: str, today: date) -> Gates | None:
             return None
 
 
-def limit_changes(before: StatedGates, now: Gates, verdicts: Iterable[VerdictRow] = ()) -> list[LimitChangeRow]:
+def limit_changes(before: Gates, now: Gates, verdicts: Iterable[VerdictRow] = ()) -> list[LimitChangeRow]:
     """A row per change: {"gate", "where", "key", "before", "after", "change", "otherwise", "about", "consequence",
     "sentence"}, the last three in words.
 
     `change` is "widened", "narrowed", "added", "removed" or "changed"; `otherwise` lists what verdicts would be without
     any of the changes, [{"subject", "outcome", "now"}], as far as `verdicts` (records with `formerly`) say so.
     """
-    old, new = before, stated(now)
-    run_before, run_after = old.get("run") or {}, new["run"]
-    rows = [_row("", key, run_before.get(key), run_after.get(key)) for key in _differing(run_before, run_after)]
-    rows += [
-        _row("", f"use {name}", old["uses"].get(name), new["uses"].get(name))
-        for name in _differing(old["uses"], new["uses"])
-    ]
-    for name in dict.fromkeys([*old["gates"], *new["gates"]]):
-        rows += _gate_rows(name, old["gates"].get(name), new["gates"].get(name))
-    rows += _accepted_rows(old["accepted"], new["accepted"])
+    old, new = stated(before), stated(now)
+    rows = [_row("", key, *ends) for key, *ends in _differing(old["run"], new["run"])]
+    rows += [_row("", f"use {name}", *ends) for name, *ends in _differing(old["uses"], new["uses"])]
+    for name in dict.fromkeys([*before.gates, *now.gates]):
+        rows += _gate_rows(name, before.gates.get(name), now.gates.get(name))
+    rows += _accepted_rows(before, now)
     known = [(v, former) for v in verdicts if (former := v.get("formerly")) and former != v["outcome"]]
     for row in rows:
         named = row.get("subject") or {}
@@ -115,7 +108,7 @@ def limit_changes(before: StatedGates, now: Gates, verdicts: Iterable[VerdictRow
 # --------------------------------------------------------------------------- gates
 
 
-def _gate_rows(name: str, before: StatedGate | None, after: StatedGate | None) -> list[LimitChangeRow]:
+def _gate_rows(name: str, before: Gate | None, after: Gate | None) -> list[LimitChangeRow]:
     """Its own limit and those for one task, panel or protocol, where the gate's own applies if there is none; then all
     else that it says."""
     if before is None or after is None:
@@ -124,53 +117,50 @@ def _gate_rows(name: str, before: StatedGate | None, after: StatedGate | None) -
     rows = []
     for where in dict.fromkeys([*old, *new]):
         was, now = old.get(where, before), new.get(where, after)
-        if (where in old) != (where in new) or _limit_keys(was) != _limit_keys(now):
+        if (where in old) != (where in new) or (was.bound, was.of_range) != (now.bound, now.of_range):
             ends = [
                 _limit(one) + (", the gate's own" if where and one in (before, after) else "") for one in (was, now)
             ]
-            rows.append(_row(name, "limit", *ends, where=dict(where), change=_direction(was, now)))
-    other = [key for key in _differing(before, after) if key not in (*LIMIT, "on")]
-    return rows + [_row(name, key, before.get(key), after.get(key)) for key in other]
+            widened, narrowed = now.bound.reaches_beyond(was.bound), was.bound.reaches_beyond(now.bound)
+            change = "widened" if widened else "narrowed" if narrowed else "changed"
+            change = change if was.of_range == now.of_range else "changed"
+            rows.append(_row(name, "limit", *ends, where=dict(where), change=change))
+    other = _differing(_stated(before), _stated(after))
+    return rows + [_row(name, key, *ends) for key, *ends in other if key not in (*LIMIT, "on")]
 
 
-def _limits_by_place(gate: StatedGate) -> dict[tuple[tuple[str, str], ...], StatedTable]:
-    return {(): gate} | {_where(one): one for one in gate.get("on") or ()}
+def _limits_by_place(gate: Gate) -> dict[Place, Gate | LimitElsewhere]:
+    return {(): gate} | {tuple(one.where.items()): one for one in gate.on}
 
 
-def _direction(before: StatedTable, after: StatedTable) -> str:
-    """Whether everything that kept the old limit keeps the new one, or the other way round."""
-    old, new = Limit.of(before), Limit.of(after)
-    if bool(before.get("of_range")) != bool(after.get("of_range")):
-        return "changed"
-    if new.reaches_beyond(old):
-        return "widened"
-    return "narrowed" if old.reaches_beyond(new) else "changed"
+def _limit(table: Gate | LimitElsewhere | Accept) -> str:
+    return f"{table.bound} of the scale's range" if table.of_range else str(table.bound)
 
 
 # --------------------------------------------------------------------------- accepted failures
 
 
-def _accepted_rows(before: Sequence[StatedAcceptance], after: Sequence[StatedAcceptance]) -> list[LimitChangeRow]:
-    old, new = ({_described(one): one for one in side} for side in (before, after))
+def _accepted_rows(before: Gates, after: Gates) -> list[LimitChangeRow]:
+    old, new = ({_described(one): one for one in sorted(side.accepted_faults, key=_described)}
+                for side in (before, after))  # fmt: skip
     rows = []
     for name in dict.fromkeys([*old, *new]):
-        was, now = old.get(name), new.get(name)
+        was, now = (_stated(side[name]) if name in side else None for side in (old, new))
         if was != now and (one := now or was):
-            row = _row(one["gate"], "accepted failure", was and _accepting(was), now and _accepting(now))
-            rows.append(row | {"subject": one["subject"]})
+            ends = (_accepting(side[name]) if name in side else None for side in (old, new))
+            rows.append(_row(one["gate"], "accepted failure", *ends) | {"subject": one["subject"]})
     return rows
 
 
-def _accepting(one: StatedAcceptance) -> str:
-    outcomes = one["accept"].get("outcome")
-    limit = _limit(one["accept"]) if any(one["accept"].get(kind) is not None for kind in LIMIT[:3]) else ""
-    phrases = [limit, f"outcome {' or '.join(outcomes)}" if outcomes else ""]
-    return f"{', '.join(part for part in phrases if part)}, until {one['until']}"
+def _accepting(one: AcceptedFault) -> str:
+    outcomes = f"outcome {' or '.join(one.accept.outcome)}" if one.accept.outcome else ""
+    phrases = [_limit(one.accept) if one.accept.limits else "", outcomes, f"until {one.until}"]
+    return ", ".join(filter(None, phrases))
 
 
-def _described(one: StatedAcceptance) -> str:
-    parts = (f"{k} = {v if isinstance(v, str) else ' | '.join(v)}" for k, v in sorted(one["subject"].items()))
-    return f"{one['gate']} ({', '.join(parts)})"
+def _described(one: AcceptedFault) -> str:
+    parts = (f"{name} = {' | '.join(one.values(name))}" for name in sorted(one.subject))
+    return f"{one.gate} ({', '.join(parts)})"
 
 
 # --------------------------------------------------------------------------- rows
@@ -215,26 +205,16 @@ def _stated(table: Gate | AcceptedFault | RunTable | UseTable) -> dict[str, Any]
     return stated
 
 
-def _with_words(table: StatedGate) -> StatedGate:
-    words: StatedGate = {"reason": UNTOLD}
+def _with_words(table: Mapping[str, object]) -> dict[str, object]:
+    words: dict[str, object] = {"reason": UNTOLD}
     if table.get("undecided") == "allow":
         words["because"] = UNTOLD
-    if "on" in table:
-        words["on"] = [{**one, "reason": UNTOLD} for one in table["on"]]
+    if isinstance(on := table.get("on"), list):
+        words["on"] = [{**one, "reason": UNTOLD} for one in on]
     return {**table, **words}
 
 
-def _limit(table: StatedTable | AcceptedRow) -> str:
-    return f"{Limit.of(table)} of the scale's range" if table.get("of_range") else str(Limit.of(table))
-
-
-def _limit_keys(table: StatedTable) -> dict[str, object]:
-    return {key: value for key in LIMIT if (value := table.get(key)) is not None}
-
-
-def _differing(before: Mapping[str, object], after: Mapping[str, object]) -> list[str]:
-    return [key for key in dict.fromkeys([*before, *after]) if before.get(key) != after.get(key)]
-
-
-def _where(one: WhereLimit) -> tuple[tuple[str, str], ...]:
-    return tuple((name, one[name]) for name in ("task", "panel", "protocol") if one.get(name))
+def _differing(before: Mapping[str, object], after: Mapping[str, object]) -> list[tuple[str, object, object]]:
+    """The keys that differ, with both values; None on a side that lacks one."""
+    every = [(key, before.get(key), after.get(key)) for key in dict.fromkeys([*before, *after])]
+    return [(key, was, now) for key, was, now in every if was != now]

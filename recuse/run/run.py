@@ -194,7 +194,7 @@ class Run(Records):
         """What differs from the baseline of the base commit (`before`), else from the one that is there; `accepted`:
         objections that do not turn the run red."""
         if before is None and not path.is_file():
-            limits = limit_changes(stated(gates.former), gates, self.verdicts) if gates.former else []
+            limits = limit_changes(gates.former, gates, self.verdicts) if gates.former else []
             self.results["changed"] += [_yardstick(row["sentence"], row["sentence"]) for row in limits]
             return None
         try:
@@ -214,9 +214,9 @@ class Run(Records):
             return _yardstick(shown, f"the baseline {shown} is gone")
         try:
             written = baseline_file.load(path)
-        except baseline_file.BaselineError as error:
+            compared = compare(written, self.results, gates, path=shown, complete=self.complete)
+        except RecuseError as error:
             return _yardstick(shown, f"the baseline {shown} cannot be read: {str(error).replace(str(path), shown)}")
-        compared = compare(written, self.results, gates, path=shown, complete=self.complete)
         if not is_unchanged(compared):
             cause = f"the baseline {shown} is rewritten, and is not what this run gives"
             return _yardstick(shown, cause, "", compared["summary"])

@@ -205,42 +205,13 @@ class Examined(TypedDict):
     uses: dict[str, list[str]]
 
 
-class WhereLimit(LimitRow, total=False):
-    """A limit for one task, panel or protocol."""
-
-    of_range: bool
-    reason: str
-    task: str
-    panel: str
-    protocol: str
-
-
-class StatedGate(LimitRow, total=False):
-    """A gate as its file states it, without its words."""
-
-    of_range: bool
-    on: list[WhereLimit]
-    undecided: str
-    reason: str
-    because: str
-
-
-class StatedAcceptance(TypedDict):
-    """An accepted failure as its file states it, without its words."""
-
-    gate: str
-    subject: dict[str, str | list[str]]
-    accept: AcceptedRow
-    until: str
-
-
 class StatedGates(TypedDict):
-    """What a gates file decides with; tables in TOML's own keys where only their equality matters."""
+    """What a gates file decides with: tables in TOML's own keys, without their words."""
 
     run: dict[str, object]
     uses: dict[str, dict[str, object]]
-    gates: dict[str, StatedGate]
-    accepted: list[StatedAcceptance]
+    gates: dict[str, dict[str, object]]
+    accepted: list[dict[str, object]]
 
 
 class Because(TypedDict):

@@ -8,7 +8,7 @@ from recuse.gates.baseline_changes import compare, objections
 from recuse.gates.baseline_file import reduce
 from recuse.gates.limit_changes import as_stated, stated, with_former
 from recuse.gates.records import changes_of
-from recuse.schema import Estimates
+from recuse.schema import Estimates, RecuseError
 
 GATES = """
 [self_bias]
@@ -178,3 +178,10 @@ def test_a_limit_that_keeps_a_judge_from_failing_is_told_first(key, change, outc
     [told] = changes_of({"verdicts": [], "upgrades": [], "objections": [], "baseline": baseline})
     assert (told.word, told.order) == (word, order)
     assert told.cause == f"{key} of bias {change}{'; without that gpt fails' if outcome else ''}"
+
+
+def test_a_baseline_with_gates_that_no_file_could_have_says_so(load):
+    gates = load(GATES)
+    wrong = stated(gates) | {"gates": {"self_bias": {"at_most": 0.5, "within": [0, 1]}}}
+    with pytest.raises(RecuseError, match="holds gates that no gates file could have"):
+        as_stated(wrong, gates)

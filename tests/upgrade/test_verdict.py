@@ -237,7 +237,7 @@ def test_a_limit_that_was_widened_says_what_an_upgrade_was_without(gates, tmp_pa
     assert {row.gate.removeprefix("upgrade_"): row.formerly for row in found.rows} == {
         "new": None, "0": "fail", "1": "undecided", "2": "pass",
     }  # fmt: skip
-    changes = limit_changes(stated(gates), now, [row.record() for row in found.rows])
+    changes = limit_changes(gates, now, [row.record() for row in found.rows])
     assert {row["gate"]: row["consequence"] for row in changes}["upgrade_0"] == "next fails"
 
 
