@@ -20,7 +20,7 @@ from recuse.readers.columns import like_ratings
 from recuse.readers.file_ratings import FileRatings
 from recuse.readers.judgement_rows import CONFIDENCE
 from recuse.run.run import FileRun
-from recuse.schema.details import PeopleDetail, SliceDetail, detail_as
+from recuse.schema.details import CommonDetail, PeopleDetail, detail_as
 from recuse.schema.factors import level_words
 from recuse.schema.number_text import counted, fitting, fixed, more, percent, value_text, why_missing, with_interval
 from recuse.schema.results import PassRateRow, Results
@@ -304,7 +304,7 @@ def _title(results: Results, estimate: EstimateRow) -> str:
 
 def _slice(record: MeasurementRow) -> str:
     """Which slice an estimate is about."""
-    at = detail_as(SliceDetail, record["estimate"]["detail"]).get("slice")
+    at = detail_as(CommonDetail, record["estimate"]["detail"]).get("slice")
     if not at or record["estimate"]["value"] is None:
         return ""
     return f", {'system' if at['column'] == 'target' else at['column']} {shortened(at['level'], 20)[0]}"

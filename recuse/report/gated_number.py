@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar, cast
 
@@ -24,20 +23,11 @@ from recuse.schema.vocabulary import ACCEPTED, ACCEPTED_DOUBT, ACCEPTED_FAULT, G
 Row = TypeVar("Row")
 Key = TypeVar("Key")
 
-LAST = 1000
-"""Rank of a measure without one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Measure:
-    """How a measure is spoken of; see `recuse.metrics.measure`, where measures are described."""
-
-    name: str
-    title: str
-    reading: str = ""
-    signed: bool = False
-    rank: int = LAST
-    ends: tuple[float, float] | None = None  # the least and the greatest value it can have
+UNDESCRIBED: MeasureRow = {
+    "name": "", "title": "", "reading": "", "unit": "", "bad": "none", "above": "", "below": "", "signed": False,
+    "rank": 1000, "ends": None,
+}  # fmt: skip
+"""What is said of a measure as far as nobody described it."""
 
 
 class Lexicon:
@@ -45,7 +35,7 @@ class Lexicon:
 
     def __init__(self, results: Results | None = None) -> None:
         held: Results = results or {}
-        self._measures = {name: _measure(name, about) for name, about in (held.get("measures") or {}).items()}
+        self._measures = {name: self._described(name, about) for name, about in (held.get("measures") or {}).items()}
         factors, tasks = held.get("factors") or (), held.get("tasks") or ()
         self._levels = {
             factor["name"]: {level["name"]: level["words"] for level in factor["levels"]} for factor in factors
@@ -55,9 +45,12 @@ class Lexicon:
         self.simulated = frozenset(task["name"] for task in tasks if task.get("people_simulated"))
         """Tasks whose people come out of a model."""
 
-    def measure(self, name: str) -> Measure:
-        """How a measure is spoken of; by its name where it is not described."""
-        return self._measures.get(name) or Measure(name, plain_name(name))
+    def measure(self, name: str) -> MeasureRow:
+        """How a measure is spoken of (`recuse.metrics.measure`); by its name where it is not described."""
+        return self._measures.get(name) or self._described(name, UNDESCRIBED)
+
+    def _described(self, name: str, about: MeasureRow) -> MeasureRow:
+        return {**UNDESCRIBED, **about, "title": about.get("title") or plain_name(name)}
 
     def points(self, task: str) -> float | None:
         """How many points a task's widest scale has; None where it has none, or nobody said."""
@@ -83,18 +76,6 @@ class Lexicon:
 def plain_name(identifier: str) -> str:
     """ "reported_total" -> "reported total"."""
     return identifier.replace("_", " ")
-
-
-def _measure(name: str, about: MeasureRow) -> Measure:
-    ends = about.get("ends") or (None, None)
-    return Measure(
-        name=name,
-        title=about.get("title") or plain_name(name),
-        reading=about.get("reading") or "",
-        signed=bool(about.get("signed")),
-        rank=int(about.get("rank", LAST)),
-        ends=(low, high) if (low := ends[0]) is not None and (high := ends[1]) is not None else None,
-    )
 
 
 def place_in(known: Sequence[str], name: str) -> tuple[int, str]:
@@ -138,7 +119,7 @@ class Number:
         self.accepted_fault: AcceptanceRow | None = row.get("accepted_fault")  # that covers it, as its verdict met it
 
     @property
-    def measure(self) -> Measure:
+    def measure(self) -> MeasureRow:
         """How its measure is spoken of."""
         return self.lexicon.measure(self.metric)
 
@@ -188,7 +169,10 @@ class Number:
     def bounds(self) -> tuple[float, float] | None:
         """Where its measure ends: where its description says, else, in points, at the width of the scale."""
         points = self.lexicon.points(self.subject.get("task", "")) if self.unit == "points" else None
-        return self.measure.ends or (None if points is None else (-points if self.measure.signed else 0.0, points))
+        low, high = self.measure["ends"] or (None, None)
+        if low is not None and high is not None:
+            return low, high
+        return None if points is None else (-points if self.measure["signed"] else 0.0, points)
 
     @cached_property
     def who(self) -> str:
@@ -227,7 +211,7 @@ class Number:
     def is_signed(self) -> bool:
         """Whether a plus sign tells something: a bias, or a gate with room on both sides of zero."""
         within = self.limit.get("within")
-        return self.measure.signed or bool(within and within[0] < 0)
+        return self.measure["signed"] or bool(within and within[0] < 0)
 
     def text(self, decimals: int | None = None, minus: str = MINUS) -> str:
         """ "+0.77", "93 %", "3"; "undefined" where there is no number."""

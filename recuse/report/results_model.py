@@ -88,7 +88,7 @@ class Group:
     def gates(self) -> dict[str, list[Number]]:
         """Gated numbers by gate, judges in panel order; the most telling gate first."""
         gates = grouped(sorted((n for n in self.numbers if n.verdict), key=self.view.rank), lambda n: n.gate)
-        return dict(sorted(gates.items(), key=lambda one: (min((n.measure.rank, n.metric) for n in one[1]), one[0])))
+        return dict(sorted(gates.items(), key=lambda one: (min((n.measure["rank"], n.metric) for n in one[1]), one[0])))
 
     def circumstances(self, numbers: Iterable[Number]) -> list[str]:
         """Every combination of factor levels that occurs, in plain words and in order."""

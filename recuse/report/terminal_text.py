@@ -156,7 +156,7 @@ def _methods(table: VerdictTable, explained: set[str], width: int) -> Iterator[s
             explained.add(column.gate)
             by = "the value itself" if n.verdict["rule"]["decide"] == "point" else "its whole interval"
             rule = f"Limit {column.limit}, held by {by}: {n.reason}"
-            yield from _folded(f"{column.title}: {n.measure.reading} {rule}.", width, "    ", "      ")
+            yield from _folded(f"{column.title}: {n.measure['reading']} {rule}.", width, "    ", "      ")
 
 
 Column = list[tuple[str, str]]

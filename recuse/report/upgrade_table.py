@@ -11,7 +11,7 @@ from recuse.report.figures.pictures import Scale
 from recuse.report.gated_number import Number
 from recuse.report.results_model import ResultsModel
 from recuse.schema import number_text as numbers
-from recuse.schema.details import UpgradeDetail
+from recuse.schema.details import CommonDetail
 from recuse.schema.estimate_types import AGAINST_INCUMBENT
 from recuse.schema.number_text import MINUS, in_unit, is_number
 from recuse.schema.results import UpgradeVerdictRow
@@ -102,7 +102,7 @@ def _compared(view: ResultsModel, upgrade: UpgradeVerdictRow) -> list[Number]:
 
 def _table(view: ResultsModel, upgrade: UpgradeVerdictRow, minus: str) -> UpgradeTable:
     own = _compared(view, upgrade)
-    unmeasured = (view.lexicon.measure(name).title for name in upgrade["not_measured"])
+    unmeasured = (view.lexicon.measure(name)["title"] for name in upgrade["not_measured"])
     rows = [_row(n, minus) for n in own]
     rows += [UpgradeRow(title, "", "", "", "", printed(NOT_MEASURED), "") for title in unmeasured]
     head = ("", upgrade["incumbent"], upgrade["candidate"], "change", "allowed", "verdict")
@@ -115,7 +115,7 @@ def _table(view: ResultsModel, upgrade: UpgradeVerdictRow, minus: str) -> Upgrad
 
 def _row(n: Number, minus: str) -> UpgradeRow:
     """Called "agreement on its worst slice (target B)", "cost (dollars per call)"."""
-    cost, slice_ = str(n.detail.get("unit") or ""), n.detail_as(UpgradeDetail).get("slice")
+    cost, slice_ = str(n.detail.get("unit") or ""), n.detail_as(CommonDetail).get("slice")
     about = [n.circumstances, str(n.detail.get("option") or "")]
     where = ", ".join(filter(None, [*about, f"{slice_['column']} {slice_['level']}" if slice_ else "", cost]))
     before, after = (
@@ -166,7 +166,7 @@ def _foot(upgrade: UpgradeVerdictRow, compared: list[Number], minus: str) -> Ite
     texts = f"Same {numbers.count(upgrade['items'])} texts, paired"
     yield f"{texts}; {count}, all of which must be allowed, each at 5 %{f'; {chance}' if chance else ''}."
     by_outcome: dict[str, str] = {}
-    for n in sorted(compared, key=lambda n: n.measure.rank):
+    for n in sorted(compared, key=lambda n: n.measure["rank"]):
         if is_number(smallest := n.detail.get("smallest")):
             by_outcome.setdefault(n.gate, f"{n.gate_title} {in_unit(smallest, n.unit, minus=minus)}")
     if by_outcome:

@@ -147,7 +147,7 @@ def column_readings(tables: Sequence[VerdictTable]) -> dict[str, str]:
     rows = [(table.columns, row.cells) for table in tables for row in table.rows]
     first = ((c.title, n.measure) for columns, cells in rows for c, cell in zip(columns, cells, strict=True)
              for n in cell.numbers[:1])  # fmt: skip
-    return {title: measure.reading for title, measure in first if measure.reading}
+    return {title: measure["reading"] for title, measure in first if measure["reading"]}
 
 
 def _title(group: Group, measured: Sequence[Number]) -> str:

@@ -61,12 +61,6 @@ class Slice(TypedDict):
     level: str
 
 
-class SliceDetail(TypedDict, total=False):
-    """`slice`: the part of the texts that the number is of, where one was looked for."""
-
-    slice: Slice | None
-
-
 class Losses(TypedDict):
     """What answers that were lost may have said. `sides`: how many were lost, of how many, on each; `bounds` of the
     value, had they said the worst (None: none)."""
@@ -78,29 +72,15 @@ class Losses(TypedDict):
     unrelated: bool
 
 
-class LossesDetail(TypedDict):
-    """Of a comparison of two sides, both of which lose answers."""
+class CommonDetail(TypedDict, total=False):
+    """`slice`: the part of the texts that the number is of, where one was looked for; `losses`: of a comparison of two
+    sides, both of which lose answers; the interval for these texts alone, where only replies are new, and its degrees
+    of freedom."""
 
+    slice: Slice | None
     losses: Losses
-
-
-class TheseTextsDetail(TypedDict, total=False):
-    """The interval for these texts alone, where only replies are new, and its degrees of freedom."""
-
     these_texts: list[float | None] | None
     these_texts_df: float | None
-
-
-class UpgradeDetail(SliceDetail, total=False):
-    """A component of an upgrade: both judges' own values, and the smallest change that it could find."""
-
-    incumbent: float | None
-    candidate: float | None
-    smallest: float | None
-    people_agree: float | None
-    asked_once: bool
-    option: str
-    unit: str
 
 
 # --------------------------------------------------------------------------- agreement with people

@@ -8,7 +8,7 @@ import samples
 
 from recuse import report
 from recuse.report.canonical_form import normalised
-from recuse.report.gated_number import Lexicon, Measure
+from recuse.report.gated_number import UNDESCRIBED, Lexicon
 from recuse.report.page import page
 
 HELD = {
@@ -22,12 +22,12 @@ HELD = {
 
 def test_a_measure_is_spoken_of_as_it_describes_itself() -> None:
     measure = Lexicon(HELD).measure("repeat_difference")
-    assert measure == Measure("repeat_difference", "spread", signed=True, rank=7)
+    assert measure == {**UNDESCRIBED, "title": "spread", "signed": True, "above": "is unsteady|are unsteady", "rank": 7}
 
 
 def test_what_is_not_described_is_called_by_its_name() -> None:
     words = Lexicon(HELD)
-    assert words.measure("wobble_rate").title == "wobble rate"
+    assert words.measure("wobble_rate")["title"] == "wobble rate"
     assert words.level("divisor", "n_1") == "divisor n 1"
     assert words.level("names", "shown") == "names shown"
 

@@ -179,7 +179,7 @@ def _what(numbers: list[Number]) -> str:
     left_out = _span(n.estimate.get("n_excluded") or 0 for n in numbers)
     excluded = "" if left_out == "0" else f"{left_out} left out as unusable, nothing imputed"
     parts = (" and ".join(counts), interval_levels(numbers), excluded)
-    return f"{numbers[0].measure.title} ({', '.join(filter(None, parts))})"
+    return f"{numbers[0].measure['title']} ({', '.join(filter(None, parts))})"
 
 
 def _how(numbers: list[Number]) -> str:

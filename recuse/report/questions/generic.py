@@ -22,7 +22,7 @@ def plain_table(group: Group, numbers: list[Number], caption: str = "Single numb
     """One row per estimate: what, about whom, its value, interval and n. Looks at no detail."""
     rows = [
         [
-            Cell(n.measure.title, n.circumstances, n.state),
+            Cell(n.measure["title"], n.circumstances, n.state),
             Cell(group.label(n.who) if n.who else "the panel as a whole"),
             replace(number_cell(n), small=n.why_undefined),
             Cell(n.spread()),
@@ -46,14 +46,14 @@ def _by_kind(group: Group) -> list[object]:
     rest = [n for m, ns in by_metric.items() if m not in matrices and m not in families for n in ns]
     plots = []
     for metric, numbers in families.items():
-        name, signed = numbers[0].measure.title, any(n.is_signed for n in numbers)
+        name, signed = numbers[0].measure["title"], any(n.is_signed for n in numbers)
         plots.append(Forest(metric, name[:1].upper() + name[1:], name, signed=signed).plot(numbers, group.label))
     return [*plots, *(_maps(group, numbers) for numbers in matrices.values()), plain_table(group, rest)]
 
 
 def _maps(group: Group, numbers: list[Number]) -> HeatMaps:
     """Signed matrices as deviations, others by size; those of one metric share their shades."""
-    title = numbers[0].measure.title
+    title = numbers[0].measure["title"]
     captioned = [
         (", ".join(filter(None, (title[:1].upper() + title[1:], n.who, n.circumstances))), n.detail_as(Matrix))
         for n in numbers

@@ -97,7 +97,7 @@ def _coefficients(group: Group) -> Table:
         "coefficient",
         numbers,
         row=lambda n: n.metric,
-        rows={n.metric: n.measure.title for n in numbers if n.metric in measured},
+        rows={n.metric: n.measure["title"] for n in numbers if n.metric in measured},
         column=lambda n: _named(group, n),
         columns=str,
     )

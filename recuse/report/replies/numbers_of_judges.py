@@ -56,7 +56,7 @@ def _judge_page(view: ResultsModel, places: ReplyPlaces, panel: Panel, judge: st
         words=view.words_on(panel.name, judge),
         gated=sorted((n for n in own if n.verdict), key=lambda n: (badness.index(n.state), *view.rank(n))),
         report=f"{STUDIES}/{panel.name}.html" if panel.name in view.studies else "index.html",
-        others=sorted((n for n in own if not n.verdict), key=lambda n: (n.measure.rank, n.metric, view.rank(n))),
+        others=sorted((n for n in own if not n.verdict), key=lambda n: (n.measure["rank"], n.metric, view.rank(n))),
         places=places,
         replies=places.said_by(panel.name, judge),
     )

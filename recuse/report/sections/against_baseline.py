@@ -147,7 +147,7 @@ def _rest(baseline: Comparison, *, any_rows: bool) -> str:
 
 def _what(view: ResultsModel, row: EntryRow) -> str:
     titles = {n.gate: n.gate_title for n in view.numbers if n.verdict}
-    name = titles.get(row["what"]) or view.lexicon.measure(row["what"]).title
+    name = titles.get(row["what"]) or view.lexicon.measure(row["what"])["title"]
     return f"{name} of {whom_and_where(row['subject'], view.lexicon)}"
 
 

@@ -80,7 +80,7 @@ def needs_attention(view: ResultsModel) -> list[Matter]:
     the rows that keep it from passing; its table shows the others."""
     deciding, badness = {id(n) for n in deciding_numbers(view)}, list(SHOWN)
     chosen = [n for n in view.numbers if not n.is_tolerated and (not is_of_upgrade(n) or id(n) in deciding)]
-    chosen.sort(key=lambda n: (badness.index(n.state), n.measure.rank, n.metric, view.rank(n)))
+    chosen.sort(key=lambda n: (badness.index(n.state), n.measure["rank"], n.metric, view.rank(n)))
     matters = []
     for alike in grouped(chosen, lambda n: (n.question, n.gate)).values():
         limits = {n.limit_text for n in alike}
