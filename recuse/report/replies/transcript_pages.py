@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from markupsafe import Markup, escape
 
@@ -30,6 +30,7 @@ REPLIES_PER_PAGE, PAGES_PER_JUDGE = 1_000, 5
 PROMPTS_PER_PAGE = 250
 SHORT_REPLY = 70
 """A reply of so many characters on one line stands beside what was read in it."""
+Entry = TypeVar("Entry")
 
 
 @dataclass(slots=True)
@@ -67,26 +68,52 @@ def write_transcript(transcript: Transcript, folder: Path) -> RepliesRow:
     """Write the pages below `folder`; returns as builtins {"pages": judge -> its files, "further": judge -> reply ->
     which of them, where it is not the first, "files": all that were written, "prompts": the first page of prompts,
     "replies": how many, "bytes"}."""
-    place = [transcript.panel, transcript.task, transcript.protocol]
+    place = "/".join([transcript.panel, transcript.task, transcript.protocol])
     texts, prompts = _prompt_pages(transcript)
     by_judge = grouped(transcript.exchanges, lambda exchange: exchange.call.judge)
+    labels, most = transcript.labels, REPLIES_PER_PAGE * PAGES_PER_JUDGE
     pages: dict[str, list[str]] = {}
     further: dict[str, dict[str, int]] = {}
     for judge, made in by_judge.items():
         own = _farthest_first(transcript, made)
-        most = REPLIES_PER_PAGE * PAGES_PER_JUDGE
-        parts = [own[at : at + REPLIES_PER_PAGE] for at in range(0, min(len(own), most), REPLIES_PER_PAGE)]
-        names = [page_name(judge, part) for part in range(len(parts))]
-        for part, some in enumerate(parts):
-            texts[names[part]] = _replies_page(transcript, judge, some, prompts, names, part, list(by_judge), len(own))
-        pages[judge] = ["/".join([*place, name]) for name in names]
-        further[judge] = {reply_id(e.call): part for part, some in enumerate(parts[1:], 1) for e in some}
-    files = ["/".join([*place, name]) for name in texts]
-    write_files(folder.parent, {"/".join([folder.name, *place, name]): text for name, text in texts.items()})
+        parts = _parted(judge, own[:most], REPLIES_PER_PAGE)
+        for name, some in parts.items():
+            texts[name] = _page(
+                "replies/transcript.html.j2",
+                transcript,
+                name,
+                parts,
+                place_anchor=place_anchor(place),
+                judge=judge,
+                label=labels.get(judge, judge),
+                others=[(other, labels.get(other, other), page_name(other)) for other in by_judge if other != judge],
+                about=_grouped(transcript, some, prompts),
+                bad=[reply_id(e.call) for e in some if any(read.status != "ok" for read in e.judgements)],
+                shown=len(some),
+                total=len(own),
+                compared=any(_people_on(transcript, e.call) for e in some),
+                left_out=max(0, len(own) - most),
+            )
+        pages[judge] = [f"{place}/{name}" for name in parts]
+        further[judge] = {reply_id(e.call): part for part, some in enumerate(parts.values()) if part for e in some}
+    files = [f"{place}/{name}" for name in texts]
+    write_files(folder.parent, {f"{folder.name}/{place}/{name}": text for name, text in texts.items()})
     return {
         "pages": pages, "further": further, "files": files, "prompts": files[0] if prompts else "",
         "replies": len(transcript.exchanges), "bytes": sum(len(text.encode()) for text in texts.values()),
     }  # fmt: skip
+
+
+def _parted(stem: str, entries: Sequence[Entry], size: int) -> dict[str, Sequence[Entry]]:
+    """The entries by the name of their page, so many on each."""
+    return {page_name(stem, at // size): entries[at : at + size] for at in range(0, len(entries), size)}
+
+
+def _page(template: str, transcript: Transcript, name: str, parts: Iterable[str], **shown: object) -> str:
+    """One of the pages that all are parts of."""
+    names, place = list(parts), f"{plain_name(transcript.task)}, {plain_name(transcript.protocol)}"
+    shown |= {"panel": transcript.panel, "provenance": transcript.provenance, "place": place}
+    return small_page(template, depth=4, parts=names if names[1:] else [], part=names.index(name), **shown)
 
 
 # --------------------------------------------------------------------------- replies
@@ -111,38 +138,6 @@ def _farthest_first(transcript: Transcript, exchanges: list[Exchange]) -> list[E
 
 def _people_on(transcript: Transcript, call: Call) -> Sequence[float | str]:
     return transcript.people.get((call.item, call.target)) or transcript.people.get(("", call.target)) or ()
-
-
-def _replies_page(
-    transcript: Transcript,
-    judge: str,
-    exchanges: Sequence[Exchange],
-    prompts: Mapping[int, Markup],
-    names: Sequence[str],
-    part: int,
-    judges: Sequence[str],
-    total: int,
-) -> str:
-    bad = [reply_id(exchange.call) for exchange in exchanges if any(j.status != "ok" for j in exchange.judgements)]
-    return small_page(
-        "replies/transcript.html.j2",
-        depth=4,
-        panel=transcript.panel,
-        provenance=transcript.provenance,
-        place=_place_words(transcript),
-        place_anchor=place_anchor("/".join([transcript.panel, transcript.task, transcript.protocol])),
-        judge=judge,
-        label=transcript.labels.get(judge, judge),
-        others=[(name, transcript.labels.get(name, name), page_name(name)) for name in judges if name != judge],
-        parts=names if len(names) > 1 else [],
-        part=part,
-        about=_grouped(transcript, exchanges, prompts),
-        bad=bad,
-        shown=len(exchanges),
-        total=total,
-        compared=any(_people_on(transcript, exchange.call) for exchange in exchanges),
-        left_out=max(0, total - REPLIES_PER_PAGE * PAGES_PER_JUDGE),
-    )
 
 
 def _grouped(transcript: Transcript, exchanges: Iterable[Exchange], prompts: Mapping[int, Markup]) -> list[About]:
@@ -226,24 +221,19 @@ def _prompt_pages(transcript: Transcript) -> tuple[dict[str, str], dict[int, Mar
         if (prompt := exchange.call.prompt) and id(prompt) not in ids:
             ids[id(prompt)] = prompt_id(prompt)
             by_name.setdefault(ids[id(prompt)], (prompt, exchange.call))
-    names = list(by_name)
-    parts = [names[at : at + PROMPTS_PER_PAGE] for at in range(0, len(names), PROMPTS_PER_PAGE)]
     stem = "~".join(part for part in (PROMPTS, transcript.candidate) if part)
-    files = [page_name(stem, part) for part in range(len(parts))]
+    parts = _parted(stem, list(by_name), PROMPTS_PER_PAGE)
     pages = {
-        file: small_page(
+        file: _page(
             "replies/prompts.html.j2",
-            depth=4,
-            panel=transcript.panel,
-            provenance=transcript.provenance,
-            place=_place_words(transcript),
-            parts=files if len(files) > 1 else [],
-            part=part,
+            transcript,
+            file,
+            parts,
             prompts=[_shown_prompt(transcript, name, *by_name[name]) for name in some],
         )
-        for part, (file, some) in enumerate(zip(files, parts, strict=True))
+        for file, some in parts.items()
     }
-    where = {name: f"{file}#{name}" for file, some in zip(files, parts, strict=True) for name in some}
+    where = {name: f"{file}#{name}" for file, some in parts.items() for name in some}
     return pages, {identity: escape(where[name]) for identity, name in ids.items()}
 
 
@@ -252,7 +242,3 @@ def _shown_prompt(transcript: Transcript, name: str, prompt: Prompt, call: Call)
     places = [_clean(call.item, LONGEST_NAME)[0], target, call.stage, transcript.levels[call.factors]]
     messages = [(message.role, *_clean(message.content, LONGEST_PROMPT)) for message in prompt.messages]
     return {"id": name, "words": ", ".join(word for word in places if word), "messages": messages}
-
-
-def _place_words(transcript: Transcript) -> str:
-    return ", ".join(plain_name(word) for word in (transcript.task, transcript.protocol))
