@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from math import ceil
-from typing import Any, cast
+from typing import cast
 
 import pandas as pd
 
@@ -19,6 +19,8 @@ from recuse.readers.column_names import as_option, plain
 from recuse.readers.columns import like_ratings
 from recuse.readers.file_ratings import FileRatings
 from recuse.readers.judgement_rows import CONFIDENCE
+from recuse.readers.mapping import ColumnMapping
+from recuse.report.gated_number import grouped
 from recuse.run.run import FileRun
 from recuse.schema.details import CommonDetail, PeopleDetail, detail_as
 from recuse.schema.factors import level_words
@@ -166,14 +168,7 @@ def full_text(
         how = "Ask for every reasonable answer (a column response_set), or add an option for what may be either."
         unspecified.append(f"  {how}")
     whom = RIGHT_ANSWERS if answers.panel.ratings.truth else "people"
-    worth_reading = (
-        [
-            f"Worth reading: {disagreements} disagreements with {whom}, the widest first",
-            f"  recuse check {file} --disagreements review.csv     (fill in your_verdict, check review.csv)",
-        ]
-        if disagreements
-        else []
-    )
+    review = f"  recuse check {file} --disagreements review.csv     (fill in your_verdict, check review.csv)"
     lines = [
         *answers.decision.sentences, *_chances(answers, chances), *_titled("", _read(answers, file)),
         *_titled("Agreement with people", (*_in_sentences(agreement), *_numbers(results, agreement))),
@@ -182,7 +177,8 @@ def full_text(
         *_titled("Also asked", (*_numbers(results, [r for r in records if r["question"] != AGREEMENT]),
                                 *_readings(results), *unmeasured)),
         *_titled("Not asked", _not_asked(results)),
-        *_titled("", worth_reading),
+        *_titled(f"Worth reading: {disagreements} disagreements with {whom}, the widest first",
+                 [review] if disagreements else []),
     ]  # fmt: skip
     return "\n".join(map(visible, lines))
 
@@ -200,19 +196,15 @@ def _read(answers: FileRun, file: str) -> Iterator[str]:
     read = answers.panel.read
     mapping, frame, ratings = read.mapping, read.raw.frame, read.ratings
     yield f"What was read: {_size(read)}"
-    for role, column in _roles(mapping):
-        yield f"  {role:<{WIDTH}}{column:<20} {_holds(frame, column)}"
+    rows = [(role, f"{column:<20} {_holds(frame, column)}") for role, column in _roles(mapping)]
     persons, right = people_beside_truth(ratings), (ratings.truth,) if ratings.truth else ()
     for kind, names in (("people", persons), ("right answers", right), ("judges", ratings.judges)):
         if names:
-            yield f"  {kind:<{WIDTH}}{', '.join(names[:12])}{more(names, 12)}"
-            yield from (f"  {'':<{WIDTH}}{line}" for line in _usable(without_truth(ratings).table, names))
-    for name, why in mapping.ignored.items():
-        yield f"  {'ignored':<{WIDTH}}{name:<20} {why}"
-    for note in read.notes:
-        yield f"  {'note':<{WIDTH}}{note}"
-    for fault in read.faults:
-        yield f"  {'fault':<{WIDTH}}{fault.sentence()}"
+            rows.append((kind, f"{', '.join(names[:12])}{more(names, 12)}"))
+            rows += [("", line) for line in _usable(without_truth(ratings).table, names)]
+    rows += [("ignored", f"{name:<20} {why}") for name, why in mapping.ignored.items()]
+    rows += [("note", note) for note in read.notes] + [("fault", fault.sentence()) for fault in read.faults]
+    yield from (f"  {role:<{WIDTH}}{text}" for role, text in rows)
     who = {"people": persons or ("A", "B"), "gold": right, "judge": ratings.judges}
     options = " ".join(f"--{name} {as_option(names)}" for name, names in who.items() if names)
     yield f"  Not right? recuse check {file} {options}   (--save keeps it)"
@@ -222,24 +214,20 @@ def _size(read: FileRatings) -> str:
     return f"{counted(len(read.raw.frame), 'row')}, {counted(read.ratings.judgements, 'judgement')}"
 
 
-def _roles(mapping: Any) -> Iterator[tuple[str, str]]:
-    called = {"target": "system", "gold": "right answer", "cluster": "topic"}
-    for column in mapping.item:
-        yield "item", column
-    for role in ("target", "first", "second", "criterion", "cluster", "text", "rater", "kind", "repeat", "gold",
-                 "author", "reason", "order", "count"):  # fmt: skip
-        if column := getattr(mapping, role):
-            yield called.get(role, role), column
-    for column in mapping.value:
-        yield "rating", column
-    if mapping.criteria:
-        yield "criteria", ", ".join(dict.fromkeys(mapping.criteria.values()))
-    if mapping.repeats:
-        yield "repeats", ", ".join(mapping.repeats)
-    for column in mapping.factors:
-        yield "varied", column
-    for column in mapping.slices:
-        yield "slice", column
+ONE_COLUMN = {role: role for role in ("target", "first", "second", "criterion", "cluster", "text", "rater", "kind",
+                                      "repeat", "gold", "author", "reason", "order", "count")}  # fmt: skip
+ONE_COLUMN |= {"target": "system", "gold": "right answer", "cluster": "topic"}
+"""Roles of a single column, and what each is called."""
+
+
+def _roles(mapping: ColumnMapping) -> Iterator[tuple[str, str]]:
+    yield from (("item", column) for column in mapping.item)
+    yield from ((words, column) for role, words in ONE_COLUMN.items() if (column := getattr(mapping, role)))
+    yield from (("rating", column) for column in mapping.value)
+    for role, names in (("criteria", dict.fromkeys(mapping.criteria.values())), ("repeats", mapping.repeats)):
+        yield from [(role, ", ".join(names))] if names else []
+    yield from (("varied", column) for column in mapping.factors)
+    yield from (("slice", column) for column in mapping.slices)
 
 
 def _holds(frame: pd.DataFrame, column: str) -> str:
@@ -281,10 +269,8 @@ def _numbers(results: Results, records: Sequence[MeasurementRow]) -> Iterator[st
         where, shown = _where(verdict["subject"]), with_interval(verdict["estimate"], minus="-") + _slice(verdict)
         title, limit = _title(results, verdict["estimate"]), verdict["rule"]["limit_text"]
         yield f"  {printed(verdict['outcome']):<13}{where:<24} {title}: {shown}, limit {limit}"
-    by_metric: dict[str, list[MeasurementRow]] = {}
-    for record in records:
-        if "gate" not in record and record["estimate"]["value"] is not None:
-            by_metric.setdefault(record["estimate"]["metric"], []).append(record)
+    known = [record for record in records if "gate" not in record and record["estimate"]["value"] is not None]
+    by_metric = grouped(known, lambda record: record["estimate"]["metric"])
     ranks = {name: about["rank"] for name, about in results["measures"].items()}
     rest = by_metric.keys() - {v["estimate"]["metric"] for v in decided}
     for metric in sorted(rest, key=lambda name: (ranks.get(name, 1000), name)):

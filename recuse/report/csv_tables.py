@@ -39,12 +39,10 @@ def _tables(results: Results) -> Iterable[tuple[str, Sequence[str], Iterable[Row
     yield "verdicts", ["question", "gate", *_subjects(verdicts), "metric", *ESTIMATE, *gate], map(_verdict, verdicts)
     yield "measurements", ["question", *_subjects(measured), "metric", *ESTIMATE], map(_measurement, measured)
     decision = results.get("decision")
-    judged = ({**one, "gates": _listed(one["gates"])} for one in (decision["judges"] if decision else ()))
-    yield "decision", ["panel", "judge", "use", "word", "cause", "gates", "accepted", "next"], judged
+    judged = ("panel", "judge", "use", "word", "cause", "gates", "accepted", "next")
+    yield "decision", judged, decision["judges"] if decision else ()
     columns = ("title", "panel", "task", "protocol", "missing", "unlock")
-    wanting = ({**one, "missing": _listed(one.get("missing")), "unlock": _listed(one.get("unlock"))}
-               for one in results.get("not_asked") or ())  # fmt: skip
-    yield "not_asked", columns, wanting
+    yield "not_asked", columns, results.get("not_asked") or ()
     spent = ("calls", "input_tokens", "output_tokens", "reasoning_tokens", "seconds", "dollars")
     yield "usage", ("panel", "task", "protocol", "judge", *spent), results.get("usage") or ()
     columns_of_replies = ("panel", "task", "protocol", "judge", "target", "factors", "repeat", "status", "why", "text")
@@ -80,14 +78,12 @@ def _verdict(row: VerdictRow) -> Row:
     }  # fmt: skip
 
 
-def _listed(names: Iterable[str] | None) -> str:
-    return "; ".join(names or ())
-
-
 def _cell(value: object) -> str:
-    """Numbers in full, tables as JSON; empty where nothing is known."""
+    """Numbers in full, names one after another, tables as JSON; empty where nothing is known."""
     if value is None:
         return ""
+    if isinstance(value, list):
+        return safe_cell("; ".join(map(str, value)))
     if is_number(value):
         return f"{value:.10g}"
-    return safe_cell(json.dumps(value, sort_keys=True) if isinstance(value, Mapping | list) else value)
+    return safe_cell(json.dumps(value, sort_keys=True) if isinstance(value, Mapping) else value)

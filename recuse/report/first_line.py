@@ -5,11 +5,10 @@ All of it stands in results.json as `decision` (`recuse.gates.decision`); here i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from recuse.report.gated_number import grouped
-from recuse.report.results_model import OUTCOMES, Panel, ResultsModel
+from recuse.report.results_model import Panel, ResultsModel
 from recuse.report.upgrade_table import upgrade_tables
 from recuse.schema import number_text as numbers
 from recuse.schema.results import JudgeDecisionRow, Results
@@ -126,17 +125,12 @@ def decision_lines(view: ResultsModel) -> list[Line]:
     return lines
 
 
-@dataclass(frozen=True, slots=True)
-class Used:
-    """Judges by uses. `panels`: (panel, [(judge, [(use, the word or None)])]); `marks`: which mark a word bears."""
-
-    uses: list[str]
-    panels: list[tuple[Panel, list[tuple[str, list[tuple[str, JudgeDecisionRow | None]]]]]]
-    marks: Mapping[str, str]
+Uses = list[tuple[Panel, list[tuple[str, list[tuple[str, JudgeDecisionRow | None]]]]]]
+"""Of each panel its judges, and of each judge every use with the word on it."""
 
 
-def used(view: ResultsModel) -> Used | None:
-    """Every word on a judge, of a use that its panel states or not; None where there is none."""
+def used(view: ResultsModel) -> tuple[list[str], Uses] | None:
+    """The uses, and every word on a judge, of a use that its panel states or not; None where there is none."""
     if not any(one["stated"] for one in view.judges):
         return None
     words = {(one["panel"], one["judge"], one["use"]): one for one in view.judges}
@@ -146,7 +140,7 @@ def used(view: ResultsModel) -> Used | None:
         (view.panel(panel), [(judge, [(use, words.get((panel, judge, use))) for use in uses]) for judge in judges])
         for panel, judges in panels.items()
     ]
-    return Used(uses, rows, OUTCOMES)
+    return uses, rows
 
 
 def upgrade_lines(view: ResultsModel, minus: str = numbers.MINUS) -> list[str]:

@@ -24,7 +24,7 @@ from recuse.report.first_line import expiring, heading, next_step, opening, upgr
 from recuse.report.gated_number import plain_name
 from recuse.report.questions import Drawings
 from recuse.report.questions.generic import plain
-from recuse.report.results_model import Group, Question, ResultsModel
+from recuse.report.results_model import OUTCOMES, Group, Question, ResultsModel
 from recuse.report.sections.about_the_run import facts, parts_after, parts_before
 from recuse.report.sections.against_baseline import TITLE, baseline_part, changed
 from recuse.report.sections.attention import needs_attention, run_faults
@@ -91,7 +91,8 @@ def pages(
     studies: Collection[str] | None = None,
 ) -> dict[str, str]:
     """The page, and one per study ("studies/published.html"): all panels without a use, or those of `studies`."""
-    env, drawn, view, known = environment(template_folders), Drawings(drawings), ResultsModel(results), known or {}
+    own = [str(folder) for folder in template_folders if Path(folder).is_dir()]
+    env, drawn, view, known = environment(*own), Drawings(drawings), ResultsModel(results), known or {}
     questions = sorted(view.questions, key=lambda q: drawn.order(q.id))
     apart = [p for p in view.panels if p.name in (view.studies if studies is None else studies)]
     written = known.get("replies") or {}
@@ -155,13 +156,10 @@ def parts(view: ResultsModel, questions: list[Question], known: Known) -> dict[s
     }
 
 
-def environment(template_folders: Sequence[Path | str] = ()) -> Environment:
-    """Templates with autoescaping; whatever text is printed has its invisible characters spelled out."""
-    return _environment(tuple(str(folder) for folder in template_folders if Path(folder).is_dir()))
-
-
 @cache
-def _environment(folders: tuple[str, ...]) -> Environment:
+def environment(*folders: str) -> Environment:
+    """Templates with autoescaping, those of `folders` first; whatever text is printed has its invisible characters
+    spelled out."""
     env = Environment(
         loader=ChoiceLoader([FileSystemLoader(folders), PackageLoader("recuse.report")]),
         autoescape=True,
@@ -188,6 +186,7 @@ def _environment(folders: tuple[str, ...]) -> Environment:
     env.globals |= {
         "draw": draw,
         "word_meanings": vocabulary.WORD_MEANINGS,
+        "word_outcomes": OUTCOMES,
         "outcome_names": SHOWN,
         "provenance_meanings": vocabulary.PROVENANCE_MEANINGS,
         "palette": style.PALETTE,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from markupsafe import Markup
 
 from recuse.report.figures import Cell, Table
-from recuse.report.gated_number import Number, plain_name
+from recuse.report.gated_number import Number, grouped, plain_name
 from recuse.report.page import environment
 from recuse.report.results_model import ResultsModel
 from recuse.report.style import STYLE, STYLE_HASH, with_style
@@ -20,17 +20,10 @@ MOST_TOLD = 40
 NONE = "not there"
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """`changed`: in words, what of it is another; "" where nothing is. An outcome is "" on the side that lacks it."""
+class Row(NamedTuple):
+    """`cells`: gate, judge, where, before, after; `changed`: in words, what of it is another, "" where nothing is."""
 
-    gate: str
-    who: str
-    where: str
-    before: str
-    before_outcome: str
-    after: str
-    after_outcome: str
+    cells: list[Cell]
     changed: str
 
 
@@ -49,7 +42,8 @@ def text(rows: list[Row], names: tuple[str, str]) -> str:
     """The changed rows for a terminal, and how many stayed the same."""
     changed = [row for row in rows if row.changed]
     lines = [f"{names[0]} -> {names[1]}: {len(changed)} of {len(rows)} verdicts differ."]
-    lines += [f"  {r.changed}: {r.gate}, {r.who}, {r.where}: {r.before} -> {r.after}" for r in changed[:MOST_TOLD]]
+    for cells, what in changed[:MOST_TOLD]:
+        lines.append("  {}: {}, {}, {}: {} -> {}".format(what, *(cell.text for cell in cells)))
     if len(changed) > MOST_TOLD:
         lines.append(f"  and {len(changed) - MOST_TOLD} more: --html FILE has them all")
     return "\n".join(lines)
@@ -60,15 +54,13 @@ def page(rows: list[Row], names: tuple[str, str], headlines: tuple[str, str]) ->
     env = environment()
     style = env.get_template("style.css.j2").render().strip()
     columns = ["gate", "judge", "where", *names, "what differs"]
-    tables = [
-        Table("", columns, [
-            [Cell(r.gate), Cell(r.who), Cell(r.where), Cell(r.before, outcome=r.before_outcome),
-             Cell(r.after, outcome=r.after_outcome), Cell(r.changed)] for r in some
-        ])
-        for some in ([r for r in rows if r.changed], [r for r in rows if not r.changed])
-    ]  # fmt: skip
+    by_change = grouped(rows, lambda row: bool(row.changed))
+    changed, same = (
+        Table("", columns, [[*row.cells, Cell(row.changed)] for row in by_change.get(differs, ())])
+        for differs in (True, False)
+    )
     drawn = env.get_template("side_by_side.html.j2").render(
-        names=names, headlines=headlines, changed=tables[0], same=tables[1], style=Markup(STYLE), style_hash=STYLE_HASH
+        names=names, headlines=headlines, changed=changed, same=same, style=Markup(STYLE), style_hash=STYLE_HASH
     )
     return with_style(drawn, style).strip() + "\n"
 
@@ -85,12 +77,10 @@ def _row(before: Number | None, after: Number | None) -> Row:
     else:
         changed = "another value" if before.value != after.value else ""
     where = [plain_name(one.subject.get(part, "")) for part in ("panel", "task", "protocol")]
-    texts, outcomes = [NONE, NONE], ["", ""]
+    sides = [Cell(NONE), Cell(NONE)]
     for k, n in enumerate((before, after)):
         if n is not None:
             limit = f" (limit {n.limit_text})" if n.limit_text else ""
-            texts[k], outcomes[k] = f"{n.text()} {printed(n.state)}{limit}", n.state
-    return Row(
-        one.gate_title, one.who or "the panel", ", ".join(filter(None, (*where, one.circumstances))),
-        texts[0], outcomes[0], texts[1], outcomes[1], changed,
-    )  # fmt: skip
+            sides[k] = Cell(f"{n.text()} {printed(n.state)}{limit}", outcome=n.state)
+    names = one.gate_title, one.who or "the panel", ", ".join(filter(None, (*where, one.circumstances)))
+    return Row([*map(Cell, names), *sides], changed)

@@ -100,7 +100,7 @@ def test_a_local_template_replaces_any_part_of_the_page(tmp_path: Path, kind: st
     gated = results["verdicts"][0]
     key = (gated["gate"], tuple(sorted(gated["subject"].items())))
     html = page(results, "h", [tmp_path], known={"history": [("2026-03-01", {key: (0.5, "pass")})]})
-    local = environment([tmp_path])
+    local = environment(str(tmp_path))
     assert [name for name in names if local.get_template(name).render() != f"<p>{name} at home</p>"] == []
     assert [name for name in names if f"<p>{name} at home</p>" not in html] == []
 
