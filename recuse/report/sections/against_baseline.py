@@ -3,11 +3,11 @@ full."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from recuse.report.drawing import Words
-from recuse.report.gated_number import Lexicon, plain_name
+from recuse.report.gated_number import plain_name
 from recuse.report.results_model import ResultsModel
 from recuse.report.sections.about_the_run import Part, table
 from recuse.schema.number_text import counted, fixed, in_unit, is_number
@@ -27,10 +27,10 @@ class Change:
     """`asks`: whether it asks a person to decide."""
 
     what: str
-    before: str
-    after: str
-    note: str
-    asks: bool
+    before: str = NONE
+    after: str = NONE
+    note: str = ""
+    asks: bool = False
 
     @property
     def text(self) -> str:
@@ -56,13 +56,7 @@ def changed(view: ResultsModel) -> Changed | None:
     if not baseline:
         a_file = all("read_as" in panel for panel in view.results["panels"]) and not view.results.get("sources")
         return None if a_file and not upgrades else Changed(upgrades, "" if a_file else NOT_KNOWN)
-    rows = [
-        *_limits(view, baseline),
-        *upgrades,
-        *_other_sources(baseline),
-        *_verdicts(view, baseline),
-        *_values(view, baseline),
-    ]
+    rows = [*_limits(view, baseline), *upgrades, *_results(view, baseline)]
     return Changed(rows, _rest(baseline, any_rows=bool(rows)))
 
 
@@ -84,10 +78,10 @@ def _changes(view: ResultsModel) -> Iterator[Change]:
         what, _, so = row["cause"].partition(": ")
         rows.append(Change(what, row["was"] or NONE, row["is"] or NONE, so, row["word"] in ("decide", "worse")))
     for one in view.results.get("changed") or ():
-        named = one["kind"] == "yardstick" and bool(one["before"] or one["after"])
-        rows.append(Change(one["what"] if named else one["cause"], one["before"] or NONE if named else NONE,
-                           one["after"] or NONE if named else NONE, "" if named else one["after"] or "",
-                           one["word"] != "merge"))  # fmt: skip
+        told = one["cause"], NONE, NONE, one["after"] or ""
+        if one["kind"] == "yardstick" and (one["before"] or one["after"]):
+            told = one["what"], one["before"] or NONE, one["after"] or NONE, ""
+        rows.append(Change(*told, one["word"] != "merge"))
     yield from sorted(rows, key=lambda change: not change.asks)
 
 
@@ -99,36 +93,29 @@ def _upgrades(view: ResultsModel) -> Iterator[Change]:
             note += f", accepted until {until}" + (f", but {u['open']}" if u.get("open") else "")
         if over := u.get("expired"):
             note += f", acceptance expired on {over}"
-        yield Change(what, u["incumbent"], u["candidate"], note, False)
+        yield Change(what, u["incumbent"], u["candidate"], note)
 
 
-def _other_sources(baseline: Comparison) -> Iterator[Change]:
-    for sentence in baseline.get("removed") or ():
-        yield Change(str(sentence), NONE, NONE, "", True)
-    for sentence in baseline.get("sources") or ():
-        yield Change(str(sentence), NONE, NONE, "", False)
-
-
-def _verdicts(view: ResultsModel, baseline: Comparison) -> Iterator[Change]:
+def _results(view: ResultsModel, baseline: Comparison) -> Iterator[Change]:
+    """What is gone or was asked otherwise, other outcomes, and values that changed beyond chance."""
+    yield from (Change(sentence, asks=True) for sentence in baseline.get("removed") or ())
+    yield from map(Change, baseline.get("sources") or ())
     for row in baseline.get("outcomes") or ():
         note = "" if row["named"] else "the number itself did not change beyond chance"
-        yield Change(_what(view, row), printed(row["before"]), printed(row["after"]), note, False)
+        yield Change(_what(view, row), printed(row["before"]), printed(row["after"]), note)
     for gone in baseline.get("vanished") or ():
         if gone["kind"] == "verdict":
-            yield Change(_what(view, gone), printed(str(gone["outcome"])), NONE, "not decided any more", True)
-
-
-def _values(view: ResultsModel, baseline: Comparison) -> Iterator[Change]:
+            yield Change(_what(view, gone), printed(str(gone["outcome"])), note="not decided any more", asks=True)
     by_key = {(n.gate or n.metric, *n.about): n for n in view.numbers}
-    for row in sorted(baseline.get("named") or (), key=lambda row: not row["beyond"]):
-        n = by_key.get((row["what"], *sorted(row["subject"].items())))
+    for moved in sorted(baseline.get("named") or (), key=lambda row: not row["beyond"]):
+        n = by_key.get((moved["what"], *sorted(moved["subject"].items())))
         before, after = (
             in_unit(value, n.unit, signed=n.is_signed) if n and is_number(value) else fixed(value, 3)
-            for value in (row["before"], row["after"])
+            for value in (moved["before"], moved["after"])
         )
-        by, low, high = (fixed(row[part], 3, signed=True) for part in ("change", "low", "high"))
-        note = f"{row['beyond'] or 'beyond chance, within what the gate tolerates'}: {by} ({low} to {high})"
-        yield Change(_what(view, row), before, after, note, bool(row["beyond"]))
+        by, low, high = (fixed(moved[part], 3, signed=True) for part in ("change", "low", "high"))
+        note = f"{moved['beyond'] or 'beyond chance, within what the gate tolerates'}: {by} ({low} to {high})"
+        yield Change(_what(view, moved), before, after, note, bool(moved["beyond"]))
 
 
 def _rest(baseline: Comparison, *, any_rows: bool) -> str:
@@ -146,9 +133,14 @@ def _rest(baseline: Comparison, *, any_rows: bool) -> str:
 
 
 def _what(view: ResultsModel, row: EntryRow) -> str:
-    titles = {n.gate: n.gate_title for n in view.numbers if n.verdict}
+    """ "own work of grok-4, names shown (published, merchant_risk, rubric)"."""
+    subject, titles = row["subject"], {n.gate: n.gate_title for n in view.numbers if n.verdict}
+    place = [subject[name] for name in ("panel", "task", "protocol") if name in subject]
+    about = [subject[name] for name in ("judge", "target") if name in subject]
+    levels = sorted(subject.keys() - {"panel", "task", "protocol", "judge", "target"})
+    who = ", ".join([*about, *(view.lexicon.level(name, subject[name]) for name in levels)]) or "the panel"
     name = titles.get(row["what"]) or view.lexicon.measure(row["what"])["title"]
-    return f"{name} of {whom_and_where(row['subject'], view.lexicon)}"
+    return f"{name} of {who} ({', '.join(place)})" if place else f"{name} of {who}"
 
 
 MOST_ROWS = 90
@@ -161,10 +153,7 @@ def baseline_part(view: ResultsModel) -> Part:
     if not baseline:
         return Part("baseline", "", "", [])
     because, path = baseline.get("because"), baseline.get("path")
-    rows = [
-        *_limits(view, baseline), *_other_sources(baseline), *_verdicts(view, baseline), *_values(view, baseline),
-        *_untested(view, baseline),
-    ]  # fmt: skip
+    rows = [*_limits(view, baseline), *_results(view, baseline), *_untested(view, baseline)]
     cells = [(row.what, row.before, row.after, row.note) for row in rows[:MOST_ROWS]]
     drawn = table("", "what|was|is|and so", cells)
     first = f"{baseline.get('summary') or 'Nothing changed.'}{f' Compared with `{path}`.' if path else ''}"
@@ -180,21 +169,12 @@ def baseline_part(view: ResultsModel) -> Part:
 def _untested(view: ResultsModel, baseline: Comparison) -> Iterator[Change]:
     for row in baseline.get("moved") or ():
         what = f"{_what(view, row)}, {plain_name(row['field'])}"
-        yield Change(what, _number(row["before"]), _number(row["after"]), "cannot be tested for chance", False)
+        yield Change(what, _number(row["before"]), _number(row["after"]), "cannot be tested for chance")
     for one in baseline.get("appeared") or ():
-        yield Change(_what(view, one), NONE, _number(one["value"]), "appeared", False)
+        yield Change(_what(view, one), NONE, _number(one["value"]), "appeared")
     for one in baseline.get("vanished") or ():
         if one["kind"] != "verdict":
-            yield Change(_what(view, one), _number(one["value"]), NONE, "vanished", False)
-
-
-def whom_and_where(subject: Mapping[str, str], lexicon: Lexicon) -> str:
-    """ "grok-4, names shown (published, merchant_risk, rubric)"."""
-    place = [subject[name] for name in ("panel", "task", "protocol") if name in subject]
-    about = [subject[name] for name in ("judge", "target") if name in subject]
-    levels = sorted(subject.keys() - {"panel", "task", "protocol", "judge", "target"})
-    who = ", ".join([*about, *(lexicon.level(name, subject[name]) for name in levels)]) or "the panel"
-    return f"{who} ({', '.join(place)})" if place else who
+            yield Change(_what(view, one), _number(one["value"]), note="vanished")
 
 
 def _number(value: object) -> str:
