@@ -72,19 +72,10 @@ def compare(
     path: str = "reports/baseline.json",
     complete: bool = True,
 ) -> Comparison:
-    """What changed between a baseline and results, in the form results.json carries.
+    """What changed between a baseline and results, in the order of the subjects, whatever the order of the tests.
 
     `complete=False` says that only part of the evals ran, so nothing counts as vanished. `path` is only for the
     sentence.
-
-    - `named`: {"kind", "what", "subject", "before", "after", "change", "low", "high", "level", "test", "beyond"}
-    - `outcomes` that differ: {"kind", "what", "subject", "before", "after", "named"}
-    - `limits`: see `limit_changes`; `removed` tests and judges, `sources` that changed: sentences
-    - `moved`, without a test: {"kind", "what", "subject", "field", "before", "after", "delta"}
-    - `appeared`, `vanished`: {"kind", "what", "subject", "outcome", "value"}
-    - `path`, `because`, `tested` (how many), `summary` in one or two sentences
-
-    The order is that of the subjects, whatever the order of the tests.
     """
     before, after = keyed(baseline["entries"]), keyed(reduce(results, gates)["entries"])
     shared = sorted(before.keys() & after.keys())

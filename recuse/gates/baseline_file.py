@@ -47,12 +47,7 @@ class BaselineError(RecuseError):
 
 
 def reduce(results: Results, gates: Gates, because: Because | None = None) -> Baseline:
-    """Results reduced to a baseline, as `write` puts it on disk.
-
-    {"schema", "because", "gates", "asked": {"tests", "judges", "uses"}, "sources", "entries"}. An entry has "kind"
-    (verdict or measurement), "what" (the gate or the metric), "subject", "question" and "figures"; a verdict also has
-    "outcome" and "limit".
-    """
+    """Results reduced to a baseline, as `write` puts it on disk; an entry's `what` is the gate or the metric."""
     entries = [_entry("measurement", m["estimate"]["metric"], m) for m in results["measurements"]]
     for v in results["verdicts"]:
         entries.append({**_entry("verdict", v["gate"], v), "outcome": v["outcome"], "limit": v["limit"]})

@@ -50,23 +50,19 @@ def counted_as(estimate: Estimate) -> tuple[int, str]:
 
 
 def _measured(estimate: Estimate, limit: Limit) -> str:
+    count, units = counted_as(estimate)
+    over = f"over {of_units(count, units)}"
+    if estimate.over == "repeats" and "texts only" not in estimate.note:
+        over += " (these texts only)"
+    if estimate.over == "clusters" and estimate.n_clusters is not None:
+        over += f" ({estimate.n} observations)"
     if not estimate.defined:
-        return f"undefined, over {_over(estimate)}"
+        return f"undefined, {over}"
     unit = f" {estimate.unit}" if estimate.unit and not limit.percent else ""
     if not has_interval(estimate):
-        return f"{limit.show(estimate.value)}{unit}, no interval, over {_over(estimate)}"
+        return f"{limit.show(estimate.value)}{unit}, no interval, {over}"
     inside = f"{percent(estimate.level)} interval {limit.show_interval(estimate.low, estimate.high)}"
-    return f"{limit.show(estimate.value)}{unit} ({inside}), over {_over(estimate)}"
-
-
-def _over(estimate: Estimate) -> str:
-    count, units = counted_as(estimate)
-    text = of_units(count, units)
-    if estimate.over == "repeats" and "texts only" not in estimate.note:
-        text += " (these texts only)"
-    if estimate.over == "clusters" and estimate.n_clusters is not None:
-        text += f" ({estimate.n} observations)"
-    return text
+    return f"{limit.show(estimate.value)}{unit} ({inside}), {over}"
 
 
 def _row(name: str, text: str) -> str:

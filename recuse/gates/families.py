@@ -154,12 +154,8 @@ def decide_together(together: Sequence[Member], family: Family) -> list[Decided]
 
 
 def error_rates(verdicts: Iterable[VerdictRow], false_fail: float) -> ErrorRates:
-    """Of verdicts as results.json holds them; `false_fail` is what the gates file allows the run.
-
-    {"false_fail": {"allowed", "at_most", "families", "by_value"}, "judges": [{"panel", "judge", "fair_not_cleared",
-    "again_not_cleared"}], "red_again", "smallest_faults": [{"gate", "unit", "limit", "typical", "worst"}], "sentence"}.
-    `by_value` counts verdicts that the value alone decides: nobody knows their error rates, and they are left out.
-    """
+    """Of verdicts as results.json holds them; `false_fail` is what the gates file allows the run. `by_value` counts
+    verdicts that the value alone decides: nobody knows their error rates, and they are left out."""
     known = sorted(verdicts, key=lambda v: (v["gate"], sorted(v["subject"].items())))
     families = {(f["name"], *sorted(f["within"].items())): f["alpha"] for v in known if (f := v["rule"]["family"])}
     rates: ErrorRates = {

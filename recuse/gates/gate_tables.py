@@ -142,7 +142,15 @@ class Gate(LimitTable):
             )
         if self.decide == "point" and self.weight != 1:
             raise ValueError('weight has no effect with decide = "point", whose error rate nobody knows; drop it')
-        self._allows_for_a_reason_and_a_time()
+        lacking = [key for key in EXAMPLES if getattr(self, key) is None]
+        if self.undecided == "allow" and lacking:
+            raise ValueError(
+                f'undecided = "allow" lets a judge through for lack of data, so it needs a reason and a last day; '
+                f"add {' and '.join(EXAMPLES[key] for key in lacking)}, or drop it"
+            )
+        if self.undecided != "allow" and len(lacking) < len(EXAMPLES):
+            given = " and ".join(key for key in EXAMPLES if key not in lacking)
+            raise ValueError(f'{given} says why and how long undecided = "allow" holds, which is not given; drop it')
         for i, one in enumerate(self.on):
             if rival := next((other for other in self.on[:i] if one.rivals(other)), None):
                 raise ValueError(
@@ -150,17 +158,6 @@ class Gate(LimitTable):
                     "name more in one of them, and the narrower one applies"
                 )
         return self
-
-    def _allows_for_a_reason_and_a_time(self) -> None:
-        lacking = [key for key in ("because", "until") if getattr(self, key) is None]
-        if self.undecided == "allow" and lacking:
-            raise ValueError(
-                f'undecided = "allow" lets a judge through for lack of data, so it needs a reason and a last day; '
-                f"add {' and '.join(EXAMPLES[key] for key in lacking)}, or drop it"
-            )
-        if self.undecided != "allow" and len(lacking) < 2:
-            given = " and ".join(key for key in EXAMPLES if key not in lacking)
-            raise ValueError(f'{given} says why and how long undecided = "allow" holds, which is not given; drop it')
 
     def allows_undecided(self, today: date) -> bool:
         """`until` is the last day on which it does."""
@@ -274,7 +271,12 @@ def read(path: Path) -> tuple[dict[str, Gate], tuple[AcceptedFault, ...], RunTab
     file = TomlFile(path)
     names = [name for name in file.data if name not in (ACCEPTED, RUN, USE)]
     gates = {name: gate for name in names if (gate := file.parse(Gate, name)) is not None}
-    accepted_faults = _accepted_faults(file)
+    tables = file.data.get(ACCEPTED, [])
+    if not isinstance(tables, list):
+        file.fault((ACCEPTED,), "write accepted failures as [[accepted]], with double brackets; there may be several")
+        tables = []
+    parsed = [(i, file.parse(AcceptedFault, ACCEPTED, i)) for i in range(len(tables))]
+    accepted_faults = {i: one for i, one in parsed if one is not None}
     run = file.parse(RunTable, RUN) if RUN in file.data else STANDARD
     _check_accepted_faults(accepted_faults, gates, names, file)
     uses = _uses(file, names)
@@ -296,15 +298,6 @@ def _uses(file: TomlFile, names: list[str]) -> dict[str, UseTable]:
                 close = did_you_mean(gate, names)
                 file.fault((USE, name), f"there is no gate {gate} in this file.{close} It has: {known}")
     return uses
-
-
-def _accepted_faults(file: TomlFile) -> dict[int, AcceptedFault]:
-    tables = file.data.get(ACCEPTED, [])
-    if not isinstance(tables, list):
-        file.fault((ACCEPTED,), "write accepted failures as [[accepted]], with double brackets; there may be several")
-        return {}
-    parsed = {i: file.parse(AcceptedFault, ACCEPTED, i) for i in range(len(tables))}
-    return {i: accepted_fault for i, accepted_fault in parsed.items() if accepted_fault is not None}
 
 
 def _check_accepted_faults(

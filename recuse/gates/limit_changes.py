@@ -76,12 +76,9 @@ def gates_at(commit: BaseCommit, path: str, today: date) -> Gates | None:
 
 
 def limit_changes(before: Gates, now: Gates, verdicts: Iterable[VerdictRow] = ()) -> list[LimitChangeRow]:
-    """A row per change: {"gate", "where", "key", "before", "after", "change", "otherwise", "about", "consequence",
-    "sentence"}, the last three in words.
-
-    `change` is "widened", "narrowed", "added", "removed" or "changed"; `otherwise` lists what verdicts would be without
-    any of the changes, [{"subject", "outcome", "now"}], as far as `verdicts` (records with `formerly`) say so.
-    """
+    """A row per change. `change` is "widened", "narrowed", "added", "removed" or "changed"; `otherwise`: what verdicts
+    would be without any of the changes, as far as `verdicts` (records with `formerly`) say so; `about`, `consequence`
+    and `sentence` say it in words."""
     old, new = stated(before), stated(now)
     rows = [_row("", key, *ends) for key, *ends in _differing(old["run"], new["run"])]
     rows += [_row("", f"use {name}", *ends) for name, *ends in _differing(old["uses"], new["uses"])]

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from recuse.report.canonical_form import normalised
 from recuse.report.first_line import decision_lines, expiring, next_step, opening, upgrade_lines
-from recuse.report.gated_number import Number
 from recuse.report.questions import Drawings
 from recuse.report.results_model import ResultsModel
 from recuse.report.sections.about_the_run import in_one_line
@@ -214,29 +213,24 @@ def _matters(view: ResultsModel, width: int, color: bool) -> list[str]:
     matters, faults = needs_attention(view), run_faults(view)
     if not matters and not faults:
         return []
-    lines, shown = ["What turns this run red, and what to do"], 0
+    lines, room = ["What turns this run red, and what to do"], MOST_CASES
     for fault in faults[:MOST_CASES]:
         lines += _folded(f"the run itself: {fault}", width, "  ", "    ")
     if faults[MOST_CASES:]:
         lines.append(f"  and {len(faults) - MOST_CASES} more faults of the run")
     for matter in matters:
-        if cases := matter.cases[: max(0, MOST_CASES - shown)]:
-            shown += len(cases)
-            lines += _matter(view, matter, cases, width, color)
-    left_out = sum(len(matter.cases) for matter in matters) - shown
+        gate, cases = matter.first, matter.cases[:room]
+        room -= len(cases)
+        if cases:
+            lines += _folded(f"{gate.gate_title} ({gate.gate}){_limit(matter)}: {gate.reason}", width, "  ", "    ")
+        for n in cases:
+            word = _word(n.state)
+            first, *rest = _folded(f"{word} {view.whom(n)}: {n.with_interval()}", width, "    ", "      ")
+            lines += [_painted(first, word, n.state, color), *rest, *_folded(n.finding, width, "      ", "      ")]
+        for way in matter.ways if cases else ():
+            lines += _folded(way.advice, width, "    ", "    ")
+    left_out = sum(len(matter.cases) for matter in matters) - (MOST_CASES - room)
     return ["\n".join([*lines, *([f"  and {left_out} more in the report"] if left_out else [])])]
-
-
-def _matter(view: ResultsModel, matter: Matter, cases: list[Number], width: int, color: bool) -> list[str]:
-    gate = matter.first
-    lines = _folded(f"{gate.gate_title} ({gate.gate}){_limit(matter)}: {gate.reason}", width, "  ", "    ")
-    for n in cases:
-        word = _word(n.state)
-        first, *rest = _folded(f"{word} {view.whom(n)}: {n.with_interval()}", width, "    ", "      ")
-        lines += [_painted(first, word, n.state, color), *rest, *_folded(n.finding, width, "      ", "      ")]
-    for way in matter.ways:
-        lines += _folded(way.advice, width, "    ", "    ")
-    return lines
 
 
 def _limit(matter: Matter) -> str:

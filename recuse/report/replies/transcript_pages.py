@@ -65,9 +65,7 @@ class About:
 
 
 def write_transcript(transcript: Transcript, folder: Path) -> RepliesRow:
-    """Write the pages below `folder`; returns as builtins {"pages": judge -> its files, "further": judge -> reply ->
-    which of them, where it is not the first, "files": all that were written, "prompts": the first page of prompts,
-    "replies": how many, "bytes"}."""
+    """Write the pages below `folder`; returns which they are."""
     place = "/".join([transcript.panel, transcript.task, transcript.protocol])
     texts, prompts = _prompt_pages(transcript)
     by_judge = grouped(transcript.exchanges, lambda exchange: exchange.call.judge)
