@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from recuse.report.gated_number import Number
 from recuse.report.results_model import Group
@@ -50,17 +49,6 @@ class HeatMap:
 
 
 @dataclass(frozen=True, slots=True)
-class Shading:
-    """How maps are shaded and written, the same for all that are drawn together: a colour means the same in each."""
-
-    key: Key
-    shade: Callable[[float, Sequence[float | None]], str]
-    write: Callable[[Any], str]
-    corner: str = CORNER
-    outlined: str = OWN
-
-
-@dataclass(frozen=True, slots=True)
 class HeatMaps:
     """Maps side by side under one key. False where there is none."""
 
@@ -87,11 +75,11 @@ def deviation_maps(
 ) -> HeatMaps:
     """Signed matrices: red above zero, blue below, the stronger the farther. `matrices`: (caption, matrix)."""
     extent, decimals = _extent(matrices), _decimals(matrices)
-    return _maps(matrices, label, Shading(
-        (f"below {about}", "u9,u6,u3,,o3,o6,o9", f"above {about}"),
+    return _maps(
+        matrices, label, (f"below {about}", "u9,u6,u3,,o3,o6,o9", f"above {about}"),
         lambda value, _: _step("o" if value > 0 else "u", abs(value) / extent),
-        lambda value: fixed(value, decimals, signed=True), corner,
-    ))  # fmt: skip
+        lambda value: fixed(value, decimals, signed=True), corner=corner,
+    )  # fmt: skip
 
 
 def ranking_maps(matrices: Sequence[tuple[str, Matrix]], label: Label) -> HeatMaps:
@@ -104,7 +92,7 @@ def ranking_maps(matrices: Sequence[tuple[str, Matrix]], label: Label) -> HeatMa
         return _step("r", (below + (ties + 1) / 2) / len(known))
 
     key = ("this judge's last", "r1,r3,r5,r7,r9", "its first")
-    return _maps(matrices, label, Shading(key, shade, lambda value: fixed(value, decimals)))
+    return _maps(matrices, label, key, shade, lambda value: fixed(value, decimals))
 
 
 def magnitude_maps(
@@ -119,10 +107,10 @@ def magnitude_maps(
     """Matrices of sizes (SDs, counts, shares), shaded from zero to the largest."""
     extent, values = _extent(matrices), [v for _, m in matrices for v in _values(m)]
     digits = next((digits for digits in (0, 1) if all(v == round(v, digits) for v in values)), 2)
-    return _maps(matrices, label, Shading(
-        (least, ",m2,m4,m6,m9", most), lambda value, _: _step("m", abs(value) / extent),
-        lambda value: fixed(value, digits), corner, outlined,
-    ))  # fmt: skip
+    return _maps(
+        matrices, label, (least, ",m2,m4,m6,m9", most), lambda value, _: _step("m", abs(value) / extent),
+        lambda value: fixed(value, digits), corner=corner, outlined=outlined,
+    )  # fmt: skip
 
 
 # --------------------------------------------------------------------------- the matrices of a question
@@ -160,7 +148,13 @@ def cell_matrix(
 # --------------------------------------------------------------------------- drawing them
 
 
-def _maps(matrices: Sequence[tuple[str, Matrix]], label: Label, how: Shading) -> HeatMaps:
+def _maps(
+    matrices: Sequence[tuple[str, Matrix]], label: Label, key: Key,
+    shade: Callable[[float, Sequence[float | None]], str], write: Callable[[float], str], *, corner: str = CORNER,
+    outlined: str = OWN,
+) -> HeatMaps:  # fmt: skip
+    """How they are shaded and written is the same for all: a colour means the same in each."""
+
     def cell(matrix: Matrix, i: int, j: int) -> HeatCell:
         row, pair = matrix["values"][i], [matrix["rows"][i], matrix["columns"][j]]
         own = pair in [list(one) for one in matrix.get("own") or ()]
@@ -170,14 +164,14 @@ def _maps(matrices: Sequence[tuple[str, Matrix]], label: Label, how: Shading) ->
         spread, low, high = ((of[i][j] if of else None) for of in beside)
         small = f"± {fixed(spread)}" if is_number(spread) and not _is_dense(matrix) else ""
         sure = is_number(low) and is_number(high) and (low > 0 or high < 0)
-        return HeatCell(how.write(value), how.shade(value, row) if value else "", small, own, sure=sure)
+        return HeatCell(write(value), shade(value, row) if value else "", small, own, sure=sure)
 
     maps = []
     for caption, matrix in matrices:
         names = enumerate(matrix["rows"])
         rows = [(label(name), [cell(matrix, i, j) for j in range(len(matrix["columns"]))]) for i, name in names]
         maps.append(HeatMap(caption, [label(c) for c in matrix["columns"]], rows, _is_dense(matrix)))
-    return HeatMaps(maps, how.key, how.corner, how.outlined)
+    return HeatMaps(maps, key, corner, outlined)
 
 
 def _is_dense(matrix: Matrix) -> bool:
