@@ -229,7 +229,10 @@ class Number:
     @property
     def limit_text(self) -> str:
         """The limit of its gate in a few characters, in the unit of the number: "±0.5", "≥ 95 %"; "" without."""
-        return number_text.limit_in_unit(self.limit, self.unit)
+        if self.unit not in number_text.SHARES:
+            return number_text.limit(self.limit)
+        text = number_text.limit(self.limit, times=100)
+        return f"{text} %" if text else ""
 
     @property
     def why_undefined(self) -> str:

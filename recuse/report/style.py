@@ -68,7 +68,10 @@ def with_style(page: str, style: str) -> str:
     page = NAMED.sub(lambda cell: f' data-n="{numbers.setdefault(cell[1], len(numbers))}"', page)
     # HTML needs no quotes around a value without blanks (HTML standard, 13.1.2.3)
     page = TAG.sub(lambda tag: QUOTED.sub(lambda value: f"={value[1]}{' /' if value[2] else ''}", tag[0]), page)
-    names = "".join(f'[data-n="{n}"]{{--name:"{_escaped(unescape(name))}"}}' for name, n in numbers.items())
+    # as the inside of a string in CSS: whatever is no letter, digit or blank as its code
+    escaped = {n: "".join(c if c.isalnum() or c == " " else f"\\{ord(c):x} " for c in unescape(name))
+               for name, n in numbers.items()}  # fmt: skip
+    names = "".join(f'[data-n="{n}"]{{--name:"{name}"}}' for n, name in escaped.items())
     whole = f"{style}\n{names}" if names else style
     page = page.replace(f"'{STYLE_HASH}'", f"'{style_hash(whole)}'", 1)  # with what no escaped text can hold
     return page.replace(f"<style>{STYLE}</style>", f"<style>{whole}</style>", 1)
@@ -79,8 +82,3 @@ def style_hash(style: str) -> str:
     if "</" in style:
         raise RecuseError('the style sheet must not contain "</", which would end it early; mend style.css.j2')
     return "sha256-" + base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-
-
-def _escaped(name: str) -> str:
-    """As the inside of a string in CSS: whatever is no letter, digit or blank as its code."""
-    return "".join(c if c.isalnum() or c == " " else f"\\{ord(c):x} " for c in name)

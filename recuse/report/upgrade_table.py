@@ -3,7 +3,7 @@ page."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from recuse.report.addresses import verdict_anchor
@@ -26,16 +26,6 @@ WIDEST = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
-    """A change with its interval in units of what is allowed, and the allowed band: places in percent of the width."""
-
-    band: tuple[float, float]  # where it begins, how wide it is
-    low: float
-    high: float
-    x: float
-
-
-@dataclass(frozen=True, slots=True)
 class UpgradeRow:
     """One component: what it is, both judges' own values, the change with its interval, what is allowed, the
     verdict."""
@@ -48,7 +38,7 @@ class UpgradeRow:
     verdict: str
     outcome: str
     anchor: str = ""
-    picture: Picture | None = None
+    picture: Mapping[str, object] | None = None
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -129,8 +119,9 @@ def _row(n: Number, minus: str) -> UpgradeRow:
     )  # fmt: skip
 
 
-def _picture(n: Number) -> Picture | None:
-    """None without a number, an interval, or an allowance other than none at all."""
+def _picture(n: Number) -> Mapping[str, object] | None:
+    """A change with its interval in units of what is allowed, and the allowed band, where it begins and how wide it is:
+    places in percent. None without a number, an interval, or an allowance other than none at all."""
     ends = [abs(end) for end in n.limit_ends if is_number(end)]
     if not (ends and max(ends) > 0 and is_number(n.low) and is_number(n.high)):
         return None
@@ -139,7 +130,7 @@ def _picture(n: Number) -> Picture | None:
         edge if end is None else end for end, edge in zip(n.limit_ends, (scale.low, scale.high), strict=True)
     )
     start, end, low, high, x = (scale.at(value) or 0.0 for value in (least, most, n.low, n.high, n.amount))
-    return Picture((start, round(end - start, 1)), low, high, x)
+    return {"band": (start, round(end - start, 1)), "low": low, "high": high, "x": x}
 
 
 def _word(n: Number) -> str:

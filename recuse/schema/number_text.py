@@ -28,7 +28,7 @@ DUST = 1e-9
 """A value nearer to a bound than this is shown as the bound: 1.05e-40 % is nobody's finding."""
 UNDEFINED, NO_INTERVAL = "undefined: ", "no interval: "
 """How the note of an estimate begins that says why it has no value, and where it begins to say why no interval."""
-_SHARES = {"share", "fraction", "proportion", "rate"}
+SHARES = {"share", "fraction", "proportion", "rate"}
 _PERCENT = {"percent", "%", "pct"}
 _COUNTS = {"cells", "repeats", "items", "pairs", "categories", "calls", "count", "judges", "replies"}
 _SMALL = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
@@ -144,7 +144,7 @@ def more(names: Sequence[str], shown: int) -> str:
 
 def in_unit(amount: Any, unit: str, decimals: int | None = None, *, signed: bool = False, minus: str = MINUS) -> str:
     """A number with its unit: "26.5 %", "+0.77"."""
-    if unit in _SHARES:
+    if unit in SHARES:
         return f"{fixed(100 * amount, 0 if _whole(100 * amount) else 1, signed=signed, minus=minus)} %"
     if unit in _PERCENT:
         return f"{fixed(amount, 1, signed=signed, minus=minus)} %"
@@ -166,7 +166,7 @@ def interval_text(estimate: EstimateRow, *, signed: bool = False, minus: str = M
     low, high, unit = estimate.get("low"), estimate.get("high"), str(estimate.get("unit") or "")
     if unit in _COUNTS:
         return interval(low, high, 0, signed=signed, minus=minus)
-    if unit in _SHARES and is_number(low) and is_number(high):
+    if unit in SHARES and is_number(low) and is_number(high):
         ends = [in_unit(end, unit, signed=signed, minus=minus) for end in (low, high)]
         return " to ".join(ends) if ends[0] != ends[1] else f"{interval(100 * low, 100 * high, 1, minus=minus)} %"
     return interval(low, high, 1 if unit in _PERCENT else 2, signed=signed, minus=minus)
@@ -181,14 +181,6 @@ def with_interval(estimate: EstimateRow, *, signed: bool = False, minus: str = M
 def why_missing(note: str) -> str:
     """Why an estimate has no value, or no interval, by its note: "no text was rated by both"."""
     return note.split(NO_INTERVAL)[-1].removeprefix(UNDEFINED)
-
-
-def limit_in_unit(bounds: LimitRow, unit: str) -> str:
-    """A limit in a few characters, in the unit of its estimate: "±0.5", "≥ 95 %"; "" without bounds."""
-    if unit not in _SHARES:
-        return limit(bounds)
-    text = limit(bounds, times=100)
-    return f"{text} %" if text else ""
 
 
 def _whole(amount: Any) -> bool:

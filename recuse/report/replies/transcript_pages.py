@@ -7,7 +7,6 @@ like a credential is taken out, and everything is bounded: a reply, a prompt, a 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
@@ -33,37 +32,6 @@ SHORT_REPLY = 70
 Entry = TypeVar("Entry")
 
 
-@dataclass(slots=True)
-class Asking:
-    """Replies to one prompt about one text, each as an element of a list. Of a thousand many say the same: what is said
-    is drawn once, and only its address is put before it for each."""
-
-    condition: Markup  # factor levels, or the stage
-    prompt: Markup  # address of the prompt
-    replies: list[str] = field(default_factory=list)
-
-    @property
-    def drawn(self) -> str:
-        """Of thousands, so not by a template: its parts are escaped already."""
-        prompt = f'{" · " if self.condition else ""}<a href="{self.prompt}">the prompt</a>' if self.prompt else ""
-        head = f"<h3>{self.condition}{prompt}</h3>\n" if self.condition or prompt else ""
-        return f'{head}<ol class="replies">' + "\n".join(self.replies) + "</ol>"
-
-
-@dataclass(slots=True)
-class About:
-    """What was asked about one text: of which item and target, and under which head each asking."""
-
-    item: str
-    target: str
-    askings: dict[tuple[Markup, Markup], Asking] = field(default_factory=dict)
-
-    @property
-    def drawn(self) -> Markup:
-        """Every asking about the text."""
-        return Markup("\n".join(asking.drawn for asking in self.askings.values()))
-
-
 def write_transcript(transcript: Transcript, folder: Path) -> RepliesRow:
     """Write the pages below `folder`; returns which they are."""
     place = "/".join([transcript.panel, transcript.task, transcript.protocol])
@@ -85,7 +53,7 @@ def write_transcript(transcript: Transcript, folder: Path) -> RepliesRow:
                 judge=judge,
                 label=labels.get(judge, judge),
                 others=[(other, labels.get(other, other), page_name(other)) for other in by_judge if other != judge],
-                about=_grouped(transcript, some, prompts),
+                about=_about(transcript, some, prompts),
                 bad=[reply_id(e.call) for e in some if any(read.status != "ok" for read in e.judgements)],
                 shown=len(some),
                 total=len(own),
@@ -138,26 +106,34 @@ def _people_on(transcript: Transcript, call: Call) -> Sequence[float | str]:
     return transcript.people.get((call.item, call.target)) or transcript.people.get(("", call.target)) or ()
 
 
-def _grouped(transcript: Transcript, exchanges: Iterable[Exchange], prompts: Mapping[int, Markup]) -> list[About]:
-    """By text, then by what was asked about it, both in the order of the plan."""
-    groups: dict[tuple[str, str], About] = {}
+def _about(
+    transcript: Transcript, exchanges: Iterable[Exchange], prompts: Mapping[int, Markup]
+) -> list[dict[str, str]]:
+    """By text, then by what was asked about it, both in the order of the plan; drawn here and not by a template, since
+    there are thousands: each part is escaped."""
     levels = {factors: escape(visible(level)) for factors, level in transcript.levels.items()}
-    for exchange in exchanges:
+
+    def head(exchange: Exchange) -> str:
+        """Factor levels, or the stage, and the address of the prompt."""
         call = exchange.call
-        about = groups.get((call.item, call.target))
-        if about is None:
-            target = transcript.labels.get(call.target, call.target)
-            about = groups[call.item, call.target] = About(_clean(call.item, LONGEST_NAME)[0], target)
-        level, prompt = levels[call.factors], prompts.get(id(call.prompt), Markup())
+        level, prompt = levels[call.factors], prompts.get(id(call.prompt))
         if call.stage:
             level = escape(", ".join(word for word in (f"before judging: {call.stage}", level) if word))
-        asking = about.askings.get((level, prompt))
-        if asking is None:
-            asking = about.askings[level, prompt] = Asking(level, prompt)
-        # a reply with its address: 12 hex digits and a number, so no text of anybody's
-        name, body = reply_id(call), _body(tuple(map(_READ, exchange.judgements)), *_WROTE(exchange.reply))
-        asking.replies.append(f'<li id="{name}"><a href="#{name}">repeat {call.repeat + 1}</a>{body}</li>')
-    return list(groups.values())
+        words = " · ".join(filter(None, (level, f'<a href="{prompt}">the prompt</a>' if prompt else "")))
+        return f"<h3>{words}</h3>\n" if words else ""
+
+    def reply(exchange: Exchange) -> str:
+        """With its address: 12 hex digits and a number, so no text of anybody's."""
+        name, body = reply_id(exchange.call), _body(tuple(map(_READ, exchange.judgements)), *_WROTE(exchange.reply))
+        return f'<li id="{name}"><a href="#{name}">repeat {exchange.call.repeat + 1}</a>{body}</li>'
+
+    about = []
+    for (item, target), own in grouped(exchanges, lambda e: (e.call.item, e.call.target)).items():
+        lists = (f'{asked}<ol class="replies">' + "\n".join(map(reply, alike)) + "</ol>"
+                 for asked, alike in grouped(own, head).items())  # fmt: skip
+        name, shown = _clean(item, LONGEST_NAME)[0], transcript.labels.get(target, target)
+        about.append({"item": name, "target": shown, "drawn": Markup("\n".join(lists))})
+    return about
 
 
 _READ, _WROTE = attrgetter("criterion", "score", "response", "status", "why"), attrgetter("text", "reasoning")
@@ -165,7 +141,7 @@ _READ, _WROTE = attrgetter("criterion", "score", "response", "status", "why"), a
 
 @lru_cache(maxsize=4096)
 def _body(read: tuple[tuple[Any, ...], ...], text: str, reasoning: str) -> str:
-    """What a judge said, and what was read in it. Of thousands, so not by a template: each part is escaped here."""
+    """What a judge said, and what was read in it; of a thousand many say the same, and it is drawn once."""
     shown, cut = _clean(text, LONGEST_REPLY)
     bad = ' class="bad"' if any(status != "ok" for *_, status, _ in read) else ""
     words, thoughts = (escape(_clean(part, LONGEST_REPLY)[0]) for part in (_in_words(read), reasoning))
