@@ -129,8 +129,8 @@ def _about(
 
     about = []
     for (item, target), own in grouped(exchanges, lambda e: (e.call.item, e.call.target)).items():
-        lists = (f'{asked}<ol class="replies">' + "\n".join(map(reply, alike)) + "</ol>"
-                 for asked, alike in grouped(own, head).items())  # fmt: skip
+        lists = (f'{above}<ol class="replies">' + "\n".join(map(reply, alike)) + "</ol>"
+                 for above, alike in grouped(own, head).items())  # fmt: skip
         name, shown = _clean(item, LONGEST_NAME)[0], transcript.labels.get(target, target)
         about.append({"item": name, "target": shown, "drawn": Markup("\n".join(lists))})
     return about

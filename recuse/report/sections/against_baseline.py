@@ -78,10 +78,10 @@ def _changes(view: ResultsModel) -> Iterator[Change]:
         what, _, so = row["cause"].partition(": ")
         rows.append(Change(what, row["was"] or NONE, row["is"] or NONE, so, row["word"] in ("decide", "worse")))
     for one in view.results.get("changed") or ():
-        told = one["cause"], NONE, NONE, one["after"] or ""
+        words = one["cause"], NONE, NONE, one["after"] or ""
         if one["kind"] == "yardstick" and (one["before"] or one["after"]):
-            told = one["what"], one["before"] or NONE, one["after"] or NONE, ""
-        rows.append(Change(*told, one["word"] != "merge"))
+            words = one["what"], one["before"] or NONE, one["after"] or NONE, ""
+        rows.append(Change(*words, one["word"] != "merge"))
     yield from sorted(rows, key=lambda change: not change.asks)
 
 
