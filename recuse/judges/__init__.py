@@ -80,12 +80,13 @@ def read_response(format_: Wire, response: RawResponse) -> Reply:
         given, text = reply.usage, reply.text if reply.text.isascii() else encodable(reply.text)
         counts = given.input_tokens, given.output_tokens, given.reasoning_tokens
         sound = _is_count(counts[0]) and _is_count(counts[1]) and _is_count(counts[2])
-        if sound and type(reply.model) is str and not reply.reasoning and text is reply.text and "<" not in text[:200]:
+        marked = _MARKS.search(text) is not None
+        if sound and type(reply.model) is str and not reply.reasoning and text is reply.text and not marked:
             return reply
         usage = given if sound else Usage(*(count if _is_count(count) else None for count in counts))
         model = reply.model if isinstance(reply.model, str) else None
         reasoning = reply.reasoning if isinstance(reply.reasoning, str) else ""
-        if "<" in text[:200] and reply.finish in ("stop", "length"):
+        if marked and reply.finish in ("stop", "length"):
             thoughts, text = split_reasoning(text)
             reasoning = "\n".join(filter(None, (reasoning, thoughts)))
         return replace(reply, text=text, usage=usage, model=model, reasoning=reasoning)
@@ -126,22 +127,37 @@ _DATED = r"[-@:](?:preview|exp|latest|v?\d{3,8}|\d{2}|\d{4}-\d\d-\d\d)"
 _VERSION = re.compile(f"(?:{_DATED})*")
 _WEIGHTS = re.compile(rf"(?:{_DATED}|[-.:_](?:instruct|chat|it|i?q\d\w*|(?:b?f|fp|int)(?:4|8|16|32)|awq|gptq))*")
 
-_BLOCK = re.compile(r"\s*<(think|thinking|reasoning)>(.*?)(?:</\1>|\Z)", re.DOTALL)
+_TAGS = {
+    **{f"<{name}>": f"</{name}>" for name in ("think", "thinking", "reasoning", "thought", "seed:think")},
+    r"\[THINK\]": r"\[/THINK\]", "◁think▷": "◁/think▷", r"<\|START_THINKING\|>": r"<\|END_THINKING\|>",
+    r"<\|channel\|>analysis<\|message\|>": r"<\|end\|>(?:<\|start\|>assistant)?(?:<\|channel\|>final<\|message\|>)?",
+}  # fmt: skip
+"""What opens and closes reasoning in a reply that the server did not take apart: most open models, Gemini's compatible
+interface, Seed-OSS, Mistral, Kimi, Cohere, gpt-oss."""
+_MARKS = re.compile("[<◁]|\\[THINK")
+_BLOCK = re.compile("|".join(rf"\s*{start}(.*?)(?:{end}|\Z)" for start, end in _TAGS.items()), re.DOTALL)
+_REST = re.compile(r"(.*?)(?:^[ \t]*</think>|</think>[ \t]*$)(.*)", re.DOTALL | re.MULTILINE)
 
 
 def split_reasoning(text: str) -> tuple[str, str]:
     """(reasoning, answer): the blocks with which a text begins, and what follows them.
 
-    A block that is never closed was cut by the token limit: no answer follows. A tag anywhere but at the beginning is
-    part of the answer; so a text that is judged cannot make itself disappear by being quoted.
+    A block that is never closed was cut by the token limit: no answer follows. Where the template of the prompt opens
+    the block (DeepSeek-R1, Qwen3), the reply only closes it: so does the one </think> of a text, at the beginning or
+    the end of a line. Any other tag is part of the answer; so a text that is judged cannot make itself disappear by
+    being quoted within a line or a JSON text.
 
     >>> split_reasoning("<think>7 or 8?</think>Rating: 7")
     ('7 or 8?', 'Rating: 7')
-    >>> split_reasoning("Rating: 7 </think>")
-    ('', 'Rating: 7 </think>')
+    >>> split_reasoning("Rating: 7? No.\\n</think>\\n\\nRating: 8")
+    ('Rating: 7? No.', 'Rating: 8')
+    >>> split_reasoning("It says <think>7</think>. Rating: 7")
+    ('', 'It says <think>7</think>. Rating: 7')
     """
+    if text.count("</think>") == 1 and "<think>" not in text and (closed := _REST.fullmatch(text)):
+        return closed[1].strip(), closed[2].lstrip()
     thoughts: list[str] = []
     while block := _BLOCK.match(text):
-        thoughts.append(block.group(2).strip())
+        thoughts.append(block[block.lastindex or 0].strip())
         text = text[block.end() :].lstrip()
     return "\n".join(filter(None, thoughts)), text

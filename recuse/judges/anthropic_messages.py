@@ -6,14 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from recuse.judges.description import BOUNDS, address, described, strict_schema
-from recuse.judges.provider_responses import broken_off, with_cached
+from recuse.judges.provider_responses import ended, with_cached
 from recuse.schema import Judge, Prompt, RecuseError, Reply, Request, Usage
 
 BATCH = "anthropic"
 VERSION = "2023-06-01"
-_FINISH: Mapping[Any, Any] = {
-    "max_tokens": "length", "model_context_window_exceeded": "length", "refusal": "refusal", "pause_turn": "error",
-}  # fmt: skip
 
 
 def request(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
@@ -39,15 +36,14 @@ def headers(key: str | None) -> dict[str, str]:
 
 
 def read(payload: Mapping[str, Any]) -> Reply:
-    """Text blocks joined; `thinking` blocks are the reasoning. A turn that was paused in the middle is an error; a stop
-    for any other reason than length or refusal counts as a whole answer."""
+    """Text blocks joined; `thinking` blocks are the reasoning. A turn that was paused in the middle is an error."""
     usage, blocks = payload.get("usage") or {}, payload["content"]
     details = usage.get("output_tokens_details") or {}
-    reason = payload.get("stop_reason")
     input_tokens = with_cached(usage, "input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-    finish, text = _FINISH.get(reason, "stop"), "".join(block["text"] for block in blocks if block["type"] == "text")
+    own = "".join(block["text"] for block in blocks if block["type"] == "text")
+    text, finish = ended(payload.get("stop_reason"), own)
     return Reply(
-        text=broken_off(reason) if finish == "error" else text,
+        text=text,
         finish=finish,
         model=payload.get("model"),
         usage=Usage(input_tokens, usage.get("output_tokens"), details.get("thinking_tokens")),

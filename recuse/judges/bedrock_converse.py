@@ -14,15 +14,10 @@ from urllib.parse import urlsplit
 
 from recuse.judges.description import BOUNDS, address, described, segment, strict_schema
 from recuse.judges.openai_chat import headers
-from recuse.judges.provider_responses import broken_off, with_cached
+from recuse.judges.provider_responses import ended, with_cached
 from recuse.schema import Judge, Prompt, RecuseError, Reply, Request, Usage
 
 __all__ = ["headers", "payload", "read", "request", "signer"]
-
-_FINISH: Mapping[Any, Any] = {
-    "max_tokens": "length", "model_context_window_exceeded": "length", "guardrail_intervened": "refusal",
-    "content_filtered": "refusal", "malformed_model_output": "error", "malformed_tool_use": "error",
-}  # fmt: skip
 
 
 def request(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
@@ -83,11 +78,10 @@ def read(payload: Mapping[str, Any]) -> Reply:
     what the model wrote malformed an error."""
     blocks, usage = payload["output"]["message"]["content"], payload.get("usage") or {}
     thoughts = [block["reasoningContent"] for block in blocks if "reasoningContent" in block]
-    reason = payload.get("stopReason")
     input_tokens = with_cached(usage, "inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens")
-    finish, text = _FINISH.get(reason, "stop"), "".join(block["text"] for block in blocks if "text" in block)
+    text, finish = ended(payload.get("stopReason"), "".join(block["text"] for block in blocks if "text" in block))
     return Reply(
-        text=broken_off(reason) if finish == "error" else text,
+        text=text,
         finish=finish,
         # Converse names no model in its answer, and counts reasoning with the output, not apart.
         model=None,

@@ -10,12 +10,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from recuse.judges.description import address, described, segment
-from recuse.judges.provider_responses import broken_off
+from recuse.judges.provider_responses import ended
 from recuse.schema import Judge, Prompt, Reply, Request, Usage
 
 BATCH = "gemini"
-_REFUSALS = {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE", "MODEL_ARMOR"}
-_FINISH = {"STOP": "stop", "MAX_TOKENS": "length"}
 _ROLES = {"user": "user", "assistant": "model"}
 
 
@@ -62,15 +60,14 @@ def read(payload: Mapping[str, Any]) -> Reply:
     if blocked := (payload.get("promptFeedback") or {}).get("blockReason"):
         return Reply(text=f"prompt blocked: {blocked}", finish="refusal", model=model, usage=counts)
     candidate = payload["candidates"][0]
-    reason = candidate.get("finishReason") or "STOP"
+    reason = candidate.get("finishReason")
     parts = (candidate.get("content") or {}).get("parts") or []
     text = "".join(part.get("text", "") for part in parts if not part.get("thought"))
     thoughts = "".join(part.get("text", "") for part in parts if part.get("thought"))
-    if reason in _REFUSALS:
-        return Reply(text or f"stopped: {reason}", "refusal", model=model, usage=counts, reasoning=thoughts)
-    finish = _FINISH.get(reason, "error")
-    text = broken_off(reason) if finish == "error" else text
-    return Reply(text, finish, model=model, usage=counts, reasoning=thoughts)  # type: ignore[arg-type]
+    text, finish = ended(reason, text)
+    if finish == "refusal":
+        text = text or f"stopped: {reason}"
+    return Reply(text, finish, model=model, usage=counts, reasoning=thoughts)
 
 
 def payload(text: str, *, model: str, refusal: bool, input_tokens: int, output_tokens: int) -> dict[str, Any]:

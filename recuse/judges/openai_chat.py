@@ -10,14 +10,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from recuse.judges.description import address, described, openai_schema
-from recuse.judges.provider_responses import BROKEN_OFF, broken_off
+from recuse.judges.provider_responses import ended
 from recuse.schema import Judge, Prompt, Reply, Request, Usage
 
 BATCH = "openai"
-_FINISH: Mapping[Any, Any] = {  # Mistral's and Zhipu's words beside OpenAI's; any other is a whole answer
-    "length": "length", "model_length": "length", "model_context_window_exceeded": "length",
-    "content_filter": "refusal", "sensitive": "refusal", **dict.fromkeys(BROKEN_OFF, "error"),
-}  # fmt: skip
 _OWN_HOST, THINKS = "api.openai.com", "thinking"
 
 
@@ -56,8 +52,8 @@ def headers(key: str | None) -> dict[str, str]:
 
 
 def read(payload: Mapping[str, Any]) -> Reply:
-    """The first choice: a refusal where it says so in `refusal` or was filtered, an error where the server broke it
-    off, reasoning by any of the names that servers give it, log-probabilities where they are there."""
+    """The first choice: a refusal where it says so in `refusal` or was filtered, an error where it ended otherwise than
+    whole, reasoning by any of the names that servers give it, log-probabilities where they are there."""
     choice = payload["choices"][0]
     message, usage = choice["message"], payload.get("usage") or {}
     details = usage.get("completion_tokens_details") or {}
@@ -72,10 +68,9 @@ def read(payload: Mapping[str, Any]) -> Reply:
     counts = [count for count in (given, written, thought) if type(count) is int]
     if thought and len(counts) == 3 and sum(counts) == usage.get("total_tokens"):
         written = sum(counts[1:])  # xAI counts reasoning beside the answer, OpenAI with it
-    reason = choice.get("finish_reason")
-    finish: Any = "refusal" if refusal else _FINISH.get(reason, "stop")
+    text, finish = ended("refusal" if refusal else choice.get("finish_reason"), refusal or own)
     return Reply(
-        text=broken_off(reason) if finish == "error" else refusal or own,
+        text=text,
         finish=finish,
         model=payload.get("model"),
         usage=Usage(given, written, thought),

@@ -28,10 +28,28 @@ BROKEN_OFF = frozenset({"error", "abort", "insufficient_system_resource", "netwo
 """How servers of chat completions say, under status 200, that a reply ended in the middle (OpenRouter, vLLM, DeepSeek,
 Zhipu). What there is of it is no answer; asked again, they may give one."""
 
+_ENDINGS: Mapping[str, str] = {
+    **dict.fromkeys(("stop", "stop_sequence", "end_turn", "eos", "eos_token", "complete"), "stop"),
+    **dict.fromkeys(("tool_calls", "tool_call", "tool_use", "function_call"), "stop"),
+    **dict.fromkeys(("length", "max_tokens", "model_length", "model_context_window_exceeded"), "length"),
+    **dict.fromkeys(("refusal", "content_filter", "content_filtered", "guardrail_intervened", "sensitive"), "refusal"),
+    **dict.fromkeys(("safety", "recitation", "blocklist", "prohibited_content", "spii", "language"), "refusal"),
+    **dict.fromkeys(("model_armor", "error_toxic"), "refusal"),
+}
+"""How every provider says that a reply ended by itself, by its limit, or by a policy. One table for all formats, since
+gateways pass on what those behind them say (OpenAI, Anthropic, Google, Bedrock, Cohere, Mistral, Zhipu, Together)."""
+
+
+def ended(reason: str | None, text: str) -> tuple[str, Any]:
+    """Text and `Reply.finish` of a reply that ended for this reason; one without a reason ended by itself. What ended
+    for any other reason may be half an answer and is none: it is an error that names the reason."""
+    finish = "stop" if reason is None else _ENDINGS.get(reason.lower().replace("-", "_"), "error")
+    return (broken_off(reason) if finish == "error" else text), finish
+
 
 def broken_off(reason: object) -> str:
     """What stands in place of the text of a reply that ended neither by itself nor by its limit."""
-    return f"the provider broke the reply off: {reason}"
+    return f'the reply ended with "{reason}", which is not known to end a whole answer'
 
 
 def with_cached(usage: Mapping[str, Any], fresh: str, *cached: str) -> Any:

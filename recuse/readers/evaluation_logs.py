@@ -28,14 +28,17 @@ the nearer. Outputs are shown to the annotator in an order that the file does no
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
+from recuse.judges import read_response, wire
 from recuse.readers.column_names import NAMES, plain
 from recuse.readers.json_records import ToolLog, first_record, parsed
 from recuse.readers.raw_table import Fault, shown
+from recuse.schema import RawResponse
 from recuse.security.sanitize import shortened
 
 
@@ -203,23 +206,23 @@ def batch_records(value: Any) -> tuple[list[dict[str, Any]], list[Fault]]:
     unknown = next(iter(models)) if len(models) == 1 else "unknown model"
     for number, (line, response, body) in enumerate(zip(lines, responses, bodies, strict=True), start=1):
         base = {"item": str(line.get("custom_id", number)), "rater": str(body.get("model") or unknown), "kind": "judge"}
-        text, refused = reply_of(body)
         failed = line.get("error") or response.get("status_code", 200) != 200
-        status = "error" if failed else "refused" if refused else "unparsed"
-        rated = list(ratings_in(text)) if status == "unparsed" else []
-        if status == "unparsed" and not rated:
+        text, status, rated = ("", "error", []) if failed else answer_in(body)
+        if not failed and status in ("unparsed", "error"):
             strange.append(f"line {number}: {shown(text)}")
         rows += [{**base, **one} for one in rated or [{"criterion": "rating", "value": status}]]
     return rows, Fault.where(UNREAD, strange, "they count as unusable")
 
 
-def reply_of(body: Mapping[str, Any]) -> tuple[str, bool]:
-    """The reply's text, from chat completions or from responses, and whether the model refused."""
-    if body.get("choices"):
-        message = body["choices"][0].get("message") or {}
-        return str(message.get("content") or ""), bool(message.get("refusal"))
-    parts = [part for out in body.get("output") or () for part in out.get("content") or () if isinstance(part, Mapping)]
-    return "".join(str(p.get("text") or "") for p in parts), any(p.get("type") == "refusal" for p in parts)
+def answer_in(body: Mapping[str, Any]) -> tuple[str, str, list[dict[str, Any]]]:
+    """What a reply says, from chat completions or from responses, read as one that is recorded: its text, its ratings,
+    and what became of it where it has none. Of one that its limit cut, only a whole JSON object is an answer."""
+    format_ = wire("openai_chat" if body.get("choices") else "openai_responses")
+    reply = read_response(format_, RawResponse(200, {}, json.dumps(body).encode()))
+    whole = reply.finish == "stop" or (reply.finish == "length" and reply.text.rstrip("` \n").endswith("}"))
+    status = {"refusal": "refused", "error": "error"}.get(reply.finish, "unparsed")
+    rated = list(ratings_in(reply.text)) if whole else []
+    return reply.text, "ok" if rated else status, rated
 
 
 def ratings_in(text: str) -> Iterator[dict[str, Any]]:
@@ -260,9 +263,8 @@ def chat_log_records(value: Any) -> tuple[list[dict[str, Any]], list[Fault]]:
     for number, call in enumerate(value, start=1):
         request, response = call.get("request") or {}, call.get("response") or {}
         judge = str(response.get("model") or request.get("model") or "judge")
-        text, refused = reply_of(response)
-        rated = [] if refused else list(ratings_in(text))
-        if not rated and not refused:
+        text, status, rated = answer_in(response)
+        if status in ("unparsed", "error"):
             strange.append(f"line {number}: {shown(text)}")
         names = (judge if one["criterion"] == "rating" else f"{judge}_{one['criterion']}" for one in rated)
         values = {name: one["value"] for name, one in zip(names, rated, strict=True)}
@@ -272,7 +274,7 @@ def chat_log_records(value: Any) -> tuple[list[dict[str, Any]], list[Fault]]:
         rows.append({
             "id": str(call.get("id") or response.get("id") or number), **(facts if isinstance(facts, Mapping) else {}),
             "text": by_user[-1] if by_user and isinstance(by_user[-1], str) else "",
-            **(values or {judge: "refused" if refused else "unparsed"}),
+            **(values or {judge: status}),
         })  # fmt: skip
     return rows, Fault.where(UNREAD, strange, "they count as unusable")
 

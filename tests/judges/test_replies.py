@@ -78,7 +78,9 @@ def test_a_token_count_that_is_none_is_unknown(wire_name):
         ("gemini_generate", gemini(finishReason="SAFETY"), "refusal"),
         ("gemini_generate", gemini(finishReason="PROHIBITED_CONTENT"), "refusal"),
         ("gemini_generate", gemini(finishReason="RECITATION"), "refusal"),
-        ("openai_chat", openai(finish_reason="a new one"), "stop"),
+        *(("openai_chat", openai(finish_reason=word), "stop") for word in ("STOP", "end_turn", "tool-calls", "eos")),
+        ("openai_chat", openai(finish_reason="MAX_TOKENS"), "length"),
+        ("openai_chat", openai({"content": None, "refusal": "Good."}, finish_reason="a new one"), "refusal"),
         ("openai_chat", openai({"content": "Good.", "refusal": None}), "stop"),
         ("gemini_generate", {"candidates": [{"content": {"parts": [{"text": "Good."}]}}]}, "stop"),
         ("gemini_generate", gemini(finishReason="MODEL_ARMOR"), "refusal"),
@@ -98,7 +100,8 @@ def test_a_token_count_that_is_none_is_unknown(wire_name):
         ("bedrock_converse", converse(stopReason="model_context_window_exceeded"), "length"),
         ("bedrock_converse", converse(stopReason="guardrail_intervened"), "refusal"),
         ("bedrock_converse", converse(stopReason="content_filtered"), "refusal"),
-        ("bedrock_converse", converse(stopReason="a new one"), "stop"),
+        ("bedrock_converse", converse(stopReason="stop_sequence"), "stop"),
+        ("anthropic_messages", anthropic(stop_reason="tool_use"), "stop"),
         ("openai_chat", openai(finish_reason="model_length"), "length"),
         ("openai_chat", openai(finish_reason="sensitive"), "refusal"),
         ("openai_chat", openai(finish_reason=None), "stop"),
@@ -117,17 +120,20 @@ def test_how_a_reply_ended(wire_name: str, payload: object, finish: str) -> None
     [
         *(
             ("openai_chat", openai(finish_reason=reason), reason)
-            for reason in ("error", "abort", "insufficient_system_resource", "network_error")
+            for reason in ("error", "abort", "insufficient_system_resource", "network_error", "a new one")
         ),
+        ("anthropic_messages", anthropic(stop_reason="a new one"), "a new one"),
+        ("bedrock_converse", converse(stopReason="a new one"), "a new one"),
         ("anthropic_messages", anthropic(stop_reason="pause_turn"), "pause_turn"),
         ("gemini_generate", gemini(finishReason="OTHER"), "OTHER"),
         ("gemini_generate", gemini(finishReason="a new one"), "a new one"),
         ("bedrock_converse", converse(stopReason="malformed_model_output"), "malformed_model_output"),
     ],
 )
-def test_what_a_provider_broke_off_is_no_answer(wire_name: str, payload: object, reason: str) -> None:
+def test_what_is_not_known_to_have_ended_whole_is_no_answer(wire_name: str, payload: object, reason: str) -> None:
     reply = reply_to(wire_name, payload)
-    assert (reply.finish, reply.text) == ("error", f"the provider broke the reply off: {reason}")
+    said = f'the reply ended with "{reason}", which is not known to end a whole answer'
+    assert (reply.finish, reply.text) == ("error", said)
 
 
 @pytest.mark.parametrize(
@@ -183,6 +189,8 @@ THOUGHT = "Hm, 3?"
         ("openai_chat", openai({"content": "Good.", "reasoning_content": THOUGHT})),
         ("openai_chat", openai({"content": "Good.", "reasoning": THOUGHT})),
         ("openai_chat", openai({"content": f"<think>{THOUGHT}</think>\n\nGood."})),
+        ("openai_chat", {**openai({"content": f"{THOUGHT}\n</think>\n\nGood."}), "model": "ann-1", "usage": {}}),
+        ("openai_chat", {**openai({"content": f"[THINK]{THOUGHT}[/THINK]Good."}), "model": "ann-1", "usage": {}}),
         ("azure_openai", openai({"content": "Good.", "reasoning_content": THOUGHT})),
         (
             "openai_chat",

@@ -77,6 +77,29 @@ def test_openai_batch(file):
     assert "line 5" in read.faults[0].sentence()
 
 
+def ended(name: str, content: object, reason: str = "stop") -> dict:
+    message = {"role": "assistant", "content": content}
+    body = {**CHAT, "choices": [{"index": 0, "message": message, "finish_reason": reason}]}
+    return {"custom_id": name, "error": None, "response": {"status_code": 200, "body": body}}
+
+
+def test_a_batch_is_read_as_recorded_replies_are(file):
+    """Reasoning is no answer, and neither is what may have been cut."""
+    lines = [
+        ended("t1", "<think>I would say\nscore: 3"), ended("t2", "Score: 1", "length"),
+        ended("t3", "Score: 3? No.\n</think>\n\nScore: 5"), ended("t4", [{"type": "text", "text": "4"}]),
+        ended("t5", "", "content_filter"), ended("t6", "Score: 2", "a new word"),
+        ended("t7", '```json\n{"score": 2}\n```', "length"),
+    ]  # fmt: skip
+    read = read_file(file("batch_output.jsonl", "\n".join(map(json.dumps, lines))))
+    table = read.ratings.table.set_index("item")
+    assert table["status"].to_dict() == {
+        "t1": "unparsed", "t2": "unparsed", "t3": "ok", "t4": "ok", "t5": "refused", "t6": "error", "t7": "ok",
+    }  # fmt: skip
+    assert table["score"].dropna().to_dict() == {"t3": 5, "t4": 4, "t7": 2}
+    assert "a new word" in read.faults[0].sentence()
+
+
 def test_a_batch_of_one_request_is_one(file):
     raw = read_path(file("batch_output.jsonl", json.dumps(BATCH[0])))
     assert (raw.made_by, raw.frame["value"].tolist()) == ("openai_batch", ["4"])
