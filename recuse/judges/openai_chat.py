@@ -5,7 +5,7 @@ Spoken by OpenAI, xAI, Perplexity, Mistral, vLLM, llama.cpp's server and many mo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -74,7 +74,7 @@ def read(payload: Mapping[str, Any]) -> Reply:
         finish=finish,
         model=payload.get("model"),
         usage=Usage(given, written, thought),
-        logprobs=tuple([dict(map(token, position["top_logprobs"])) for position in positions]) or None,
+        logprobs=likeliest(positions),
         tokens=tuple(map(token, positions)) or None,
         # Not OpenAI's: what vLLM, llama.cpp, DeepSeek and routers call the reasoning they took out; Mistral's parts.
         reasoning=message.get("reasoning_content")
@@ -96,6 +96,12 @@ def payload(text: str, *, model: str, refusal: bool, input_tokens: int, output_t
             "total_tokens": input_tokens + output_tokens,
         },
     }  # fmt: skip
+
+
+def likeliest(positions: Iterable[Mapping[str, Any]]) -> tuple[Mapping[str, float], ...] | None:
+    """The likeliest tokens by position; None where the server names none, as those do that take `logprobs` alone."""
+    tops = [position.get("top_logprobs") or () for position in positions]
+    return tuple([dict(map(token, top)) for top in tops]) if any(tops) else None
 
 
 def token(entry: Mapping[str, Any]) -> tuple[str, float]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from recuse.judges.description import address, described, openai_schema
-from recuse.judges.openai_chat import headers, token
+from recuse.judges.openai_chat import headers, likeliest, token
 from recuse.schema import Judge, Prompt, RecuseError, Reply, Request, Usage
 
 __all__ = ["headers", "payload", "read", "request"]
@@ -57,7 +57,7 @@ def read(payload: Mapping[str, Any]) -> Reply:
             counts.get("input_tokens"), counts.get("output_tokens"),
             (counts.get("output_tokens_details") or {}).get("reasoning_tokens"),
         ),
-        logprobs=tuple(dict(map(token, p["top_logprobs"])) for p in _positions(spoken)) or None,
+        logprobs=likeliest(_positions(spoken)),
         tokens=tuple(map(token, _positions(spoken))) or None,
         reasoning="\n".join(part["text"] for part in [*_parts(payload["output"], "reasoning"), *summaries]),
     )  # fmt: skip

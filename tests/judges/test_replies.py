@@ -339,6 +339,15 @@ def test_log_probabilities_come_by_position() -> None:
     assert reply_to("openai_chat", openai(logprobs={"content": None})).logprobs is None
 
 
+@pytest.mark.parametrize("top", [{}, {"top_logprobs": None}, {"top_logprobs": []}])
+def test_a_server_that_names_no_likeliest_tokens_gives_an_answer_all_the_same(top: dict[str, Any]) -> None:
+    position = {"token": "7", "logprob": -0.1, **top}
+    chat = reply_to("openai_chat", openai({"content": "7"}, logprobs={"content": [position]}))
+    other = reply_to("openai_responses", responses({"type": "output_text", "text": "7", "logprobs": [position]}))
+    for reply in (chat, other):
+        assert (reply.text, reply.finish, reply.tokens, reply.logprobs) == ("7", "stop", (("7", -0.1),), None)
+
+
 @pytest.mark.parametrize("code", ["content_filter", "content_policy_violation", "invalid_prompt"])
 def test_a_policy_error_is_this_judges_refusal(wire_name: str, code: str) -> None:
     reply = reply_to(wire_name, {"error": {"message": "Not that.", "code": code}}, status=400)
