@@ -19,12 +19,12 @@ from recuse.ratings import Ratings, ResponseSets
 from recuse.ratings.needs import offers_of
 from recuse.ratings.people_faults import people_faults, sentences
 from recuse.ratings.ratings import ORIGIN
-from recuse.readers.column_names import PROMPTS, plain
+from recuse.readers.column_names import PROMPTS, in_quotes, listed, plain
 from recuse.readers.file_ratings import FileRatings, read_file
 from recuse.readers.formats import RatingsSource
-from recuse.readers.judgement_rows import called, digests_of
+from recuse.readers.judgement_rows import called, digests_of, written_otherwise
 from recuse.readers.mapping import ENDINGS, ColumnMapping, given_mapping
-from recuse.readers.raw_table import RawTable
+from recuse.readers.raw_table import RawTable, shown
 from recuse.schema import Provenance, RecuseError
 from recuse.schema.factors import VERSION, levels_in
 from recuse.schema.results import PanelRow
@@ -189,7 +189,11 @@ def load_versions(paths: Sequence[RatingsSource], *, raters: bool = False, **giv
     `RecuseError` for what cannot be read, and for files that are no versions of the same judges."""
     files = [[*paths]] if raters else [[path] for path in paths]
     try:
-        reads = [read_file(*each, **given) for each in files]
+        named = [*listed(given.get("people") or ()), *listed(given.get("judges") or ())] if len(files) > 1 else []
+        reads = [read_file(*each, **given, elsewhere=named) for each in files]
+        if absent := [n for n in named if not any(n in (*r.mapping.people, *r.mapping.judges) for r in reads)]:
+            known = dict.fromkeys(rater for read in reads for rater in read.ratings.raters)
+            raise RecuseError(f"no file has a rater {absent[0]!r}; they have {', '.join(map(in_quotes, known))}")
     except RecuseError as error:
         if len(files) > 1 and (why := _why_no_versions(files, given)):
             raise RecuseError(why) from error
@@ -282,6 +286,8 @@ def are_versions(reads: Sequence[FileRatings]) -> str:
             )
         if other.kind != first.kind or other.ratings.scales != first.ratings.scales:
             return f"{one} and {two} are not on one scale; say which it is with --scale"
+        if pair := written_otherwise(*(dict.fromkeys(r.ratings.coded("item")[0]) for r in (first, other))):
+            return f"{one} has an item {shown(pair[0])}, {two} {shown(pair[1])}: write the names in one form"
         texts = [set(zip(r.table["item"], r.table["target"], strict=True)) for r in (first.ratings, other.ratings)]
         if len(texts[0] & texts[1]) < SHARED * min(map(len, texts)):
             return (

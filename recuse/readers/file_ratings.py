@@ -27,7 +27,15 @@ from recuse.readers.exports import as_exported
 from recuse.readers.formats import FOLDED, RatingsSource, read_source
 from recuse.readers.item_columns import groups_of, with_gold, with_merged_cells, with_whole_items
 from recuse.readers.json_cells import with_fields_of_json, with_last_words, with_lists_apart
-from recuse.readers.judgement_rows import Judgements, lengthened, named, with_confidence, with_kinds
+from recuse.readers.judgement_rows import (
+    Judgements,
+    as_whole_numbers,
+    lengthened,
+    named,
+    with_confidence,
+    with_kinds,
+    written_otherwise,
+)
 from recuse.readers.judgements import read_answers
 from recuse.readers.mapping import ColumnMapping, folder_of, given_mapping, saved_mapping, saved_path, stem_of
 from recuse.readers.raw_table import Fault, RawTable, errors_in, shown, word_count
@@ -45,7 +53,7 @@ SHAPING: tuple[Callable[[RawTable], RawTable], ...] = (
 """What makes a table with one answer a cell of whatever a tool or a form wrote, in this order."""
 SETTLING: tuple[Callable[[Judgements], Judgements], ...] = (
     with_counted_items, with_roles, with_merged_cells, with_whole_items, with_gold, lengthened, with_kinds,
-    without_copies, read_answers, without_duplicates, with_copies_in_clusters, with_absent_rows,
+    without_copies, read_answers, without_duplicates, with_copies_in_clusters,
 )  # fmt: skip
 """What makes rows that count of that: what its columns are, who says what, what is there twice, in this order."""
 FEW_RATED = 5
@@ -85,13 +93,13 @@ class FileRatings:
 
 def read_file(
     source: RatingsSource, *further: RatingsSource, reader: str = "", compared: Collection[str] | None = None,
-    **given: Any,
+    elsewhere: Collection[str] = (), **given: Any,
 ) -> FileRatings:  # fmt: skip
     """The ratings of one file or data frame; of several, each holds the ratings of somebody else, who is called as the
     file is. `given` says of columns what they are (see `ColumnMapping`) and comes before what `FILE.recuse.toml` beside
     it says, which comes before what is recognised. `reader`: the name of a reader, or the dotted name of your own
     (`recuse.readers.formats`). `compared`: the two that are judges though their names may not tell, () where these are
-    not named: then all are where nothing tells judges from people.
+    not named: then all are where nothing tells judges from people. `elsewhere`: raters who may be in another file.
 
     Raises `RecuseError` with place and remedy for a file that cannot be read."""
     plain_given = {k: v.tolist() if hasattr(v, "tolist") else v for k, v in given.items()}  # names in a Series
@@ -110,24 +118,26 @@ def read_file(
             raw = shaped(raw)
         saved = given_mapping(kept, raw.names, saved_path(raw.path).name)
         own = given_mapping(given, raw.names, raw.path.name)
-        judged = Judgements(replace(raw, roles={**raw.roles, **saved, **own}), compared=compared)
+        judged = Judgements(replace(raw, roles={**raw.roles, **saved, **own}), compared=compared, elsewhere=elsewhere)
         for settled in SETTLING:
             judged = settled(judged)
         if further:
             _check_items_shared(judged.rows)
-        return _rated(judged)
+        return _rated(with_absent_rows(judged))
 
 
 def _check_items_shared(rows: pd.DataFrame) -> None:
-    """`RecuseError` where the file of one rater names no item as any other does: 12 or 12.0 for 00012."""
-    of = {str(rater): [*own.unique()] for rater, own in rows.groupby("rater", sort=False)["item"]}
+    """`RecuseError` where the file of one rater names no item as any other does, or some of them with more zeros."""
+    of = {str(rater): dict.fromkeys(map(str, own.unique())) for rater, own in rows.groupby("rater", sort=False)["item"]}
     for rater, own in of.items():
         others = {item: other for other, items in of.items() if other != rater for item in items}
-        if others and not {*own} & others.keys():
-            item, other = next(iter(others.items()))
+        pair = written_otherwise(own, others)
+        if pair is None and others and own.keys().isdisjoint(others):
+            pair = next(iter(own)), next(iter(others))
+        if pair is not None:
             raise RecuseError(
-                f"{rater} names no item as the other files do: {shown(str(own[0]))} is there, {shown(str(item))} in "
-                f"that of {other}. Write the names in one form, or say which column holds them: --item COLUMN"
+                f"{rater} does not name items as the other files do: {shown(pair[0])} is there, {shown(pair[1])} in "
+                f"that of {others[pair[1]]}. Write the names in one form, or say which column holds them: --item COLUMN"
             )
 
 
@@ -187,7 +197,7 @@ def _rates(given: str, ratings: Path) -> pd.DataFrame:
     if missing := [name for name in ("item", "value") if name not in table]:
         raise RecuseError(f"{path}: lacks {', '.join(missing)}; it has {', '.join(map(str, table.columns))}, and true "
                           "values are a table of item and value, or a .toml of rates")  # fmt: skip
-    return table
+    return table.assign(item=as_whole_numbers(named(table["item"])))
 
 
 def _times(ratings: Ratings, rows: pd.DataFrame, times: NDArray[np.int64]) -> dict[str, int]:

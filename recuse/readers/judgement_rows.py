@@ -32,11 +32,13 @@ CODED = 120
 @dataclass(frozen=True, eq=False)
 class Judgements:
     """On the way from the table `raw` to ratings: `rows`, one a judgement, each with the `row` of the table that it is
-    from; the scale of each criterion; what clusters of items are called; what was wrong, and notes."""
+    from; the scale of each criterion; what clusters of items are called; what was wrong, and notes. Raters who are said
+    to be judges or people may be `elsewhere`: in another of several files."""
 
     raw: RawTable
     mapping: ColumnMapping = field(default_factory=ColumnMapping)
     compared: Collection[str] | None = None
+    elsewhere: Collection[str] = ()
     rows: pd.DataFrame = field(default_factory=pd.DataFrame)
     scales: Mapping[str, Scale] = field(default_factory=dict)
     clusters: str = ""
@@ -149,14 +151,30 @@ def _items(frame: pd.DataFrame, mapping: ColumnMapping) -> Any:
     file; of rows where they stand, where no column names them."""
     if not mapping.item:
         return np.array([f"row {k + 1}" for k in range(len(frame))], dtype=object)
-    names = named(frame[mapping.item[0]], "(empty)")
-    for other in mapping.item[1:]:
-        names = names + " / " + named(frame[other], "(empty)")
+    names, *others = (as_whole_numbers(named(frame[name], "(empty)")) for name in mapping.item)
+    for other in others:
+        names = names + " / " + other
     codes, values = pd.factorize(names)
     called_so: NDArray[Any] = np.array(values, dtype=object)
     if long := [k for k, name in enumerate(values) if len(name) > CODED]:
         called_so[long] = called("item", digests_of(called_so[long]))
     return called_so[codes]
+
+
+def as_whole_numbers(names: pd.Series[Any]) -> pd.Series[Any]:
+    """Names without ".0" where all of them are whole numbers: pandas writes 12 as 12.0 in a column that has a hole."""
+    codes, values = pd.factorize(names)
+    known = [str(value) for value in values if value != "(empty)"]
+    if not any(value.endswith(".0") for value in known) or not all(re.fullmatch(r"-?\d+(?:\.0)?", v) for v in known):
+        return names
+    return pd.Series(np.array([value.removesuffix(".0") for value in values], dtype=object)[codes], index=names.index)
+
+
+def written_otherwise(items: Collection[str], others: Collection[str]) -> tuple[str, str] | None:
+    """The first of the items that the others write with more or fewer zeros in front, and how: 0012 for 12."""
+    padded = {item.lstrip("0"): item for item in others}
+    alike = ((item, padded.get(item.lstrip("0"), item)) for item in items if item not in others)
+    return next(((item, other) for item, other in alike if item != other and other not in items), None)
 
 
 def _numbered(cells: pd.Series[Any]) -> Any:
@@ -188,9 +206,13 @@ def with_kinds(judged: Judgements) -> Judgements:
     judges where nobody says yet which two are."""
     long, mapping = judged.rows, judged.mapping
     raters = [str(name) for name in long["rater"].drop_duplicates()]
-    both = (("judge", mapping.judges), ("person", mapping.people))
-    also = "; of each of two files by itself: recuse check FILE --people A,B --save" if judged.compared else ""
-    stated = {_rater_named(name, raters, kind, also): kind for kind, names in both for name in names}
+    both = {"judge": mapping.judges, "person": mapping.people}
+    here = {k: tuple(n for n in names if n not in judged.elsewhere or _rater_of(n, raters)) for k, names in both.items()}
+    also = "" if judged.compared is None else "; of each of two files by itself: recuse check FILE --people A,B --save"
+    stated = {
+        _rater_named(name, raters, kind, also) if name in here[kind] else name: kind
+        for kind, names in both.items() for name in names
+    }  # fmt: skip
     in_column = long[["rater", "kind"]].drop_duplicates("rater").to_numpy() if mapping.kind else ()
     own_kinds = {str(r): "person" if is_person(k) else "judge" for r, k in in_column if k}
     kinds = _guessed(raters, {**own_kinds, **stated}, mapping.rater, judged.compared)
@@ -229,7 +251,7 @@ def with_kinds(judged: Judgements) -> Judgements:
             rows.loc[of_rater, "rater"] = name + " " + (rows.loc[of_rater, "repeat"] + 1).astype(str)
             rows.loc[of_rater, "repeat"] = 0
             notes.append(f"{name} is no one in particular: every repeat is read as another person")
-    return judged.noted(*notes, rows=rows)
+    return judged.noted(*notes, rows=rows, mapping=replace(mapping, judges=here["judge"], people=here["person"]))
 
 
 def _guessed(raters: list[str], known: dict[str, str], column: str, compared: Collection[str] | None) -> dict[str, str]:
@@ -261,11 +283,15 @@ def _guessed(raters: list[str], known: dict[str, str], column: str, compared: Co
     return {**dict.fromkeys(rest, "judge"), **kinds, **known}
 
 
-def _rater_named(name: str, raters: list[str], what: str, also: str) -> Any:
+def _rater_of(name: str, raters: list[str]) -> str:
     last = [rater for rater in raters if name and rater.rsplit(".", 1)[-1] == name.rsplit(".", 1)[-1]]
-    for candidate in (name, rater_name(name), *(last if len(last) == 1 else ())):
-        if candidate in raters:
-            return candidate
+    candidates = (name, rater_name(name), *(last if len(last) == 1 else ()))
+    return next((candidate for candidate in candidates if candidate in raters), "")
+
+
+def _rater_named(name: str, raters: list[str], what: str, also: str) -> str:
+    if rater := _rater_of(name, raters):
+        return rater
     known = ", ".join(map(in_quotes, raters[:20]))
     quotes = f"; a name with a comma is typed in quotes: {as_option(commas)}" if (commas := [
         rater for rater in raters if "," in rater][:1]) else ""  # fmt: skip

@@ -45,7 +45,8 @@ def below_one_another(tables: Sequence[RawTable]) -> RawTable:
                 f"{table.path.name} has several raters' columns ({', '.join(raters)}), and --raters reads a file for "
                 "each rater; put a column of each into one table"
             )
-        rated.append(([*values, *raters] or [""])[0])
+        only = [c.name for c in others if c.like_ratings and not c.is_attribute and c.plain not in NAMES["item"]]
+        rated.append(([*values, *raters] or [*(only if len(only) == 1 else ()), ""])[0])
     for table, rater, value in zip(tables, names, rated, strict=True):
         own = [name for name in table.names if plain(name) in NAMES["rater"]]
         if any(table.frame[name].nunique() > 1 for name in own):
