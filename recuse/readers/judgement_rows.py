@@ -207,10 +207,11 @@ def with_kinds(judged: Judgements) -> Judgements:
     long, mapping = judged.rows, judged.mapping
     raters = [str(name) for name in long["rater"].drop_duplicates()]
     both = {"judge": mapping.judges, "person": mapping.people}
-    here = {k: tuple(n for n in names if n not in judged.elsewhere or _rater_of(n, raters)) for k, names in both.items()}
+    there = {name for name in judged.elsewhere if not _rater_of(name, raters)}
+    here = {kind: tuple(name for name in names if name not in there) for kind, names in both.items()}
     also = "" if judged.compared is None else "; of each of two files by itself: recuse check FILE --people A,B --save"
     stated = {
-        _rater_named(name, raters, kind, also) if name in here[kind] else name: kind
+        name if name in there else _rater_named(name, raters, kind, also): kind
         for kind, names in both.items() for name in names
     }  # fmt: skip
     in_column = long[["rater", "kind"]].drop_duplicates("rater").to_numpy() if mapping.kind else ()

@@ -108,9 +108,10 @@ def test_files_of_raters_who_write_an_item_otherwise_are_refused(file, write):
     shown = write.format(0).removesuffix(".0")
     with pytest.raises(RecuseError, match=f"gpt does not name items as .* do: '{shown}' is .*'00000' in"):
         load_versions([*people, scores("gpt.csv", write)], raters=True)
+    two = [scores("human_1.csv", "{:02d}"), scores("human_2.csv", "{:02d}")]  # of 10 and more the names agree
+    gpt = scores("gpt.csv", write)
     with pytest.raises(RecuseError, match=f"gpt does not name items as .* do: '{shown}' is .*'00' in"):
-        two = [scores("human_1.csv", "{:02d}"), scores("human_2.csv", "{:02d}")]  # of 10 and more the names agree
-        load_versions([*two, scores("gpt.csv", write)], raters=True)
+        load_versions([*two, gpt], raters=True)
     people = [scores("human_1.csv", "{:05d}"), scores("human_2.csv", "{:05d}")]
     assert len(load_versions([*people, scores("gpt.csv", "{:05d}")], raters=True).ratings.table) == 90
 
@@ -134,7 +135,7 @@ def test_versions_that_write_items_with_more_zeros_are_refused(file):
     """Of 10 and more the names agree, which is enough for versions: the nine others would be lost."""
     old, new = ("".join(f"{k:{form}},{k % 3},{k % 4 % 3}\n" for k in range(1, 60)) for form in ("d", "02d"))
     paths = [file(name, f"item,human_1,gpt4\n{rows}") for name, rows in (("old.csv", old), ("new.csv", new))]
-    with pytest.raises(RecuseError, match="old.csv has an item '1', new.csv '01': write the names in one form"):
+    with pytest.raises(RecuseError, match=r"old\.csv has an item '1', new\.csv '01': write the names in one form"):
         load_versions(paths)
 
 
