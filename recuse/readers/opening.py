@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from recuse.schema import RecuseError
+from recuse.security.sanitize import visible
 
 MAX_BYTES = 1 << 30
 """No file is unpacked beyond this."""
@@ -122,9 +123,18 @@ RUNS = 0.5
 """Letters beyond ASCII mostly stand alone in Western languages: where more of them than this stand together, the bytes
 are another encoding's, though any are letters of Windows-1252."""
 WHICH_ENCODING = (
-    "letters are in an encoding that the file does not name; say it, for example --encoding shift_jis (Japanese), "
-    "gb18030 (Chinese), euc_kr (Korean), windows-1251 (Russian) or iso8859_7 (Greek), or save it as UTF-8"
+    "letters are in an encoding that the file does not name; say it, for example --encoding windows-1252 (Western), "
+    "mac_roman (old Macs), cp850 (DOS), shift_jis (Japanese), gb18030 (Chinese), euc_kr (Korean), windows-1251 "
+    "(Russian) or iso8859_7 (Greek), or save it as UTF-8"
 )
+_IN_WORD = rb"[^\s,;|\"]{0,20}"
+_NO_WORD = re.compile(
+    rb"%b(?:[a-z][\x8a\x8e\x9f]|[A-Z][\x8a\x8e\x9f][a-z]|[a-z][\x82-\x84\x86-\x89\x8b\x95\x98\x9b][a-z])%b"
+    % (_IN_WORD, _IN_WORD)
+)
+"""A word that Windows-1252 cannot mean: a capital behind a small letter, or a mark between two, where Macs and DOS have
+letters with accents."""
+_WORD = re.compile(rb"%b[\x80-\xff]%b" % (_IN_WORD, _IN_WORD))
 
 
 def _decoded(data: bytes, encoding: str) -> tuple[str, str]:
@@ -153,6 +163,12 @@ def _decoded(data: bytes, encoding: str) -> tuple[str, str]:
     if sum(len(run) for run in runs if len(run) > 1) > RUNS * sum(map(len, runs)):
         raise RecuseError(f"line {line} is not UTF-8: {WHICH_ENCODING}")
     try:
-        return data.decode("cp1252"), f"read as Windows-1252, since line {line} is not UTF-8; else say --encoding"
+        text = data.decode("cp1252")
     except UnicodeDecodeError as error:
         raise RecuseError(f"line {line} is neither UTF-8 nor Windows-1252: {WHICH_ENCODING}") from error
+    odd = _NO_WORD.search(data)
+    word = odd or _WORD.search(data)
+    said = f"Windows-1252 ({visible(word[0].decode('cp1252')) if word else ''})"
+    if odd is not None:
+        raise RecuseError(f"it is not UTF-8, and reads as no word in {said}: {WHICH_ENCODING}")
+    return text, f"read as {said}, since line {line} is not UTF-8; else say --encoding"

@@ -61,7 +61,22 @@ def test_the_same_ratings(file, name, data):
 
 
 def test_another_encoding_is_said(file):
-    assert any("Windows-1252" in note for note in read_file(file("a.csv", TEXT.encode("cp1252"))).notes)
+    notes = read_file(file("a.csv", TEXT.encode("cp1252"))).notes
+    assert any("Windows-1252 (Zoë)" in note for note in notes), notes
+
+
+@pytest.mark.parametrize("encoding", ["mac_roman", "cp850", "cp437"])
+@pytest.mark.parametrize("names", ["François,Noël", "café,château", "Müller,Jürgen", "naïve,élève"])
+def test_letters_that_make_no_word_are_asked_about(file, encoding, names):
+    """Macs and DOS have accents where Windows-1252 has nothing, or what stands in no word."""
+    text = f"item,gpt,{names}\n" + "".join(f"{k},{k % 3},{k % 3},{k % 2}\n" for k in range(9))
+    path = file("a.csv", text.encode(encoding))
+    with pytest.raises(RecuseError, match=r"windows-1252 \(Western\), mac_roman \(old Macs\), cp850 \(DOS\)"):
+        read_file(path)
+    assert {*read_file(path, encoding=encoding, people=names).ratings.raters} == {"gpt", *names.split(",")}
+    typed = "Škoda’s “Žižek” KOŠICE… naïve—Ÿ 5‰ a†, ‘o’‚ €5"  # what Windows-1252 does have
+    read = read_file(file("b.csv", text.replace("\n", f',"{typed}"\n').encode("cp1252")), people=names)
+    assert any("Windows-1252" in note for note in read.notes)
 
 
 def test_decimal_commas(file):
