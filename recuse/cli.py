@@ -197,7 +197,8 @@ COMMANDS = (
         "plan", "experiments.plan_command:run_plan",
         "how many texts until a fair judge is cleared? Before they are rated",
         "From a file of ratings of a first try, a panel, or options alone: the chance that a judge which "
-        "is one more person is cleared for each use at growing sizes, the size for 80 percent, and a panel's costs.",
+        "is one more person is cleared for each use at growing sizes, the size for 80 percent, and a panel's costs. "
+        "Which column holds right answers, say first: recuse check FILE --gold COLUMN --save.",
         (
             _file("source", nargs="?", metavar="FILE|PANEL", help="ratings of a first try, or a panel"),
             _number("--runs", 60, "judges per number"), *SIMULATION,
@@ -206,7 +207,8 @@ COMMANDS = (
             _option(f"--{name}", type=kind, default=None, metavar=metavar, help=words)
             for name, kind, metavar, words in (
                 ("scale", str, "SCALE", "LOW-HIGH as 0-10, pass/fail, labels or pairs"),
-                ("agreement", float, "SHARE", "how well people agree: ICC of scores, kappa of options"),
+                ("agreement", float, "SHARE", "how well people agree (a judge with right answers, where a file has "
+                 "these alone): ICC of scores, kappa of options"),
                 ("people", int, "N", "people who rate every text"),
                 ("positive", float, "SHARE", "share of passes, of pass/fail"),
                 ("systems", int, "N", "systems whose texts are rated"),

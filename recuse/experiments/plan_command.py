@@ -23,6 +23,7 @@ from recuse.experiments.simulated_files import PERSON_LIKE, Setting
 from recuse.experiments.validate_command import Case, Source, error_of, evals_folder, share_cleared, uses_in, words_for
 from recuse.gates import Gates
 from recuse.ratings import Ratings
+from recuse.ratings.answers import people_beside_truth
 from recuse.readers.file_panel import FilePanel, load_file_panel, panel_of
 from recuse.schema import RecuseError
 from recuse.schema.number_text import html_table, rate
@@ -33,7 +34,8 @@ JUDGES = {
     "one more person": "cleared if it is one more person (%)",
     "half a person's error": "cleared at half their error (%)",
 }
-"""Judge that is drawn -> what its table is called."""
+WITH_TRUTH = dict(zip(JUDGES, ("cleared if it agrees so well (%)", "cleared at half that error (%)"), strict=True))
+"""Judge that is drawn -> what its table is called, of a file with people and of one with right answers alone."""
 ENOUGH = 0.8
 TRIES = 8
 
@@ -97,7 +99,7 @@ def plan(
         show(line)
 
     show("\n".join(lines))
-    for judge, title in JUDGES.items():
+    for judge, title in (WITH_TRUTH if isinstance(files, Pilot) and files.truth_alone else JUDGES).items():
         cases = [Case(files, n, judge, _files(files, runs)) for n in sizes]
         drawn = words_for(cases, folder, seed=seed, processes=processes, today=date.today())
         add(f"\n{title:<40}texts{''.join(f'{n:>7,}' for n in sizes)}   texts for 80 %")
@@ -208,6 +210,8 @@ def _of_pilot(pilot: Pilot, source: Path) -> Iterator[str]:
         each = float(people.raters.mean())
         some = f", {each:.2g} of them on a text" if each < 0.95 * len(people.values) else ""
         who = f"{len(people.values)} people{some}, who {how}"
+        if pilot.truth_alone:
+            who = f"right answers ({ratings.truth}), with which judges agree by {people.agreement:.2f} (--agreement)"
         yield f"planned from {source.name}{about}: {len(people.raters)} texts, {who}"
         if people.answers.options:
             options = people.answers.options
@@ -271,6 +275,11 @@ class Pilot:
     def people(self) -> dict[str, People]:
         """What people said, by criterion; `RecuseError` where nobody rated anything."""
         return _people(self.panel.ratings, self.assumed)
+
+    @property
+    def truth_alone(self) -> bool:
+        """Whether judges are held against right answers, and nobody else rated."""
+        return bool(self.panel.ratings.truth) and not people_beside_truth(self.panel.ratings)
 
     @property
     def losses(self) -> float:

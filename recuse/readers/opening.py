@@ -123,9 +123,9 @@ RUNS = 0.5
 """Letters beyond ASCII mostly stand alone in Western languages: where more of them than this stand together, the bytes
 are another encoding's, though any are letters of Windows-1252."""
 WHICH_ENCODING = (
-    "letters are in an encoding that the file does not name; say it, for example --encoding windows-1252 (Western), "
-    "mac_roman (old Macs), cp850 (DOS), shift_jis (Japanese), gb18030 (Chinese), euc_kr (Korean), windows-1251 "
-    "(Russian) or iso8859_7 (Greek), or save it as UTF-8"
+    "letters are in an encoding that the file does not name; say it, for example --encoding shift_jis (Japanese), "
+    "gb18030 (Chinese), euc_kr (Korean), windows-1251 (Russian), iso8859_7 (Greek), mac_roman (old Macs) or cp850 "
+    "(DOS), or save it as UTF-8"
 )
 _IN_WORD = rb"[^\s,;|\"]{0,20}"
 _NO_WORD = re.compile(
@@ -170,5 +170,5 @@ def _decoded(data: bytes, encoding: str) -> tuple[str, str]:
     word = odd or _WORD.search(data)
     said = f"Windows-1252 ({visible(word[0].decode('cp1252')) if word else ''})"
     if odd is not None:
-        raise RecuseError(f"it is not UTF-8, and reads as no word in {said}: {WHICH_ENCODING}")
+        raise RecuseError(f"it is not UTF-8, nor by its words {said}: {WHICH_ENCODING}; if it is, --encoding cp1252")
     return text, f"read as {said}, since line {line} is not UTF-8; else say --encoding"

@@ -114,6 +114,15 @@ def test_one_person_agrees_as_assumed(planned, tmp_path):
     assert "are assumed to agree by 0.55 (--agreement), for no text was rated by two" in out
 
 
+def test_right_answers_are_no_person(planned, tmp_path):
+    path = table(tmp_path, people=1)
+    path.write_text(path.read_text(encoding="utf-8").replace("anna", "gold", 1), encoding="utf-8")
+    out = planned(path, "--agreement", 0.9)
+    assert "planned from first-try.csv: 40 texts, right answers (gold), with which judges agree by 0.90" in out
+    assert "cleared if it agrees so well (%)" in out
+    assert "person" not in out
+
+
 def test_the_plan_is_the_same_in_python(planned, tmp_path):
     out, ratings, lines = planned(table(tmp_path)), read(tmp_path / "first-try.csv"), []
     plan = plan_command.plan(ratings, evals=EVALS, show=lines.append)

@@ -71,7 +71,7 @@ def test_letters_that_make_no_word_are_asked_about(file, encoding, names):
     """Macs and DOS have accents where Windows-1252 has nothing, or what stands in no word."""
     text = f"item,gpt,{names}\n" + "".join(f"{k},{k % 3},{k % 3},{k % 2}\n" for k in range(9))
     path = file("a.csv", text.encode(encoding))
-    with pytest.raises(RecuseError, match=r"windows-1252 \(Western\), mac_roman \(old Macs\), cp850 \(DOS\)"):
+    with pytest.raises(RecuseError, match=r"mac_roman \(old Macs\) or cp850 \(DOS\)"):
         read_file(path)
     assert {*read_file(path, encoding=encoding, people=names).ratings.raters} == {"gpt", *names.split(",")}
     typed = "Škoda’s “Žižek” KOŠICE… naïve—Ÿ 5‰ a†, ‘o’‚ €5"  # what Windows-1252 does have
