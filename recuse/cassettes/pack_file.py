@@ -343,7 +343,10 @@ def _reached(pack: Pack, what: str) -> Iterator[None]:
     except RecuseError:
         raise
     except Exception as error:  # each kind of store has errors of its own
-        raise RecuseError(f"{pack.url}: {pack.name} cannot be {what} there ({type(error).__name__}: {error})") from None
+        cause: BaseException = error
+        while cause.__cause__ is not None:  # fsspec calls all of HTTP's FileNotFoundError: a certificate, a 403
+            cause = cause.__cause__
+        raise RecuseError(f"{pack.url}: {pack.name} cannot be {what} there ({type(cause).__name__}: {cause})") from None
 
 
 def _remote(pack: Pack, mode: str) -> IO[bytes]:

@@ -243,6 +243,22 @@ def test_whatever_a_store_raises_is_told_in_words(
     monkeypatch.setattr(pack_file, "_remote", lambda pack, mode: OddStore())
     assert main(["pack", str(panel), "--to", "odd://x"] if command == "pack" else ["fetch", str(root)]) == 1
     assert "cannot be read there (RuntimeError: no credentials are found)" in capsys.readouterr().err
+
+
+def test_why_a_pack_cannot_be_fetched_is_the_reason_below(panel, root, tmp_path, monkeypatch, capsys) -> None:
+    """fsspec calls everything that HTTP says no to a file that is not found."""
+    main(["pack", str(panel), "--to", f"file://{tmp_path}/elsewhere"])
+    only_pack(root).unlink()
+
+    def remote(pack: object, mode: str) -> None:
+        try:
+            raise OSError("certificate verify failed")
+        except OSError as error:
+            raise FileNotFoundError("https://store.example/x.zip") from error
+
+    monkeypatch.setattr(pack_file, "_remote", remote)
+    assert main(["fetch", str(root)]) == 1
+    assert "cannot be read there (OSError: certificate verify failed)" in capsys.readouterr().err
     assert (command == "pack") == plain(root).exists()
 
 
