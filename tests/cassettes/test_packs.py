@@ -243,6 +243,7 @@ def test_whatever_a_store_raises_is_told_in_words(
     monkeypatch.setattr(pack_file, "_remote", lambda pack, mode: OddStore())
     assert main(["pack", str(panel), "--to", "odd://x"] if command == "pack" else ["fetch", str(root)]) == 1
     assert "cannot be read there (RuntimeError: no credentials are found)" in capsys.readouterr().err
+    assert (command == "pack") == plain(root).exists()
 
 
 def test_why_a_pack_cannot_be_fetched_is_the_reason_below(panel, root, tmp_path, monkeypatch, capsys) -> None:
@@ -259,7 +260,6 @@ def test_why_a_pack_cannot_be_fetched_is_the_reason_below(panel, root, tmp_path,
     monkeypatch.setattr(pack_file, "_remote", remote)
     assert main(["fetch", str(root)]) == 1
     assert "cannot be read there (OSError: certificate verify failed)" in capsys.readouterr().err
-    assert (command == "pack") == plain(root).exists()
 
 
 @pytest.mark.parametrize("command", ["pack", "fetch"])
