@@ -22,9 +22,10 @@ from recuse.ratings.ratings import ORIGIN
 from recuse.readers.column_names import PROMPTS, in_quotes, listed, plain
 from recuse.readers.file_ratings import FileRatings, read_file
 from recuse.readers.formats import RatingsSource
-from recuse.readers.judgement_rows import called, digests_of, written_otherwise
+from recuse.readers.judgement_rows import called, digests_of
 from recuse.readers.mapping import ENDINGS, ColumnMapping, given_mapping
 from recuse.readers.raw_table import RawTable, shown
+from recuse.readers.values import written_otherwise
 from recuse.schema import Provenance, RecuseError
 from recuse.schema.factors import VERSION, levels_in
 from recuse.schema.results import PanelRow
@@ -189,7 +190,8 @@ def load_versions(paths: Sequence[RatingsSource], *, raters: bool = False, **giv
     `RecuseError` for what cannot be read, and for files that are no versions of the same judges."""
     files = [[*paths]] if raters else [[path] for path in paths]
     try:
-        named = [*listed(given.get("people") or ()), *listed(given.get("judges") or ())] if len(files) > 1 else []
+        stated = [given[role] for role in ("people", "judges") if len(files) > 1 and given.get(role) is not None]
+        named = [str(name) for names in stated for name in listed(names) if name]
         reads = [read_file(*each, **given, elsewhere=named) for each in files]
         if absent := [n for n in named if not any(n in (*r.mapping.people, *r.mapping.judges) for r in reads)]:
             known = dict.fromkeys(rater for read in reads for rater in read.ratings.raters)

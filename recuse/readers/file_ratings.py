@@ -27,21 +27,13 @@ from recuse.readers.exports import as_exported
 from recuse.readers.formats import FOLDED, RatingsSource, read_source
 from recuse.readers.item_columns import groups_of, with_gold, with_merged_cells, with_whole_items
 from recuse.readers.json_cells import with_fields_of_json, with_last_words, with_lists_apart
-from recuse.readers.judgement_rows import (
-    Judgements,
-    as_whole_numbers,
-    lengthened,
-    named,
-    with_confidence,
-    with_kinds,
-    written_otherwise,
-)
+from recuse.readers.judgement_rows import Judgements, lengthened, named, with_confidence, with_kinds
 from recuse.readers.judgements import read_answers
 from recuse.readers.mapping import ColumnMapping, folder_of, given_mapping, saved_mapping, saved_path, stem_of
 from recuse.readers.raw_table import Fault, RawTable, errors_in, shown, word_count
 from recuse.readers.recognise import with_roles
 from recuse.readers.repeated_rows import with_absent_rows, with_copies_in_clusters, without_copies, without_duplicates
-from recuse.readers.values import as_numbers, spelled
+from recuse.readers.values import as_numbers, as_whole_numbers, spelled, written_otherwise
 from recuse.schema import RecuseError
 from recuse.schema.factors import VERSION, levels_in
 

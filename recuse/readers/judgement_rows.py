@@ -17,7 +17,7 @@ from recuse.readers import column_names
 from recuse.readers.column_names import as_option, in_quotes, is_judge, is_person, plain, rater_name
 from recuse.readers.mapping import ColumnMapping
 from recuse.readers.raw_table import Fault, RawTable, shown
-from recuse.readers.values import is_empty
+from recuse.readers.values import as_whole_numbers, is_empty
 from recuse.schema import RecuseError
 from recuse.security.sanitize import visible
 
@@ -159,22 +159,6 @@ def _items(frame: pd.DataFrame, mapping: ColumnMapping) -> Any:
     if long := [k for k, name in enumerate(values) if len(name) > CODED]:
         called_so[long] = called("item", digests_of(called_so[long]))
     return called_so[codes]
-
-
-def as_whole_numbers(names: pd.Series[Any]) -> pd.Series[Any]:
-    """Names without ".0" where all of them are whole numbers: pandas writes 12 as 12.0 in a column that has a hole."""
-    codes, values = pd.factorize(names)
-    known = [str(value) for value in values if value != "(empty)"]
-    if not any(value.endswith(".0") for value in known) or not all(re.fullmatch(r"-?\d+(?:\.0)?", v) for v in known):
-        return names
-    return pd.Series(np.array([value.removesuffix(".0") for value in values], dtype=object)[codes], index=names.index)
-
-
-def written_otherwise(items: Collection[str], others: Collection[str]) -> tuple[str, str] | None:
-    """The first of the items that the others write with more or fewer zeros in front, and how: 0012 for 12."""
-    padded = {item.lstrip("0"): item for item in others}
-    alike = ((item, padded.get(item.lstrip("0"), item)) for item in items if item not in others)
-    return next(((item, other) for item, other in alike if item != other and other not in items), None)
 
 
 def _numbered(cells: pd.Series[Any]) -> Any:

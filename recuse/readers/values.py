@@ -393,3 +393,19 @@ def _words(scale: ResponseSets, both: Sequence[str]) -> str:
         return text
     single = ",".join((*scale.options, both[0]))
     return f'{text}; "{both[0]}" is read as both (if it is an option of its own, say --scale "{single}")'
+
+
+def as_whole_numbers(names: pd.Series[Any]) -> pd.Series[Any]:
+    """Names without ".0" where all of them are whole numbers: pandas writes 12 as 12.0 in a column that has a hole."""
+    codes, values = pd.factorize(names)
+    known = [str(value) for value in values if value != "(empty)"]
+    if not any(value.endswith(".0") for value in known) or not all(re.fullmatch(r"-?\d+(?:\.0)?", v) for v in known):
+        return names
+    return pd.Series(np.array([value.removesuffix(".0") for value in values], dtype=object)[codes], index=names.index)
+
+
+def written_otherwise(items: Collection[str], others: Collection[str]) -> tuple[str, str] | None:
+    """The first of the items that the others write with more or fewer zeros in front, and how: 0012 for 12."""
+    padded = {item.lstrip("0"): item for item in others}
+    alike = ((item, padded.get(item.lstrip("0"), item)) for item in items if item not in others)
+    return next(((item, other) for item, other in alike if item != other and other not in items), None)
