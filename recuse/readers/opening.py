@@ -168,7 +168,7 @@ def _decoded(data: bytes, encoding: str) -> tuple[str, str]:
         raise RecuseError(f"line {line} is neither UTF-8 nor Windows-1252: {WHICH_ENCODING}") from error
     odd = _NO_WORD.search(data)
     word = odd or _WORD.search(data)
-    said = f"Windows-1252 ({visible(word[0].decode('cp1252')) if word else ''})"
+    western = f"Windows-1252 ({visible(word[0].decode('cp1252')) if word else ''})"
     if odd is not None:
-        raise RecuseError(f"it is not UTF-8, nor by its words {said}: {WHICH_ENCODING}; if it is, --encoding cp1252")
-    return text, f"read as {said}, since line {line} is not UTF-8; else say --encoding"
+        raise RecuseError(f"it is not UTF-8, nor by its words {western}: {WHICH_ENCODING}; if it is, --encoding cp1252")
+    return text, f"read as {western}, since line {line} is not UTF-8; else say --encoding"
