@@ -29,7 +29,7 @@ BROKEN_OFF = frozenset({"error", "abort", "insufficient_system_resource", "netwo
 Zhipu). What there is of it is no answer; asked again, they may give one."""
 
 _ENDINGS: Mapping[str, str] = {
-    **dict.fromkeys(("stop", "stop_sequence", "end_turn", "eos", "eos_token", "complete"), "stop"),
+    **dict.fromkeys(("stop", "stop_sequence", "end_turn", "eos", "eos_token", "complete", "normal"), "stop"),
     **dict.fromkeys(("tool_calls", "tool_call", "tool_use", "function_call"), "stop"),
     **dict.fromkeys(("length", "max_tokens", "model_length", "model_context_window_exceeded"), "length"),
     **dict.fromkeys(("refusal", "content_filter", "content_filtered", "guardrail_intervened", "sensitive"), "refusal"),
@@ -41,9 +41,10 @@ gateways pass on what those behind them say (OpenAI, Anthropic, Google, Bedrock,
 
 
 def ended(reason: str | None, text: str) -> tuple[str, Any]:
-    """Text and `Reply.finish` of a reply that ended for this reason; one without a reason ended by itself. What ended
-    for any other reason may be half an answer and is none: it is an error that names the reason."""
-    finish = "stop" if reason is None else _ENDINGS.get(reason.lower().replace("-", "_"), "error")
+    """Text and `Reply.finish` of a reply that ended for this reason; one without a reason (null, or an empty text)
+    ended by itself. What ended for any other reason may be half an answer and is none: it is an error that names the
+    reason."""
+    finish = "stop" if reason in (None, "") else _ENDINGS.get(reason.lower().replace("-", "_"), "error")
     return (broken_off(reason) if finish == "error" else text), finish
 
 

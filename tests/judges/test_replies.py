@@ -78,7 +78,10 @@ def test_a_token_count_that_is_none_is_unknown(wire_name):
         ("gemini_generate", gemini(finishReason="SAFETY"), "refusal"),
         ("gemini_generate", gemini(finishReason="PROHIBITED_CONTENT"), "refusal"),
         ("gemini_generate", gemini(finishReason="RECITATION"), "refusal"),
-        *(("openai_chat", openai(finish_reason=word), "stop") for word in ("STOP", "end_turn", "tool-calls", "eos")),
+        *(
+            ("openai_chat", openai(finish_reason=word), "stop")
+            for word in ("STOP", "end_turn", "tool-calls", "eos", "", None)
+        ),
         ("openai_chat", openai(finish_reason="MAX_TOKENS"), "length"),
         ("openai_chat", openai({"content": None, "refusal": "Good."}, finish_reason="a new one"), "refusal"),
         ("openai_chat", openai({"content": "Good.", "refusal": None}), "stop"),
