@@ -94,6 +94,24 @@ def test_a_judge_at_the_limit_on_a_small_slice_seldom_passes(measure):
     assert passed <= 0.025 * 400 + 2 * (400 * 0.025 * 0.975) ** 0.5
 
 
+@pytest.mark.parametrize("elsewhere", [0.0, 0.03])
+@pytest.mark.parametrize("texts", [20, 24, 36, 48])
+def test_a_judge_of_passes_at_the_limit_on_a_small_slice_seldom_passes(texts, elsewhere):
+    """Wrong by a tenth of the texts more on the slice than on the 300 others, over every number of errors that it can
+    make: 4 % at most where counts come in steps, once in forty over all sizes. Not seen to err on 24, 8 % passed."""
+
+    def passes(errors: int, others: int) -> bool:
+        wrong = np.r_[np.arange(texts) < errors, np.arange(300) < others]
+        answers = answers_from(1.0 - wrong, np.ones((1, texts + 300)))
+        return _worst(answers, 0, {("topic", "small"): np.arange(texts + 300) < texts}, 1).low >= -0.1
+
+    passed = 0.0
+    for others in range(stats.binom.ppf(0.999, 300, elsewhere).astype(int) + 1):
+        most = next(errors for errors in range(texts) if not passes(errors, others)) - 1
+        passed += stats.binom.pmf(others, 300, elsewhere) * stats.binom.cdf(most, texts, elsewhere + 0.1)
+    assert passed <= 0.0405
+
+
 @pytest.mark.slow
 def test_a_fair_judge_seldom_seems_to_have_a_favourite():
     """300 random slicings: at most 5 % show one, either way."""
