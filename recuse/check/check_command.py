@@ -13,13 +13,7 @@ from shlex import quote
 from typing import Any, NamedTuple, Unpack
 
 from recuse.check.check_text import full_text, short_text
-from recuse.check.disagreements import (
-    count_disagreements,
-    is_review,
-    is_review_text,
-    read_review,
-    write_disagreements,
-)
+from recuse.check.disagreements import in_words, is_review, is_review_text, read_review, write_disagreements
 from recuse.check.drawn_judges import chance_of_clearance
 from recuse.check.next_labels import is_blank_list, is_label_list, with_labels, write_next_labels
 from recuse.check.people_list import is_people_list, write_people_list
@@ -91,11 +85,11 @@ def run_check(
     chances = _chances(panel, answers, gates, questions, everything=everything)
     ranges = pass_rate_ranges(panel.ratings) if whole and panel.read.kind == "scores" else []
     compared = panel.read.ratings.persons and panel.read.kind == "scores" and not (disagreements or _is_counted(panel))
-    count = count_disagreements(panel.read.ratings) if compared else None
+    differing = in_words(panel.read.ratings) if compared else ""
     if everything:
-        print(full_text(answers, chances, ranges, file=typed, disagreements=count))
+        print(full_text(answers, chances, ranges, file=typed, disagreements=differing))
     else:
-        print(short_text(answers, chances, file=typed, disagreements=count, listed=bool(lists)))
+        print(short_text(answers, chances, file=typed, disagreements=differing, listed=bool(lists)))
     for one in lists:
         lines = one.write(answers)
         shown = lines if everything else fitting(lines, MOST_LINES, "more lines; --all prints them")

@@ -27,7 +27,7 @@ from recuse.schema.factors import level_words
 from recuse.schema.number_text import counted, fitting, fixed, more, percent, value_text, why_missing, with_interval
 from recuse.schema.results import PassRateRow, Results
 from recuse.schema.verdict_rows import EstimateRow, MeasurementRow, VerdictRow
-from recuse.schema.vocabulary import NOT_MEASURED, PASS, RIGHT_ANSWERS, in_place_of_people, printed
+from recuse.schema.vocabulary import NOT_MEASURED, PASS, in_place_of_people, printed
 from recuse.security.sanitize import shortened, visible
 
 WIDTH = 14
@@ -36,9 +36,7 @@ PLAIN = frozenset(["judge", "target", "person", "peer", "criterion", "pair", "by
 """Names of a subject whose value needs no further word; of others, factors, the level is told with its factor."""
 
 
-def short_text(
-    answers: FileRun, chances: Mapping[str, float], *, file: str, disagreements: int | None, listed: bool
-) -> str:
+def short_text(answers: FileRun, chances: Mapping[str, float], *, file: str, disagreements: str, listed: bool) -> str:
     """At most 25 lines: the word on each judge with its cause and the next step, the numbers that decide, what was
     read, and where the rest is; above a list that was asked for (`listed`), the words and what was read alone. `file`
     as it was typed, quoted, so that hints can be pasted."""
@@ -50,9 +48,7 @@ def short_text(
     numbers = fitting(list(_deciding(answers)), 7, "more numbers that decide; --all prints them")
     rest = [f"Every number: recuse check {file} --all     as a page: --html report.html"]
     if disagreements:
-        they = counted(disagreements, "disagreement")
-        whom = RIGHT_ANSWERS if answers.panel.ratings.truth else "people"
-        rest.append(f"{they} with {whom}: recuse check {file} --disagreements review.csv")
+        rest.append(f"{disagreements}: recuse check {file} --disagreements review.csv")
     lines = [*decided, *numbers, *_read_briefly(answers, file), *rest]
     return "\n".join(visible(line) for line in lines)
 
@@ -148,9 +144,8 @@ def _read_briefly(answers: FileRun, file: str) -> Iterator[str]:
 
 
 def full_text(
-    answers: FileRun, chances: Mapping[str, float], ranges: Sequence[PassRateRow], *, file: str,
-    disagreements: int | None,
-) -> str:  # fmt: skip
+    answers: FileRun, chances: Mapping[str, float], ranges: Sequence[PassRateRow], *, file: str, disagreements: str
+) -> str:
     """The whole text; lines are not wrapped. `file` as it was typed, quoted, so that hints can be pasted."""
     results = answers.results
     records = [*results["verdicts"], *results["measurements"]]
@@ -167,7 +162,6 @@ def full_text(
     if ranges:
         how = "Ask for every reasonable answer (a column response_set), or add an option for what may be either."
         unspecified.append(f"  {how}")
-    whom = RIGHT_ANSWERS if answers.panel.ratings.truth else "people"
     review = f"  recuse check {file} --disagreements review.csv     (fill in your_verdict, check review.csv)"
     lines = [
         *answers.decision.sentences, *_chances(answers, chances), *_titled("", _read(answers, file)),
@@ -177,8 +171,7 @@ def full_text(
         *_titled("Also asked", (*_numbers(results, [r for r in records if r["question"] != AGREEMENT]),
                                 *_readings(results), *unmeasured)),
         *_titled("Not asked", _not_asked(results)),
-        *_titled(f"Worth reading: {disagreements} disagreements with {whom}, the widest first",
-                 [review] if disagreements else []),
+        *_titled(f"Worth reading: {disagreements}, the widest first", [review] if disagreements else []),
     ]  # fmt: skip
     return "\n".join(map(visible, lines))
 

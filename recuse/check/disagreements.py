@@ -65,11 +65,24 @@ def disagreements(read: FileRatings) -> pd.DataFrame:
     return out.reset_index(drop=True)
 
 
-def count_disagreements(ratings: Ratings) -> int:
-    """How many there are, without writing any."""
+def count_disagreements(ratings: Ratings) -> tuple[int, int]:
+    """How many there are, without writing any, and in how many of them scores lie half of the scale's range apart or
+    more: few such texts can decide what agreement on all the others says nothing of."""
     few = ratings.folded()
-    places = _differing(few, ["item", "target", "criterion", *few.factors])[0]["place"]
-    return len(places) if few.times is None else int(few.table["item"].iloc[places].astype(str).map(few.times).sum())
+    rows = _differing(few, ["item", "target", "criterion", *few.factors])[0]
+    texts = few.table[["item", "criterion"]].iloc[rows["place"]].astype(str)
+    times = np.ones(len(rows), dtype=int) if few.times is None else texts["item"].map(few.times).to_numpy()
+    halves = texts["criterion"].map({name: scale.span / 2 for name, scale in few.scales.items() if scale.counts})
+    far = rows["scored"].to_numpy() & (rows["difference"].to_numpy() >= halves.to_numpy(dtype=float))
+    return int(times.sum()), int(times[far].sum())
+
+
+def in_words(ratings: Ratings) -> str:
+    """ "141 disagreements with people, 5 of them by half the scale or more"; empty where there are none."""
+    every, far = count_disagreements(ratings)
+    whom = RIGHT_ANSWERS if ratings.truth else "people"
+    by = f", {far} of them by half the scale or more" if 0 < far < every else ""
+    return f"{counted(every, 'disagreement')} with {whom}{by}" if every else ""
 
 
 def _differing(ratings: Ratings, keys: list[str]) -> tuple[pd.DataFrame, pd.DataFrame, pd.Index[Any]]:

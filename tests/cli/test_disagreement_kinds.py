@@ -13,6 +13,7 @@ from recuse.check.disagreements import (
     _differing,
     count_disagreements,
     disagreements,
+    in_words,
     kinds_of_disagreement,
     read_review,
 )
@@ -99,7 +100,7 @@ def kinds(people: dict[str, list[str]], judge: list[str], scales: object) -> dic
     rows = [(who, kind, f"t{k}", option) for who, kind, given in said for k, option in enumerate(given)]
     ratings = Ratings.of(pd.DataFrame(rows, columns=["rater", "kind", "item", "response"]), scales=scales)
     places, asked, answers = _differing(ratings, ["item", "target", "criterion"])
-    assert count_disagreements(ratings) == len(places)
+    assert count_disagreements(ratings)[0] == len(places)
     given = asked.groupby("text_")["answer"].agg(lambda codes: sorted(answers[codes]))
     text = ratings.table["item"].iloc[places["place"]]
     each = zip(text, answers[places["answer"]], places["text_"], strict=True)
@@ -181,6 +182,22 @@ def test_people_of_no_version_are_held_against_every_version(theirs):
     ]  # fmt: skip
     panel = panel_of(read(pd.DataFrame(rows), factors="version"))
     kinds = {line.split(" disagrees")[0]: line for line in kinds_of_disagreement(panel.read) if "disagrees" in line}
-    assert len(disagreements(panel.read)) == count_disagreements(panel.ratings) == (2 if theirs else 3)
+    assert len(disagreements(panel.read)) == count_disagreements(panel.ratings)[0] == (2 if theirs else 3)
     assert "on 2 of 40" in kinds["gpt, march"]
     assert theirs or "on 1 of 40" in kinds["gpt, april"]
+
+
+def test_rare_and_large_errors_are_counted_beside_the_small_ones():
+    """Of 200 texts 60 a point off, and 4 by half of the scale or more; how often it is right says nothing of these."""
+    people = np.arange(200) % 5 + 3.0
+    judge = people + np.where(np.arange(200) % 10 < 3, 1.0, 0.0)
+    judge[[7, 27, 47, 67]] = [0.0, 10.0, 0.0, 10.0]  # where people say 5: just half the scale
+    table = pd.DataFrame({"item": np.arange(200), "ann": people, "bea": people, "judge": judge})
+    ratings = read(table, people=["ann", "bea"], judges=["judge"], scale="0-10")
+    assert in_words(ratings) == "64 disagreements with people, 4 of them by half the scale or more"
+    table["judge"] = np.where(abs(judge - people) > 1, people, judge)
+    assert in_words(read(table, people=["ann", "bea"], judges=["judge"], scale="0-10")) == (
+        "60 disagreements with people"
+    )
+    table["judge"] = people
+    assert in_words(read(table, people=["ann", "bea"], judges=["judge"], scale="0-10")) == ""
