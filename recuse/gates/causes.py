@@ -16,7 +16,7 @@ from math import ceil, floor, log10
 import numpy as np
 
 from recuse.gates.records import Figure, VerdictRecord
-from recuse.schema.details import CommonDetail, MatrixDetail, detail_as
+from recuse.schema.details import CommonDetail, MatrixDetail, PeopleDetail, detail_as
 from recuse.schema.number_text import brief, fixed, in_number, listed, of_units, why_missing
 from recuse.schema.vocabulary import NOT_MEASURED, RIGHT_ANSWERS, UNDECIDED, in_place_of_people, printed
 
@@ -47,6 +47,8 @@ RATED = ("unanswered", "human_offset", "share_bias")
 EXPLAINING = frozenset(["commonest_answer", "every_coefficient", "repeat_reliability", "length_coefficient"])
 """What the evals call to measure the figures that explain a verdict without being gated."""
 PLACES = ("panel", "task", "protocol", "judge", "version")
+NEVER_DIFFER = "{} never differ, as people who rate apart seldom do"
+RATED_APART = "make sure that {} rated apart; if one copied the other, leave the copy out and check again"
 SURE = 0.05
 """Chance of naming two options as exchanged that are not."""
 UNSTEADY = 0.5
@@ -69,6 +71,8 @@ def causes_of_failure(
         explained = _levels(verdict.figure.subject) in unrelated
         if not (explained and verdict.gate in AGREEMENT):
             clauses.append((_rank(verdict, explained), -verdict.excess, _there(verdict, _does(verdict))))
+            if two := _never_differ([verdict]):
+                clauses.append((_rank(verdict, explained), 0.0, NEVER_DIFFER.format(two)))
     if not unrelated and any(v.gate in AGREEMENT for v in failed):
         clauses += [(7, 0.0, clause) for clause in _explanations(failed, figures)]
     return list(dict.fromkeys(clause for _, _, clause in sorted(clauses))), _repair(failed, bool(unrelated))
@@ -82,6 +86,8 @@ def _repair(failed: Sequence[VerdictRecord], unrelated: bool) -> str:
         return f"move every threshold on its scores by {by}, or take {by} out of them, and check again"
     if any(v.gate in UNANSWERED for v in failed):
         return "read the replies that could not be used, and mend the prompt or the reader"
+    if not unrelated and (two := _never_differ(failed)):
+        return RATED_APART.format(two)
     if all(v.gate not in (*AGREEMENT, *EFFECTS, *AGAINST_PEOPLE) for v in failed):
         return "keep the judge in use, and read what this one answers where it fails"
     whom = _whom(max(failed, key=lambda v: _whom(v.figure) == RIGHT_ANSWERS).figure)
@@ -105,6 +111,8 @@ def causes_of_doubt(
     if labels := next(filter(None, map(_labels_fault, (*open_, *verdicts))), ""):
         clauses.append(labels)
         step = "look at what people disagree about, and ask two of them again"
+    if two := _never_differ(open_):
+        step = step or RATED_APART.format(two)
     # before what is open: more items without a yardstick clear nobody
     if lacking:
         open_ = [replace(v, more=None) for v in open_]
@@ -143,7 +151,7 @@ def causes_of_doubt(
             unmeasured = unmeasured or "let it judge some pairs in both orders"
         elif verdict.lost:
             unmeasured = unmeasured or "get the lost answers again"
-    clauses += [_there(v, _does(v)) for v in last]
+    clauses += [_there(v, _does(v)) for v in last] + ([NEVER_DIFFER.format(two)] if two else [])
     if not all(v.feasible for v in open_):  # else it would say to collect no more, and to let people rate more
         step = unmeasured or step
     elif unmeasured:
@@ -355,6 +363,12 @@ def _labels_fault(verdict: VerdictRecord) -> str:
         f"{_where(verdict.figure)}your people hardly agree with {others}, so no judge can be told from chance: the "
         "labels are the problem"
     )
+
+
+def _never_differ(verdicts: Iterable[VerdictRecord]) -> str:
+    """Two people of whom one may have copied the other: people then agree more than anybody can with them."""
+    details = (detail_as(PeopleDetail, v.figure.detail) for v in verdicts if v.gate == "human_ceiling")
+    return next((listed(names) for detail in details if (names := detail.get("same_answers"))), "")
 
 
 def _whom(figure: Figure) -> str:

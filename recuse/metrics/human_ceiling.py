@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure, per_judge
 from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.array import mean_of, smallest_step
+from recuse.ratings.people_faults import MOST
 from recuse.ratings.text_slices import groups_on, label_weights
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats, Mask, average, taken, total
@@ -69,7 +71,8 @@ def human_ceiling(answers: Answers, judge: int, margin: float = MARGIN) -> Estim
     half a standard deviation.
 
     Detail: both coefficients; `answered`; what it would be without the unanswered texts; `labels` per option;
-    `people_agree`, whether people's agreement is shown to exceed `margin` (the low end of its 95 % interval); and
+    `people_agree`, whether people's agreement is shown to exceed `margin` (the low end of its 95 % interval);
+    `same_answers`, the first two people who never differ on 20 texts or more, whose agreement may be a copy's; and
     `power`, the chance that one more person is cleared at `margin`, from people's answers alone (None with right
     answers). Where people are not shown to agree, a judge that always says the same may lie inside the margin: the
     interval then has no low end, so nobody passes, `power` is 0, and the note says so; but for a judge that is itself
@@ -133,6 +136,8 @@ def human_ceiling(answers: Answers, judge: int, margin: float = MARGIN) -> Estim
         "human_human_interval": [number(low), number(high)], "margin": margin, "power": number(round(chance, 6)),
         **(truth.held if truth else {}),
     }  # fmt: skip
+    if truth is None and (alike_people := _without_difference(people, used)):
+        detail["same_answers"] = alike_people
     if answers.options:
         labels = total(np.nan_to_num(answers.evened((truth or people).people_shares[used])), times)
         detail["labels"] = {name: number(count) for name, count in zip(answers.options, labels, strict=True)}
@@ -154,6 +159,18 @@ def human_ceiling(answers: Answers, judge: int, margin: float = MARGIN) -> Estim
         "human_ceiling", difference.value, distribution, n_excluded=unanswered, detail=detail, note="; ".join(notes),
         **facts,
     )  # fmt: skip
+
+
+def _without_difference(people: Answers, used: Mask) -> list[str]:
+    """The first two people who gave one answer to every text that both rated, of at least as many as two people must
+    share; empty where there are none, or too many people to look at pair by pair."""
+    means = np.where(used, people.person_means, np.nan)
+    for k, j in combinations(range(len(means)), 2) if len(means) <= MOST else ():
+        both = np.isfinite(means[k] + means[j])
+        alike = means[k][both] == means[j][both]
+        if alike.all() and people.number(both) >= FEWEST:
+            return [people.people[k], people.people[j]]
+    return []
 
 
 @dataclass(frozen=True, eq=False)

@@ -131,10 +131,12 @@ class PairsDetail(TypedDict, total=False):
 class PeopleDetail(TypedDict, total=False):
     """Agreement with people: a judge's own, and that of people with one another; person by person; what may be left to
     it at `bound` errors; the commonest answer; a mean as people would rate, with the labels there are and those that
-    the wanted interval takes; every slice, the likeliest fault first; who stands in people's place."""
+    the wanted interval takes; every slice, the likeliest fault first; who stands in people's place; two who never
+    differ."""
 
     judge_human: float | None
     human_human: float | None
+    same_answers: list[str]
     held_against: str
     margin: float | None
     power: float | None

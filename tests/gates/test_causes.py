@@ -562,3 +562,38 @@ def test_the_next_step_names_the_right_answers_whichever_gate_fails_first():
     for failed in itertools.permutations([DRIFT, right, CEILING]):
         assert causes_of_failure(failed, failed, [])[1].endswith("disagrees with the right answers")
     assert causes_of_failure([DRIFT, OFFSET, CEILING], [], [])[1].endswith("disagrees with your people")
+
+
+@pytest.mark.parametrize(("third", "word"), [(False, "not cleared"), (True, "undecided")])
+def test_people_of_whom_one_copied_the_other_are_named_with_the_remedy(third, word):
+    """The judge is one more person; nobody can agree with a copy as well as it does with what was copied."""
+    rng = np.random.default_rng(3)
+    quality = rng.choice([2.0, 3.0, 4.0], 200)
+    ann, cid, judge = np.clip(np.round(quality + rng.normal(0, 0.5, (3, 200))), 1, 5)
+    table = pd.DataFrame({"item": range(200), "ann": ann, "bea": ann, "judge": judge})
+    people = ["ann", "bea"]
+    if third:
+        table["cid"], people = cid, ["ann", "bea", "cid"]
+
+    def words(table):
+        checked = check(read(table, people=people, judges=["judge"], scale="1-5", use="grade"))
+        (row,) = (row for row in checked.judges if row.use == "grade")
+        return row
+
+    row = words(table)
+    assert row.word == word
+    assert "ann and bea never differ" in row.cause
+    assert row.next.startswith("make sure that ann and bea rated apart")
+    once, few = np.r_[np.where(ann[:1] == 3, 4, 6 - ann[:1]), ann[1:]], np.where(np.arange(200) < 19, ann, np.nan)
+    judge = np.clip(np.round(quality + rng.normal(0, 0.8, 200)), 1, 5)
+    for bea in (once, few) if third else (once,):  # who differ once, or share too few texts
+        row = words(table.assign(bea=bea, judge=judge))
+        assert (row.word == "cleared", "never differ" in row.cause) == (False, False)
+
+
+def test_a_good_judge_of_people_who_never_differ_is_cleared():
+    """Whether a sum is right, people agree without a copy: nobody is blamed where nothing is wrong."""
+    ann = np.arange(400) % 3 > 0
+    table = pd.DataFrame({"item": range(400)} | {name: np.where(ann, "pass", "fail") for name in ("ann", "bea", "gpt")})
+    (row,) = (row for row in check(read(table, people=["ann", "bea"], judges=["gpt"])).judges if row.use == "decide")
+    assert (row.word, "never differ" in row.cause) == ("cleared", False)
