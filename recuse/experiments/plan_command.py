@@ -77,17 +77,20 @@ def plan(
     source: Ratings | Path | str | None = None, *, scale: str | None = None, agreement: float | None = None,
     people: int | None = None, positive: float | None = None, systems: int | None = None, repeats: int | None = None,
     losses: float | None = None, evals: Path | str | None = None, runs: int = 60, seed: int = 1, processes: int = 1,
-    sizes: Sequence[int] = SIZES, show: Callable[[str], None] = lambda line: None,
+    sizes: int | Sequence[int] = SIZES, show: Callable[[str], None] = lambda line: None,
 ) -> Plan:  # fmt: skip
     """How many texts until a judge as good as people is cleared: what `recuse plan` finds, by its options.
 
-    `source`: ratings or the file of a first try, or a panel (.toml); none where only options are known. `processes`
+    `source`: ratings or the file of a first try, or a panel (.toml); none where only options are known. `sizes`: one
+    number of texts, or several, which are tried from the smallest to the largest. `processes`
     beyond 1 need a script that can be imported (`if __name__ == "__main__"`). `show` gets each line when it is known:
     this takes minutes. The same seed gives the same plan. Raises `RecuseError` for options that do not fit."""
     if runs < 2 or processes < 1:
         raise RecuseError(f"--runs is a whole number from 2 and --processes one from 1; got {runs} and {processes}")
-    if not sizes or any(n != int(n) or n < 1 for n in sizes):
-        raise RecuseError(f"sizes are numbers of texts, for example (60, 240); got {sizes}")
+    tried: list[Any] = np.ravel(np.asarray(sizes)).tolist()
+    if not tried or not all(isinstance(n, int | float) and n >= 1 and n % 1 == 0 for n in tried):
+        raise RecuseError(f"sizes are numbers of texts, for example (60, 240), or one number; got {sizes}")
+    sizes = sorted({*map(int, tried)})
     folder = evals_folder(Path(evals) if evals is not None else None)
     stated = zip(NAMES, (scale, agreement, people, positive, systems, repeats, losses), strict=True)
     source = Path(source) if isinstance(source, str) else source

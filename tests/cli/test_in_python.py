@@ -271,10 +271,18 @@ def test_names_and_scores_are_given_in_any_usual_form(tmp_path):
         face.compare(ratings, incumbent="good", candidate="lenient", thresholds="high")
 
 
-@pytest.mark.parametrize("sizes", [(), (0, 60), (20.5,)])
+@pytest.mark.parametrize("sizes", [(), (0, 60), (20.5,), 0, "many", None, (60, float("inf"))])
 def test_sizes_are_numbers_of_texts(sizes):
     with pytest.raises(face.RecuseError, match="sizes are numbers of texts"):
         face.plan(face.read(TWO_BY_TWO), sizes=sizes)
+
+
+def test_sizes_may_be_one_number_and_stand_in_any_order():
+    ratings = face.read(TWO_BY_TWO)
+    for sizes, tried in ((np.int64(12), (12,)), (12, (12,)), (np.array([16, 12]), (12, 16))):
+        planned = face.plan(ratings, sizes=sizes, runs=2)
+        assert planned.sizes == tried
+        assert len(planned.rows[0][2]) == len(tried)
 
 
 def test_the_options_of_the_command_are_the_arguments():
