@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar, cast
 
+from recuse.measures import NAMED, homes
 from recuse.ratings import Cells, RatingArray, Ratings
 from recuse.ratings.array import judges_array
 from recuse.schema import Estimate, Estimates, RecuseError
@@ -50,6 +51,8 @@ Bad = Literal["above", "below", "both", "none"]
 
 MEASURES: dict[str, Measure] = {}
 """Every described measure that has been imported, by the name its estimates carry."""
+PLACES: dict[str, str] = {}
+"""Where each of them that is one function stands."""
 
 SHARES: Mapping[tuple[str, bool], tuple[float, float]] = {("share", False): (0.0, 1.0), ("share", True): (-1.0, 1.0)}
 """Ends by unit and sign."""
@@ -91,11 +94,15 @@ def measure(
     `counts`: it counts an item that stands for others as so many (`Ratings.times`), and so is given many items as
     patterns; a measure that does not is given single items (`recuse.ratings.folding`).
 
-    `bad` follows from `above` and `below` unless given. Raises `RecuseError` where another function has the name.
+    `bad` follows from `above` and `below` unless given. Raises `RecuseError` where another function has the name, one
+    that is shipped also before it is imported.
     """
-    describe(name, title, above=above, below=below, bad=bad, **more)
 
     def decorate(function: Callable[Concatenate[Ratings, P], R]) -> Callable[Concatenate[Ratings, P], R]:
+        place = f"{function.__module__}.{function.__name__}"
+        if not place.startswith("recuse.") and (home := homes(NAMED).get(name)):
+            raise RecuseError(f"measure {name!r} of {place} has the name of one in {home}; choose another name")
+        describe(name, title, above=above, below=below, bad=bad, place=place, **more)
         signature = inspect.signature(function)
 
         @wraps(function)
@@ -118,13 +125,16 @@ def measure(
     return decorate
 
 
-def describe(name: str, title: str, *, above: str = "", below: str = "", bad: Bad | None = None, **more: Any) -> None:
+def describe(
+    name: str, title: str, *, above: str = "", below: str = "", bad: Bad | None = None, place: str = "", **more: Any
+) -> None:
     """Describe a measure whose function takes more than one `Ratings`; otherwise as `measure`."""
     direction = bad or ("both" if above and below else "above" if above else "below" if below else "none")
     about = Measure(name=name, title=title, above=above, below=below, bad=direction, **more)
     if MEASURES.get(name, about) != about:
-        raise RecuseError(f"measure {name!r} is already described, as {MEASURES[name].title!r}; choose another name")
+        raise RecuseError(f"measure {name!r} of {place} has the name of {PLACES.get(name)}; choose another name")
     MEASURES[name] = about
+    PLACES.setdefault(name, place)
 
 
 def per_judge(

@@ -17,7 +17,8 @@ import pytest
 from imports import ENGINE, ROOT
 
 import recuse
-from recuse import ext, measures
+from recuse import RecuseError, ext, measures
+from recuse.metrics.measure import MEASURES, PLACES, measure
 
 HEAVY = ("numpy", "pandas", "scipy", "pytest", "pydantic", "jinja2", "typing")
 FACES = {"recuse": recuse, "recuse.ext": ext}
@@ -93,6 +94,39 @@ def test_the_list_of_measures_is_what_there_is():
         assert getattr(measures, name).__name__ == name
     beside = [path for path in ENGINE.rglob("*.py") if "\n@measure(" in path.read_text(encoding="utf-8")]
     assert {path.relative_to(ENGINE).parts[0] for path in beside} <= {"metrics", "papers", "measures.py"}
+
+
+def test_every_name_that_is_described_is_known_before_it_is_imported():
+    for package in ("recuse.metrics", "recuse.papers"):
+        measures_of(package)
+    assert {*measures.homes(measures.NAMED)} == {
+        name for name in MEASURES if PLACES[name].partition(".")[0] in ("recuse", "")
+    }
+
+
+@pytest.mark.parametrize("name", ["explanation_finding", "upgrade_flips", "cohen_kappa", "human_offset"])
+def test_a_measure_of_a_teams_own_never_has_a_shipped_ones_name(name):
+    """Whether or not this run imports that: here a process that has imported none, of each way to be described."""
+    own = "\n".join([
+        "from recuse.ext import measure", "from recuse.metrics.measure import MEASURES",
+        f"assert {name!r} not in MEASURES", f"@measure({name!r}, 'my own')", "def mine(ratings): ...",
+    ])  # fmt: skip
+    found = subprocess.run([sys.executable, "-c", own], capture_output=True, text=True, check=False)
+    home = measures.homes(measures.NAMED)[name]
+    assert f"measure '{name}' of __main__.mine has the name of one in {home}; choose another name" in found.stderr
+
+
+def test_two_measures_of_a_teams_own_that_share_a_name_are_both_named():
+    def described(title, place):
+        def function(ratings): ...
+
+        function.__module__ = place
+        return measure("own_name_of_two", title)(function)
+
+    described("one", "own.first")
+    described("one", "own.first")  # a module that is imported twice
+    with pytest.raises(RecuseError, match=r"of own\.second\.function has the name of own\.first\.function; choose"):
+        described("another", "own.second")
 
 
 # --------------------------------------------------------------------------- the pages
