@@ -126,6 +126,14 @@ def test_arguments_that_cannot_be_read_are_no_verdict(arguments, capsys):
     assert "usage: recuse" in capsys.readouterr().err
 
 
+def test_a_person_of_one_file_only_is_said_of_each_file(recuse, files, rater):
+    before, after = files("before.csv", judge=rater(0.9), ben=rater(0.9)), files("after.csv", judge=rater(0.9))
+    found = recuse("compare", before, after, "--people", "ben")
+    assert found.code == 3
+    assert "no rater 'ben' to be a person" in found.err
+    assert "of each of two files by itself: recuse check FILE --people A,B --save" in found.err
+
+
 def test_files_without_a_common_text_say_how_texts_are_matched(recuse, files, rater):
     before, after = files("before.csv", judge=rater(0.9)), files("after.csv", judge=rater(0.9))
     after.write_text(after.read_text().replace("\nt", "\nx"))

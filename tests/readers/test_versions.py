@@ -137,6 +137,9 @@ def test_versions_that_write_items_with_more_zeros_are_refused(file):
     paths = [file(name, f"item,human_1,gpt4\n{rows}") for name, rows in (("old.csv", old), ("new.csv", new))]
     with pytest.raises(RecuseError, match=r"old\.csv has an item '1', new\.csv '01': write the names in one form"):
         load_versions(paths)
+    rows = "".join(f"{k},{k % 3},{k % 4 % 3}\n" for k in range(9))
+    paths = [file("old.csv", f"item,human_1,gpt4\n{rows}07,2,2\n"), file("new.csv", f"item,human_1,gpt4\n{rows}")]
+    assert {"7", "07"} <= {*load_versions(paths).ratings.table["item"]}  # two items, as one file says
 
 
 def test_files_of_raters_may_each_call_their_ratings_by_the_raters_name(file):

@@ -51,6 +51,15 @@ def test_levels_two_off_fail_beyond_one_in_ten(tmp_path, rates, far, word):
     assert found == {"steady": "pass", "careless": word}
 
 
+def test_rates_are_found_where_either_file_writes_12_as_12_0(tmp_path):
+    path = files(tmp_path, 16)
+    for points in ((int, float), (float, int)):
+        for name, kind in zip(("levels.csv", "rates.csv"), points, strict=True):
+            table = pd.read_csv(tmp_path / name)
+            table.assign(item=table["item"].astype(kind)).to_csv(tmp_path / name, index=False)
+        assert words(path, rates="rates.csv") == {"steady": "pass", "careless": "fail"}
+
+
 def test_without_rates_nothing_is_asked_of_levels(tmp_path):
     assert words(files(tmp_path, 16)) == {}
 
