@@ -36,10 +36,14 @@ VERSION = re.compile(r"(?i)(?:\d\.|deepseek_r)\d+$")
 """How names of judges end that bear a version: claude-3.5."""
 
 
+HUMPS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[a-z]\d)(?=[A-Z])|(?<=\d)(?=[A-Z][a-z])")
+"""Where a word begins in a name without signs between: judgeModel, GPT4Score; A1AI3MTR9 is a code, and no words."""
+
+
 @lru_cache(maxsize=4096)  # a file's columns are asked thousands of times what they are called
 def plain(name: str) -> str:
     """A column's name in plain form: "Item ID" is item_id, "judgeModel" judge_model, "Évaluateur" evaluateur."""
-    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.strip())
+    spaced = HUMPS.sub("_", name.strip())
     if not spaced.isascii():
         bare = "".join(c for c in unicodedata.normalize("NFKD", spaced) if not "\u0300" <= c <= "\u036f")
         spaced = SCRIPTS.sub("_", unicodedata.normalize("NFC", bare).lower())
@@ -108,7 +112,7 @@ def is_nobodys(name: str) -> bool:
 
 def is_derived(name: str) -> bool:
     """Whether a column or rater is called after what is made of several raters' answers: majority, human_mean."""
-    word = plain(name)
+    word = plain(name.rsplit(".", 1)[-1]) or plain(name)  # of what stands within others: tone.majority_human
     bare = "_".join(part for part in word.split("_") if part not in WHOSE)
     return word in DERIVED or bare in DERIVED
 
@@ -155,8 +159,9 @@ def as_typed(options: Mapping[str, Any]) -> str:
 def rater_name(column: str) -> str:
     """The rater's name in that of a column: gpt for gpt_score."""
     for suffix in SUFFIX:
-        if plain(column).endswith(suffix) and len(column) > len(suffix):
-            return column[: -len(suffix)].rstrip(" _-.") or column
+        cut = re.fullmatch(rf"(?is)(.+?)[\s_.:/(\[-]*{suffix[1:]}\W*", column)
+        if cut and plain(column).endswith(suffix):
+            return cut[1]
     return column
 
 

@@ -16,6 +16,7 @@ from recuse.readers.column_names import NAMES, is_judge, is_person, plain, told_
 from recuse.readers.columns import Column
 from recuse.readers.json_records import graded, parsed
 from recuse.readers.raw_table import RawTable, cell_text, shown
+from recuse.readers.values import as_numbers
 
 HELD, LOOKED_AT = 0.8, 200
 """A column is taken apart where so many of its filled cells hold one object each; so many are looked at first."""
@@ -60,7 +61,7 @@ def with_lists_apart(raw: RawTable) -> RawTable:
         {"tone": [4, 4, 5]}                        annotator1.tone 4, annotator2.tone 4, ...
         {"experts": [{"tone": 4}, {"tone": 5}]}    experts1.tone 4, experts2.tone 5
     """
-    names = raw.names if raw.of_nobody_known else ()
+    names = raw.heeded if raw.of_nobody_known else ()
     lists = {name: rows for name in names if (rows := _lists(raw.frame[name]))}
     grades = {name: [[graded(one) for one in row] for row in rows] for name, rows in lists.items()}
     grades = {name: rows for name, rows in grades.items() if all(one is not None for row in rows for one in row)}
@@ -113,7 +114,7 @@ def with_last_words(raw: RawTable) -> RawTable:
     """The table with the answer alone in a column of a judge's prose that ends in it or begins with it; where the
     column's name is no judge's and no rating's, one more column, judge_NAME. Prose without is unparsed."""
     frame, notes = raw.frame, []
-    for name in raw.names if raw.of_nobody_known else ():
+    for name in raw.heeded if raw.of_nobody_known else ():
         rated = plain(name) in NAMES["value"] and plain(name) not in NAMES["text"]  # beside people's short answers
         codes, values = pd.factorize(frame[name])
         cells = [*map(str, values)]
@@ -129,6 +130,11 @@ def with_last_words(raw: RawTable) -> RawTable:
                 break
         else:
             continue
+        if not (is_judge(name) or rated):  # a column score beside "... [RESULT] 4" that says the same is that answer
+            found = last[prose & last.ne("")]
+            short = [frame.loc[found.index, other] for other in raw.names if plain(other) in NAMES["value"]]
+            if any((as_numbers(found).eq(as_numbers(own)) | found.eq(own)).all() for own in short):
+                continue
         answer = last.where(last.ne(""), "unparsed").where(prose, frame[name])
         frame = frame.assign(**{name if is_judge(name) or rated else f"judge_{name}": answer})
         notes.append(f"{name} is prose around an answer, such as {shown(last_of_prose.iloc[0])}: that is read")

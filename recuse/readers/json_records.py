@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from recuse.readers.column_names import NAMES, WINNERS, plain
+from recuse.readers.column_names import NAMES, WINNERS, is_person, plain
 from recuse.readers.opening import Opened
 from recuse.readers.raw_table import Fault, RawTable, cell_text, check_first_differ, shown
 from recuse.schema import RecuseError
@@ -167,8 +167,9 @@ def _unlisted(record: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
                 f"{shown(other[verdicts[0]])}; nothing says whether the texts were shown the other way round for the "
                 "second. Write a row for each, with columns item, judge, winner and order (ab, or ba where they were)"
             )
-    if all(graded(one) is not None for one in record[lists[0]]):
-        return [record]
+    bare = is_person(lists[0]) and all(isinstance(v, int | float) for one in record[lists[0]] for v in one.values())
+    if bare or all(graded(one) is not None for one in record[lists[0]]):
+        return [record]  # several people's marks by place: experts1, experts2
     return [
         {**rest, **{f"{lists[0]}.{name}" if name in rest else name: value for name, value in row.items()}}
         for row in record[lists[0]]

@@ -189,6 +189,13 @@ def with_kinds(judged: Judgements) -> Judgements:
     no first name beside first names, or one that programs bear. Of judges that are `compared` it is told, and all are
     judges where nobody says yet which two are."""
     long, mapping = judged.rows, judged.mapping
+    nobodys = long["rater"].eq("") if mapping.rater else long["rater"].isna()
+    if (rated := nobodys & ~is_empty(long["cell"])).any():
+        raise RecuseError(
+            f"{mapping.rater} names nobody in {int(rated.sum())} row(s) with a rating, the first at "
+            f"{judged.raw.place(int(long['row'][rated].iloc[0]))}; write who rated, or leave such rows out"
+        )
+    long = long[~nobodys].reset_index(drop=True) if nobodys.any() else long
     raters = [str(name) for name in long["rater"].drop_duplicates()]
     both = {"judge": mapping.judges, "person": mapping.people}
     there = {name for name in judged.elsewhere if not _rater_of(name, raters)}
@@ -200,7 +207,8 @@ def with_kinds(judged: Judgements) -> Judgements:
     }  # fmt: skip
     in_column = long[["rater", "kind"]].drop_duplicates("rater").to_numpy() if mapping.kind else ()
     own_kinds = {str(r): "person" if is_person(k) else "judge" for r, k in in_column if k}
-    kinds = _guessed(raters, {**own_kinds, **stated}, mapping.rater, judged.compared)
+    own = {*map(rater_name, mapping.raters)}
+    kinds = _guessed(raters, {**own_kinds, **stated}, mapping.rater, judged.compared, own)
     spelt: dict[str, str] = {}
     for rater in (r for r in raters if mapping.rater and r not in stated):
         if (other := spelt.setdefault(" ".join(rater.casefold().split()), rater)) != rater:
@@ -239,9 +247,12 @@ def with_kinds(judged: Judgements) -> Judgements:
     return judged.noted(*notes, rows=rows, mapping=replace(mapping, judges=here["judge"], people=here["person"]))
 
 
-def _guessed(raters: list[str], known: dict[str, str], column: str, compared: Collection[str] | None) -> dict[str, str]:
-    """`column` names the raters where one does: in one called annotator or worker, who is not called as judges are is
-    a person; in one called judge where no name is a judge's, who is not called as people are is a judge."""
+def _guessed(
+    raters: list[str], known: dict[str, str], column: str, compared: Collection[str] | None, own: Collection[str]
+) -> dict[str, str]:
+    """`column` names the raters where one does, but those with columns of their `own`: in one called annotator or
+    worker, who is not called as judges are is a person; in one called judge where no name is a judge's, who is not
+    called as people are is a judge, and beside judges' names nobody is a person unasked."""
     rest = [name for name in raters if name not in known]
     judges = [name for name in rest if is_judge(name)]
     people = [name for name in rest if (is_person(name) or NUMBERED_AUTHOR.match(plain(name))) and name not in judges]
@@ -257,7 +268,8 @@ def _guessed(raters: list[str], known: dict[str, str], column: str, compared: Co
     people, unknown = [*people, *first_names], [n for n in unknown if n not in first_names]
     open_ = [] if some_judge or some_person or compared == () else unknown
     if judges and not (known or some_person) and (first_names or any(map(column_names.is_software, unknown))):
-        open_ = [name for name in unknown if not column_names.is_derived(name)]  # a person, or a program
+        asked = [name for name in first_names if is_judge(column) and name not in own] + unknown  # or a program
+        open_ = [name for name in asked if not column_names.is_derived(name)]
     if open_:
         raise RecuseError(
             f"no name tells judges from people: {', '.join(map(shown, open_[:6]))}{', ...' if open_[6:] else ''}; say "

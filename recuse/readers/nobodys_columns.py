@@ -33,7 +33,7 @@ def leave_out_derived(roles: Roles, named: Collection[str]) -> None:
     voted = _voted(roles, {*named, *map(str, derived)})
     roles.leave_out(voted, "made of other columns, it says what most of them do; if not, say --people")
     others = (c for c in roles.free if c not in derived and (c.name in named or c.may_be_a_person))
-    people = [c.name for c in others if c.rating]
+    people = [c.name for c in others if c.rating and len(c.distinct) > 1]
     gold = roles.taken.get("gold", "")
     if gold and len(people) > 1 and gold not in roles.given.values() and _said_by_most(roles.frame, gold, people):
         roles.ignored[gold] = "made of other columns, it says what most of the people do; if not, say --gold"

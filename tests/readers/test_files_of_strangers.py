@@ -394,3 +394,87 @@ def test_marked_errors_are_no_repeats(file):
     read = read_file(file("b.csv", "\n".join(["doc_id,seg_id,rater,severity", *rows[::2]])), value="severity")
     assert read.mapping.item == ("doc_id", "seg_id")
     assert read.ratings.clusters == "docs"
+
+
+@pytest.mark.parametrize(
+    ("names", "people"),
+    [
+        (("HumanScore", "ClaudeScore", "GPT4Score"), {"Human"}), (("human", "claude", "chatgpt"), {"human"}),
+        (("HumanJudgement", "gpt-4", "EM"), {"Human"}), (("human_label", "gpt-4", "BLEU_score"), {"human"}),
+        (("Human (score)", "GPT-4 (score)", "openai"), {"Human"}),
+    ],
+)  # fmt: skip
+def test_a_model_or_a_metric_is_no_person_beside_one_who_is_named(file, names, people):
+    read = read_file(file("a.csv", table(["id", *names], ANNA, BEN, JUDGE)))
+    assert {who for who, kind in read.ratings.raters.items() if kind == "person"} == people
+    assert len(read.ratings.judges) == 2
+
+
+def test_what_was_parsed_of_a_judges_answer_is_no_person(file):
+    path = file("a.csv", table(["id", "llm_answer", "parsed_answer"], ANNA, ANNA))
+    with pytest.raises(RecuseError, match=r"no name tells judges from people: 'parsed_answer'"):
+        read_file(path)
+
+
+def test_a_workers_code_is_no_judges_name(file):
+    """In codes of letters and digits, which name nobody, stand ai and ia as well."""
+    workers = ("A1B2CC3DD4EE5", "AI3XYZ9ABCDEF", "AHMO9JJ6IA401")
+    of = zip(workers, (ANNA, BEN, JUDGE), strict=True)
+    rows = [f"h{k},{who},{mark}" for who, own in of for k, mark in enumerate(own)]
+    read = read_file(file("a.csv", "\n".join(["HITId,WorkerId,Answer.tone", *rows])))
+    assert {*read.ratings.raters.values()} == {"person"}
+
+
+def test_rows_that_name_nobody_are_told_with_their_place(file):
+    of = (("anna", ANNA), ("", BEN), ("gpt", JUDGE))
+    rows = [f"T-{k},{who},{mark}" for who, own in of for k, mark in enumerate(own)]
+    path = file("a.csv", "\n".join(["id,rater,score", *rows]))
+    with pytest.raises(
+        RecuseError, match=rf"rater names nobody in {NUMBER} row.s. with a rating, .* line {NUMBER + 2};"
+    ):
+        read_file(path)
+    bare = file("b.csv", "\n".join(["id,rater,score", *rows[:NUMBER], "T-9,,", *rows[2 * NUMBER :]]))
+    assert {*read_file(bare).ratings.raters} == {"anna", "gpt"}
+
+
+def test_a_score_beside_the_prose_that_ends_in_it_is_the_judges(file):
+    prose = [f"It is polite and says what was asked for, at length. [RESULT] {mark}" for mark in JUDGE]
+    same = file("a.csv", table(["id", "feedback", "score"], prose, JUDGE))
+    with pytest.raises(RecuseError, match="no name tells judges from people: 'score'"):
+        read_file(same)
+    other = read_file(file("b.csv", table(["id", "feedback", "score"], prose, ANNA)))
+    assert other.ratings.raters == {"score": "person", "judge_feedback": "judge"}
+
+
+@pytest.mark.parametrize("name", ["annotations", "experts"])
+def test_marks_in_a_list_that_is_called_after_people_are_theirs(file, name):
+    marked = zip(ANNA, BEN, JUDGE, strict=True)
+    records = [{"id": k, name: [{"tone": a, "tact": c}, {"tone": b, "tact": c}]} for k, (a, b, c) in enumerate(marked)]
+    read = read_file(file("a.json", json.dumps(records)))
+    assert read.ratings.raters == {f"{name}1": "person", f"{name}2": "person"}
+    assert len(read.ratings.table) == 4 * NUMBER
+
+
+def test_names_in_a_column_called_judge_are_no_people_unasked(file):
+    of = (("cheap", ANNA), ("strong-x", BEN), ("gpt-4o", JUDGE))
+    rows = [f"T-{k},{who},{mark}" for who, own in of for k, mark in enumerate(own)]
+    path = file("a.csv", "\n".join(["id,judge,score", *rows]))
+    with pytest.raises(RecuseError, match="no name tells judges from people: 'cheap', 'strong-x';"):
+        read_file(path)
+    assert read_file(path, people="cheap").ratings.persons == ("cheap",)
+    assert read_file(path, judges="cheap,strong-x").ratings.persons == ()
+
+
+def test_what_is_made_of_a_persons_answers_is_known_within_an_object_too(file):
+    records = [{"id": k, "marks": {"tone": {"majority_human": a, "human_1": a}}, "gpt": c}
+               for k, (a, c) in enumerate(zip(ANNA, JUDGE, strict=True))]  # fmt: skip
+    read = read_file(file("a.json", json.dumps(records)))
+    assert read.ratings.persons == ("marks.tone.human_1",)
+
+
+def test_a_majority_is_a_persons_where_those_that_it_is_made_of_are_not_told(file):
+    marks = [{"majority_human": a, "human_scores": []} for a in ANNA]
+    both = enumerate(zip(marks, JUDGE, strict=True))
+    records = [{"id": k, "tone": one, "tact": one, "gpt": c} for k, (one, c) in both]
+    read = read_file(file("a.json", json.dumps(records)))
+    assert read.ratings.persons == ("tone.majority_human", "tact.majority_human")
