@@ -29,7 +29,7 @@ from recuse.recording.progress import watched
 from recuse.run.run import FileRun, ask_file
 from recuse.run.show import check_outputs, write_results
 from recuse.schema import RecuseError
-from recuse.schema.number_text import fitting
+from recuse.schema.number_text import fitting, more
 from recuse.schema.vocabulary import UNDECIDED
 from recuse.security.files import check_output, write_output
 from recuse.security.sanitize import visible
@@ -158,7 +158,8 @@ def _decide(
     """The shipped questions, asked of the panel and held against the limits of a gates file; `deciding`: only those
     that the decision rests on. Who waits at a terminal for longer than `patience` seconds sees how many are asked."""
     if not panel.judges:
-        people = f"only people ({', '.join(panel.ratings.persons) or 'none'})"
+        persons = panel.ratings.persons
+        people = f"only people ({', '.join(persons[:8]) or 'none'}{more(persons, 8)})"
         raise RecuseError(f"{panel.path}: no judge was found in it, {people}; say who is one: --judge A,B")
     gates, questions = read_evals(shipped_evals(), date.today())
     if limits is not None:

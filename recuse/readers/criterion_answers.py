@@ -12,9 +12,9 @@ import pandas as pd
 
 from recuse.ratings.scale import Nominal, Numeric, Ordinal, ResponseSets, Scale
 from recuse.readers import values as cell_values
-from recuse.readers.column_names import plain
+from recuse.readers.column_names import as_option, plain
 from recuse.readers.raw_table import SHOWN, Fault, Place, faults_in, shown
-from recuse.readers.values import as_numbers, labels_of, scale_of_numbers
+from recuse.readers.values import as_numbers, chosen, labels_of, scale_of_numbers
 from recuse.schema import RecuseError
 
 PLACE, RANKS, HALF = r"(?i)\d+\s*(?:st|nd|rd|th)", ("rank", "place", "ranking", "placement"), 0.5
@@ -274,7 +274,16 @@ def _check_one_scale(part: pd.DataFrame, values: pd.Series[float], criterion: st
 
 
 def _check_shared_words(part: pd.DataFrame, bad: pd.Series[bool], criterion: str) -> None:
-    """`RecuseError` for what is no number and people as well as judges often give: they say something by it."""
+    """`RecuseError` for what is no number and people as well as judges often give: they say something by it; and for
+    ties beside 1 and 2, which choose one of two texts."""
+    ties = part["cell"][bad & labels_of(part["cell"]).map(lambda word: len(word) > 2 and chosen(word) == "tie")]
+    if ties.duplicated().any() and as_numbers(part.loc[~bad, "cell"]).isin([0, 1, 2, 3]).all():
+        options = ",".join([*dict.fromkeys(part.loc[~bad, "cell"]), ties.iloc[0]])
+        raise RecuseError(
+            f"{criterion}: {shown(ties.iloc[0])} stands beside numbers, which may be choices between two texts; if "
+            f'they are, name what met, --first COLUMN --second COLUMN, or the options, --scale "{options}"; if not, '
+            f"say which number it is (--same {as_option([ties.iloc[0]])}=NUMBER)"
+        )
     often = bad.groupby(part["kind"].eq("person")).mean()
     if len(often) > 1 and often.min() >= MANY:
         word = shown(part.loc[bad, "cell"].mode()[0])

@@ -24,6 +24,8 @@ MERGED = 0.5
 """Of so many rows without a name of their own, cells are merged; a few are names that were forgotten."""
 SHARED = 0.5
 """Texts have so many raters more than one, on average, where they are what was judged."""
+QUERIES, DOCUMENTS = ("query_id", "question_id", "qid"), ("doc_id", "document_id", "passage_id")
+"""What relevance is judged of: a document for a query."""
 SURELY = 5
 """So many rows that a column of letters tells apart are not told apart by chance."""
 
@@ -36,6 +38,12 @@ def take_item(roles: Roles, rows: int = 0) -> None:
     for column in roles.free if "item" not in roles.taken else ():
         called = column.plain.endswith(("id", "_no", "_nr", "number", "name")) or column.plain.startswith("id_")
         if called and len(column.distinct) > fewest:
+            if column.plain in NAMES["rater"] or column.ending == "username":
+                raise RecuseError(
+                    f"{column} names who rated, by its name, and nothing names what was rated: if every row is one "
+                    f"rater's and every column what it rated, write a row per rating, with columns item, rater and "
+                    f"rating; if every row is a text, say --ignore {column}, or --item {column}"
+                )
             roles.take("item", column)
             return
 
@@ -89,13 +97,20 @@ def _take_shared(roles: Roles, columns: Sequence[Column]) -> None:
 
 
 def take_parts(roles: Roles) -> None:
-    """A column that numbers the parts of an item, where several rows are about one: another turn is no repeat."""
+    """A column that numbers the parts of an item, where several rows are about one: another turn is no repeat. Or one
+    that names the document which a query's rows are about, where nothing else tells them apart."""
     item = roles.taken.get("item", ())
-    parts = [c for c in roles.free if c.plain in PARTS and len(c.distinct) > 1][:1]
-    if not parts or len(item) != 1 or "item" in roles.given:
+    if len(item) != 1 or "item" in roles.given:
         return
-    if roles.frame.duplicated(roles.filled("item", "rater", "criterion", "target")).any():
-        roles.taken["item"] = (*item, parts[0].name)
+    keys = roles.filled("item", "rater", "criterion", "target")
+    parts = [
+        c for c in roles.free if len(c.distinct) > 1 and (c.plain in PARTS or (
+            c.plain in (*QUERIES, *DOCUMENTS) and not roles.frame.duplicated([*keys, c.name]).any()
+        ))
+    ][:1]  # fmt: skip
+    if parts and roles.frame.duplicated(keys).any():
+        first = parts[0].plain in QUERIES  # whose documents share its errors
+        roles.taken["item"] = (parts[0].name, *item) if first else (*item, parts[0].name)
         roles.use(parts)
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from recuse.ratings.pair_array import CHOICES
 from recuse.ratings.scale import Numeric, Scale
+from recuse.readers.column_names import as_option
 from recuse.readers.criterion_answers import read_criterion
 from recuse.readers.judgement_rows import Judgements
 from recuse.readers.raw_table import Fault, faults_in
@@ -106,8 +107,14 @@ def _words_of_status(part: pd.DataFrame) -> NDArray[np.object_]:
 
 def _read_winners(judged: Judgements) -> Judgements:
     """Which of two won: first, second, tie, A, B, 1, 2, 3, or the winner's own name; anything else is unusable.
-    Where the first is called as in text_0, 0 is the first. `RecuseError` where 0 may be a tie or the first."""
+    Where the first is called as in text_0, 0 is the first. `RecuseError` where 0 may be a tie or the first, and for
+    several questions about a pair: best and worst are no two answers to one."""
     long, from_0 = judged.rows, judged.mapping.first.endswith("_0")
+    if len(asked := [str(criterion) for criterion in long["criterion"].unique()]) > 1:
+        raise RecuseError(
+            f"{', '.join(asked)} choose between two texts, each by another question; read one at a time: --value "
+            f"{as_option(asked[:1])} --ignore {as_option(asked[1:])}"
+        )
     empty = is_empty(long["cell"])
     long = long[~(empty & long["kind"].eq("person"))]
     winner = labels_of(long["cell"]).str.replace(r"^(\d+)\.0$", r"\1", regex=True)

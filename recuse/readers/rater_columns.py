@@ -82,7 +82,8 @@ def _take_criteria(roles: Roles) -> None:
     kept = [c for c in kept if c not in others]
     facts = [c for c in kept if c not in stated and _is_a_fact(roles, c, kept)]
     facts = [] if others and facts == kept else facts  # on what stands beside others' answers all may be at one
-    roles.leave_out(facts, "by its name a system, or the same in all rows of a rater or of a text")
+    why = "by its name a system, or one rater's alone, or the same in all rows of a rater or of a text"
+    roles.leave_out(facts, why)
     roles.taken["value"] = tuple(c.name for c in kept if c not in facts)
     roles.use(kept)
 
@@ -235,8 +236,8 @@ def _check_annotations(columns: Iterable[Column], stated: Collection[str]) -> No
 
 def _is_a_fact(roles: Roles, column: Column, columns: Iterable[Column]) -> bool:
     """Whether a column says something of the raters (their gender), or of the texts (who wrote them): words of no known
-    order, called as systems are or the same in all rows of a rater or text; and numbers on which all raters of every
-    text are at one, where another of `columns` tells the raters of a text apart."""
+    order, called as systems are, one rater's alone, or the same in all rows of a rater or text; and numbers on which
+    all raters of every text are at one, where another of `columns` tells the raters of a text apart."""
 
     def same_within(one: Column, keys: list[str]) -> bool:
         """Whether it says one thing in all rows of each of several raters or texts, which have several rows each."""
@@ -247,6 +248,9 @@ def _is_a_fact(roles: Roles, column: Column, columns: Iterable[Column]) -> bool:
     if column.numeric or column.holds_labels:
         return bool(item) and same_within(column, item) and not all(same_within(other, item) for other in columns)
     if plain(column.name.rsplit(".", 1)[-1]) in NAMES["target"] and not answers_as_others(roles, column):
+        return True
+    raters = roles.frame[roles.taken["rater"]]
+    if raters[column.filled.index].nunique() == 1 < max(raters[other.filled.index].nunique() for other in columns):
         return True
     return same_within(column, [roles.taken["rater"]]) or (bool(item) and same_within(column, item))
 

@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from recuse.readers.column_names import listed
 from recuse.schema import RecuseError
 from recuse.security.sanitize import shortened, visible
 
@@ -86,6 +87,13 @@ class RawTable:
     def names(self) -> list[str]:
         """What its columns are called."""
         return [*map(str, self.frame.columns)]
+
+    @property
+    def heeded(self) -> list[str]:
+        """The same without those that its user ignores, by which no table is brought into another shape."""
+        said = self.given.get("ignore", ())
+        ignored = listed(said) if isinstance(said, str | list | tuple) else ()  # anything else is told of later
+        return [name for name in self.names if name not in ignored]
 
     @property
     def all_named(self) -> bool:

@@ -18,6 +18,7 @@ import pandas as pd
 from recuse.ratings import Numeric
 from recuse.readers.column_names import NAMES, is_criterion, is_date, is_judge, is_person, listed, plain, splits
 from recuse.readers.columns import columns_of
+from recuse.readers.json_records import GAME
 from recuse.readers.mapping import ColumnMapping, stem_of
 from recuse.readers.raw_table import RawTable
 from recuse.readers.values import as_numbers, is_empty, scale_from_text
@@ -100,7 +101,7 @@ def as_rows(raw: RawTable) -> RawTable:
     rater = str(raw.given.get("rater", "")) or survey or next(called, "") or _names_of_raters(frame)
     if rater not in frame or raw.made_by or len(frame) < 2 or frame[rater].duplicated().any():
         return raw
-    names = [n for n in raw.names if n != rater and not is_date(n)]
+    names = [n for n in raw.heeded if n != rater and not is_date(n)]
     if len(names) < max(FEWEST_TEXTS, 0 if survey else len(frame) + 1) or any(
         plain(n) in NAMES["item"] and frame[n].nunique() > 1 for n in names
     ):
@@ -111,8 +112,9 @@ def as_rows(raw: RawTable) -> RawTable:
         return raw
     item = "item" if rater != "item" else "text"
     roles = {**raw.roles, "item": (item,), "rater": rater, "value": ("rating",)}
+    ignored = [n for n in raw.names if n not in raw.heeded and n != rater]
     note = f"every rater has one row: the {len(names)} columns of marks are read as texts"
-    return raw.a_row_each(names, item, {"rating": names}, [rater], note, roles=roles)
+    return raw.a_row_each(names, item, {"rating": names}, [rater, *ignored], note, roles=roles)
 
 
 def _names_of_raters(frame: pd.DataFrame) -> str:
@@ -163,7 +165,8 @@ def with_systems_apart(raw: RawTable) -> RawTable:
     columns = columns_of(raw.frame)
     if raw.all_named or not raw.of_nobody_known or any(c.plain in NAMES["target"] for c in columns):
         return raw
-    names = [c.name for c in columns if c.is_rater and not c.is_attribute and c.rating]
+    heeded = raw.heeded
+    names = [c.name for c in columns if c.is_rater and not c.is_attribute and c.rating and c.name in heeded]
     for parts in splits(names):
         for side in (0, 1):
             systems, raters = ([*dict.fromkeys(part[k] for part in parts.values())] for k in (side, 1 - side))
@@ -189,7 +192,7 @@ def with_marked_answers(raw: RawTable) -> RawTable:
     """The table with one column `Answer.q` in place of `Answer.q.1`, `Answer.q.2`, ... of which each row marks exactly
     one (1 or true), as forms and corpora write the answers to a question."""
     marks = {}
-    for name in raw.names:
+    for name in raw.heeded:
         codes, cells = pd.factorize(raw.frame[name])
         known = [MARKED.get(str(cell).strip().lower()) for cell in cells.tolist()]
         if re.search(r"[ _.:]", name) and len(cells) > 1 and None not in known:
@@ -227,7 +230,7 @@ def with_places(raw: RawTable) -> RawTable:
     The table as it is where nothing holds rankings, or another column names systems."""
     if any(plain(name) in NAMES["target"] for name in raw.names):
         return raw
-    columns = {name: form for name in raw.names if (form := _form(raw.frame[name]))}
+    columns = {name: form for name in raw.heeded if (form := _form(raw.frame[name]))}
     if LISTED in columns.values() and all(raw.frame[name].nunique() == 1 for name in columns):
         columns = {}  # the same list in every row is no ranking
     sides = any(plain(name).endswith(("_a", "_1", "first", "left")) for name in raw.names)
@@ -249,7 +252,7 @@ def with_places(raw: RawTable) -> RawTable:
 def _form(cells: pd.Series[Any]) -> re.Pattern[str] | None:
     """What stands between the texts of a column of rankings; None for another column."""
     filled = [str(cell).strip() for cell in cells[~is_empty(cells)].iloc[:LOOKED_AT]]
-    if len(filled) < 2:
+    if len(filled) < 2 or all(map(GAME.fullmatch, filled)):  # A>B says which of two won
         return None
     if sum(bool(RANKING.fullmatch(BEST_FIRST.sub(">", cell))) for cell in filled) >= SURELY * len(filled):
         return BEST_FIRST
@@ -260,7 +263,7 @@ def _form(cells: pd.Series[Any]) -> re.Pattern[str] | None:
 
 def _with_ranked_columns(raw: RawTable) -> RawTable:
     """The table with a row for each of the columns rank_A, rank_B, ... where a row's numbers are places 1, 2, ..."""
-    named = {n: m[1] or m[2] for n in raw.names if (m := RANK_OF.match(n))}
+    named = {n: m[1] or m[2] for n in raw.heeded if (m := RANK_OF.match(n))}
     if len(named) < FEWEST or any(is_judge(text) or is_person(text) for text in named.values()):
         return raw
     numbers = np.column_stack([as_numbers(raw.frame[name]) for name in named])

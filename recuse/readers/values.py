@@ -31,7 +31,8 @@ VERDICTS: tuple[tuple[str, ...], ...] = (tuple(WORDS["answers"]["worse"]), tuple
 CHOICE_WORDS = {word: side for side in ("first", "second", "tie") for word in WORDS["answers"][side]}
 """What people write for the first of two, the second, and neither."""
 SIDE = re.compile(
-    r"^(?:the )?(?:response|model|assistant|option|answer|output|system|candidate|reply|summary|text|choice|bot)"
+    r"^(?:the )?(?:response|model|assistant|option|answer|output|system|candidate|reply|summary|text|choice|bot|"
+    r"sentence|story|translation)"
     r"[ _-]?(?=\w+)"
 )
 WINS = re.compile(r" (?:is )?(?:the )?(?:clearly |much |slightly )?(?:better|best|wins|won|preferred|winner)$")

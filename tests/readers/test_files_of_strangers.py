@@ -455,6 +455,70 @@ def test_marks_in_a_list_that_is_called_after_people_are_theirs(file, name):
     assert len(read.ratings.table) == 4 * NUMBER
 
 
+def test_a_tie_beside_numbers_is_asked_about(file):
+    words = ["Tie" if k % 9 == 0 else str(1 + mark % 2) for k, mark in enumerate(ANNA)]
+    path = file("a.csv", table(["id", "gpt_result", "human"], words, words))
+    with pytest.raises(RecuseError, match=r"'Tie' stands beside numbers.*--scale \"2,1,Tie\"|--scale \"1,2,Tie\""):
+        read_file(path)
+    read = read_file(path, scale="1,2,Tie")
+    assert {*answers(read)["human"]} == {"1", "2", "tie"}
+    four = [word if word == "Tie" else str(mark) for word, mark in zip(words, ANNA, strict=True)]
+    assert read_file(
+        file("b.csv", table(["id", "gpt", "human"], four, ANNA))
+    ).faults  # a mark of 1 to 5 that nobody gave
+
+
+def test_best_and_worst_of_two_are_two_questions(file):
+    """Read as one, each answer would cancel the other."""
+    rows = [f"h{k},w{w},sys1,sys2,{'AB'[mark % 2]},{'BA'[mark % 2]}" for w in range(2) for k, mark in enumerate(ANNA)]
+    header = "HITId,WorkerId,Input.model_a,Input.model_b,Answer.best,Answer.worst"
+    path = file("a.csv", "\n".join([header, *rows]))
+    sides = {"first": "Input.model_a", "second": "Input.model_b"}
+    with pytest.raises(RecuseError, match=r"each by another question; .*--value Answer.best --ignore Answer.worst"):
+        read_file(path, **sides)
+    read = read_file(path, **sides, value="Answer.best", ignore="Answer.worst")
+    assert {*read.ratings.table["response"]} == {"first", "second"}
+    assert len(read.ratings.table) == 2 * NUMBER
+
+
+def test_rows_that_bear_a_workers_name_alone_are_asked_about(file):
+    """Means of each worker for each system: nobody knows that systems are no judges."""
+    text = table(["WorkerId", "alpha", "beta_2", "gamma"], ANNA, BEN, JUDGE)
+    with pytest.raises(RecuseError, match=r"WorkerId names who rated, .*--ignore WorkerId, or --item WorkerId"):
+        read_file(file("a.csv", text))
+    assert read_file(file("b.csv", text), item="WorkerId", judges="alpha").ratings.judges == ("alpha",)
+
+
+@pytest.mark.parametrize("document", ["d-{}", "{}"], ids=["names", "numbers"])
+def test_a_document_is_judged_for_a_query(file, document):
+    pairs = [(query, doc) for query in range(20) for doc in range(query, query + 3)]
+    rows = [f"q{q},{document.format(d)},{ANNA[k] - 1},{JUDGE[k] - 1}" for k, (q, d) in enumerate(pairs)]
+    read = read_file(file("a.csv", "\n".join(["query_id,doc_id,human_rel,gpt4_rel", *rows])))
+    assert read.mapping.item == ("query_id", "doc_id")
+    assert (read.mapping.cluster, read.mapping.target) == ("query_id", "")
+    assert len(read.ratings.table) == 2 * NUMBER
+    own = [f"r{k},{row}" for k, row in enumerate(rows)]
+    numbered = read_file(file("b.csv", "\n".join(["id,query_id,passage,human_rel,gpt4_rel", *own])))
+    assert numbered.mapping.item == ("id",)
+
+
+def test_a_column_that_is_ignored_shapes_no_table(file):
+    ranked = [("a > b", "b > a")[mark % 2] for mark in ANNA]
+    path = file("a.csv", table(["id", "anna", "gpt", "old"], ANNA, JUDGE, ranked))
+    assert len(read_file(path, ignore="old").ratings.table) == 2 * NUMBER
+    form = [["Email", "Age", *(f"Text {k}" for k in range(9))], *([f"{who}@acme.com", "33", *own[:9]]
+            for who, own in (("anna", ANNA), ("ben", BEN), ("gpt-4", JUDGE)))]  # fmt: skip
+    text = "\n".join(",".join(map(str, row)) for row in form)
+    assert len(read_file(file("b.csv", text), ignore="Age", judges="gpt-4@acme.com").ratings.table) == 27
+
+
+def test_verdicts_on_two_texts_are_no_rankings(file):
+    won = [("A>B", "B>A")[mark % 2] for mark in ANNA]
+    read = read_file(file("a.csv", table(["id", "human", "gpt"], won, won[::-1])))
+    assert len(read.ratings.table) == 2 * NUMBER
+    assert not read.mapping.target
+
+
 def test_names_in_a_column_called_judge_are_no_people_unasked(file):
     of = (("cheap", ANNA), ("strong-x", BEN), ("gpt-4o", JUDGE))
     rows = [f"T-{k},{who},{mark}" for who, own in of for k, mark in enumerate(own)]
@@ -470,6 +534,14 @@ def test_what_is_made_of_a_persons_answers_is_known_within_an_object_too(file):
                for k, (a, c) in enumerate(zip(ANNA, JUDGE, strict=True))]  # fmt: skip
     read = read_file(file("a.json", json.dumps(records)))
     assert read.ratings.persons == ("marks.tone.human_1",)
+
+
+def test_what_one_rater_alone_has_in_words_is_no_criterion(file):
+    """As a log of judges holds the settings of one provider."""
+    of = (("claude", ANNA, ("", "")), ("gpt-4o", JUDGE, ("plain", "long")))
+    rows = [f"T-{k},{who},{mark},{mode[k % 2]}" for who, own, mode in of for k, mark in enumerate(own)]
+    path = file("a.csv", "\n".join(["id,judge_name,tone,text_format", *rows]))
+    assert read_file(path).mapping.value == ("tone",)
 
 
 def test_a_majority_is_a_persons_where_those_that_it_is_made_of_are_not_told(file):
