@@ -131,9 +131,9 @@ def with_last_words(raw: RawTable) -> RawTable:
         else:
             continue
         if not (is_judge(name) or rated):  # a column score beside "... [RESULT] 4" that says the same is that answer
-            found = last[prose & last.ne("")]
-            short = [frame.loc[found.index, other] for other in raw.names if plain(other) in NAMES["value"]]
-            if any((as_numbers(found).eq(as_numbers(own)) | found.eq(own)).all() for own in short):
+            ends_of_prose = last[prose & last.ne("")]
+            short = [frame.loc[ends_of_prose.index, other] for other in raw.names if plain(other) in NAMES["value"]]
+            if any((as_numbers(ends_of_prose).eq(as_numbers(own)) | ends_of_prose.eq(own)).all() for own in short):
                 continue
         answer = last.where(last.ne(""), "unparsed").where(prose, frame[name])
         frame = frame.assign(**{name if is_judge(name) or rated else f"judge_{name}": answer})

@@ -268,8 +268,8 @@ def _guessed(
     people, unknown = [*people, *first_names], [n for n in unknown if n not in first_names]
     open_ = [] if some_judge or some_person or compared == () else unknown
     if judges and not (known or some_person) and (first_names or any(map(column_names.is_software, unknown))):
-        asked = [name for name in first_names if is_judge(column) and name not in own] + unknown  # or a program
-        open_ = [name for name in asked if not column_names.is_derived(name)]
+        unclear = [name for name in first_names if is_judge(column) and name not in own] + unknown  # or a program
+        open_ = [name for name in unclear if not column_names.is_derived(name)]
     if open_:
         raise RecuseError(
             f"no name tells judges from people: {', '.join(map(shown, open_[:6]))}{', ...' if open_[6:] else ''}; say "

@@ -110,10 +110,10 @@ def _read_winners(judged: Judgements) -> Judgements:
     Where the first is called as in text_0, 0 is the first. `RecuseError` where 0 may be a tie or the first, and for
     several questions about a pair: best and worst are no two answers to one."""
     long, from_0 = judged.rows, judged.mapping.first.endswith("_0")
-    if len(asked := [str(criterion) for criterion in long["criterion"].unique()]) > 1:
+    if len(questions := [str(criterion) for criterion in long["criterion"].unique()]) > 1:
         raise RecuseError(
-            f"{', '.join(asked)} choose between two texts, each by another question; read one at a time: --value "
-            f"{as_option(asked[:1])} --ignore {as_option(asked[1:])}"
+            f"{', '.join(questions)} choose between two texts, each by another question; read one at a time: --value "
+            f"{as_option(questions[:1])} --ignore {as_option(questions[1:])}"
         )
     empty = is_empty(long["cell"])
     long = long[~(empty & long["kind"].eq("person"))]

@@ -91,8 +91,8 @@ class RawTable:
     @property
     def heeded(self) -> list[str]:
         """The same without those that its user ignores, by which no table is brought into another shape."""
-        said = self.given.get("ignore", ())
-        ignored = listed(said) if isinstance(said, str | list | tuple) else ()  # anything else is told of later
+        value = self.given.get("ignore", ())
+        ignored = listed(value) if isinstance(value, str | list | tuple) else ()  # anything else is told of later
         return [name for name in self.names if name not in ignored]
 
     @property
