@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -64,6 +64,11 @@ class ReplyPlaces:
     def __init__(self, written: Mapping[str, RepliesRow], base: str = f"{FOLDER}/") -> None:
         self._base = base
         self._written = {place: account for place, account in written.items() if account}
+        self._pages: dict[str, dict[str, str]] = {}  # place -> judge -> the address of its replies there
+        for key, account in self._written.items():  # of the judges in use, and of every candidate
+            pages = self._pages.setdefault("/".join(key.split("/")[:3]), {})
+            for judge, names in account["pages"].items():
+                pages.setdefault(judge, f"{base}{quote(names[0])}")
 
     def __bool__(self) -> bool:
         return bool(self._written)
@@ -77,23 +82,23 @@ class ReplyPlaces:
         """The page behind a number: its judge's replies; where it is about all judges, the list of theirs."""
         place = _place(number.subject)
         listed = f"{self.index}#{place_anchor(place)}" if place in self._written else ""
-        return self._pages(place).get(number.who, listed)
+        return self._pages.get(place, {}).get(number.who, listed)
 
     def of_judges(self, numbers: Iterable[Number]) -> list[tuple[str, list[tuple[str, str]]]]:
         """Per protocol (judge, address) of everybody whose replies lie behind these numbers."""
         protocols: dict[str, dict[str, str]] = {}
         for place in dict.fromkeys(_place(number.subject) for number in numbers):
-            for judge, address in self._pages(place).items():
+            for judge, address in self._pages.get(place, {}).items():
                 protocols.setdefault(place.rpartition("/")[2], {}).setdefault(judge, address)
         return [(protocol, list(judges.items())) for protocol, judges in protocols.items()]
 
     def said_by(self, panel: str, judge: str) -> list[tuple[str, str]]:
         """("task, protocol", address) of everything a judge said."""
         places: dict[str, str] = {}
-        for place, account in self._written.items():
+        for place, pages in self._pages.items():
             of, *where = place.split("/")
-            if of == panel and (pages := account["pages"].get(judge)):
-                places.setdefault(", ".join(map(plain_name, where[:2])), f"{self._base}{quote(pages[0])}")
+            if of == panel and judge in pages:
+                places.setdefault(", ".join(map(plain_name, where)), pages[judge])
         return list(places.items())
 
     def judge(self, panel: str, judge: str) -> str:
@@ -103,24 +108,12 @@ class ReplyPlaces:
 
     def reply(self, row: ExcerptRow) -> str:
         """The address of one reply that results.json quotes."""
-        judge, reply = row.get("judge"), row.get("reply")
-        for account in self._accounts(_place(row)):
-            if pages := account["pages"].get(judge):
+        judge, reply, place = row.get("judge"), row.get("reply"), f"{_place(row)}/"
+        for key, account in self._written.items():
+            if f"{key}/".startswith(place) and (pages := account["pages"].get(judge)):
                 page = pages[account["further"].get(judge, {}).get(reply, 0)]
                 return f"{self._base}{quote(page)}#{reply or ''}".rstrip("#")
         return ""
-
-    def _pages(self, place: str) -> dict[str, str]:
-        """Judge -> the address of its replies at a place."""
-        pages: dict[str, str] = {}
-        for account in self._accounts(place):
-            for judge, names in account["pages"].items():
-                pages.setdefault(judge, f"{self._base}{quote(names[0])}")
-        return pages
-
-    def _accounts(self, place: str) -> Iterator[RepliesRow]:
-        """What was written of a place: of the judges in use, and of every candidate."""
-        return (account for key, account in self._written.items() if key == place or key.startswith(f"{place}/"))
 
 
 def _place(about: Mapping[str, object]) -> str:

@@ -41,21 +41,19 @@ class Drawings:
 
     def _load(self, question: str) -> tuple[Drawing, str]:
         if question not in self._loaded:
+            shipped, fault = _shipped(), ""
+            name = self._own.get(question) or question
+            drawing: object = shipped.get(name, shipped["generic"])
             try:
-                self._loaded[question] = (self._drawing(question), "")
+                if name not in shipped and name in {*self._own.values(), *entry_points_of(__name__)}:
+                    drawing = named(name, what="drawing", package=__name__, known=(), needs=())
+                if not isinstance(drawing, Drawing):
+                    kind = type(drawing).__name__
+                    raise RecuseError(f"drawing {name!r} is no recuse.report.drawing.Drawing but a {kind}")
             except RecuseError as error:
-                self._loaded[question] = (_shipped()["generic"], str(error))
+                drawing, fault = shipped["generic"], str(error)
+            self._loaded[question] = (drawing, fault)
         return self._loaded[question]
-
-    def _drawing(self, question: str) -> Drawing:
-        shipped = _shipped()
-        name = self._own.get(question) or question
-        if name in shipped or name not in {*self._own.values(), *entry_points_of(__name__)}:
-            return shipped.get(name, shipped["generic"])
-        drawing = named(name, what="drawing", package=__name__, known=(), needs=())
-        if not isinstance(drawing, Drawing):
-            raise RecuseError(f"drawing {name!r} is no recuse.report.drawing.Drawing but a {type(drawing).__name__}")
-        return drawing
 
 
 @cache
