@@ -79,17 +79,17 @@ def _deciding(answers: FileRun) -> Iterator[str]:
         verdicts = [v for v in verdicts if v["gate"] in uses.get(judge, ())]
         shown = sorted(verdicts, key=lambda v: (v["outcome"] == PASS, v["gate"] not in FIRST, v["gate"]))[:3]
         for verdict in shown:
-            limit = Limit.of(verdict["limit"]).of_unit(verdict["estimate"]["unit"])
-            yield (
-                f"  {printed(verdict['outcome']):<9} {_where(verdict['subject'])}: {_label(verdict)} "
-                f"{_shown(verdict, limit)}, limit {limit}"
-            )
-
-
-def _label(verdict: VerdictRow) -> str:
-    """What the gate is called; a share with the option that it is a share of."""
-    label, option = verdict["label"] or verdict["gate"], verdict["estimate"]["detail"].get("positive")
-    return label.replace("the share", f'the share of "{option}"') if option else label
+            estimate, label = verdict["estimate"], verdict["label"] or verdict["gate"]
+            if option := estimate["detail"].get("positive"):
+                label = label.replace("the share", f'the share of "{option}"')
+            limit = Limit.of(verdict["limit"]).of_unit(estimate["unit"])
+            value, low, high = estimate["value"], estimate["low"], estimate["high"]
+            text = f"undefined ({why_missing(estimate['note'])})" if value is None else limit.show(value)
+            if value is not None and low is not None and high is not None:
+                level = "" if abs(estimate["level"] - 0.95) < 1e-9 else f", {percent(estimate['level'])} interval"
+                text += f" ({limit.show_interval(low, high)}{level})"
+            about = f"{printed(verdict['outcome']):<9} {_where(verdict['subject'])}"
+            yield f"  {about}: {label} {text}, limit {limit}"
 
 
 def _uses(answers: FileRun) -> Iterator[str]:
@@ -103,17 +103,6 @@ def _uses(answers: FileRun) -> Iterator[str]:
 
 FIRST = ("human_ceiling", "sensitivity", "system_order", "right_choices", "human_offset", "share_bias")
 """What most wants to be seen of a judge that passes everything."""
-
-
-def _shown(verdict: VerdictRow, limit: Limit) -> str:
-    """ "-0.19 (-0.27 to -0.11)", with the level of the interval where it is not 95 %."""
-    estimate = verdict["estimate"]
-    if estimate["value"] is None:
-        return f"undefined ({why_missing(estimate['note'])})"
-    if estimate["low"] is None or estimate["high"] is None:
-        return limit.show(estimate["value"])
-    level = "" if abs(estimate["level"] - 0.95) < 1e-9 else f", {percent(estimate['level'])} interval"
-    return f"{limit.show(estimate['value'])} ({limit.show_interval(estimate['low'], estimate['high'])}{level})"
 
 
 def _read_briefly(answers: FileRun, file: str) -> Iterator[str]:

@@ -69,13 +69,14 @@ def compare(
     results: Results,
     gates: Gates,
     *,
+    former: Gates | None = None,
     path: str = "reports/baseline.json",
     complete: bool = True,
 ) -> Comparison:
     """What changed between a baseline and results, in the order of the subjects, whatever the order of the tests.
 
-    `complete=False` says that only part of the evals ran, so nothing counts as vanished. `path` is only for the
-    sentence.
+    `former`: the gates that these are compared with, where they are not the baseline's own. `complete=False` says that
+    only part of the evals ran, so nothing counts as vanished. `path` is only for the sentence.
     """
     before, after = keyed(baseline["entries"]), keyed(reduce(results, gates)["entries"])
     shared = sorted(before.keys() & after.keys())
@@ -84,13 +85,13 @@ def compare(
     same = {place for place in then.keys() & sources.keys() if then[place].get("items") == sources[place].get("items")}
     tested = _tested(pairs, same)
     named = _all_named(tested, gates)
-    testable = {_key(row_of(now)) for _, now, _ in tested}
-    changed = {_key(row) for row in named}
+    testable = {identity(now) for _, now, _ in tested}
+    changed = {identity(row) for row in named}
 
     def named_so(entry: EntryRow) -> bool:
         """By itself, or by all levels of its factors together."""
         together: EntryRow = {**row_of(entry), "subject": without_levels(entry["subject"])}
-        return not changed.isdisjoint((_key(entry), _key(together)))
+        return not changed.isdisjoint((identity(entry), identity(together)))
 
     comparison: Comparison = {
         "path": path,
@@ -101,10 +102,10 @@ def compare(
             for was, now in pairs
             if was.get("outcome") != now.get("outcome")
         ],
-        "limits": limit_changes(as_stated(baseline["gates"], gates), gates, results["verdicts"]),
+        "limits": limit_changes(former or as_stated(baseline["gates"], gates), gates, results["verdicts"]),
         "removed": removed(baseline["asked"], examined(results)) if complete else [],
         "sources": changed_sources(then, sources),
-        "moved": [row for was, now in pairs for row in moved(was, now, _key(row_of(now)) in testable)],
+        "moved": [row for was, now in pairs for row in moved(was, now, identity(now) in testable)],
         "appeared": [_brief(after[key]) for key in sorted(after.keys() - before.keys())],
         "vanished": [_brief(before[key]) for key in sorted(before.keys() - after.keys())] if complete else [],
         "tested": len(tested),
@@ -319,10 +320,6 @@ def _mean_of(entries: Sequence[BaselineEntry]) -> BaselineEntry:
 # --------------------------------------------------------------------------- sentences
 
 
-def _key(row: EntryRow) -> tuple[str, ...]:
-    return tuple(identity(row))
-
-
 def _brief(entry: BaselineEntry) -> BriefRow:
     return {**row_of(entry), "outcome": entry.get("outcome"), "value": entry["figures"].get("value")}
 
@@ -350,7 +347,7 @@ def _summary(comparison: Comparison, compared: int, complete: bool) -> str:
     if within := sum(not row["named"] for row in comparison["outcomes"]):
         parts.append(f"{counted(within, 'outcome')} changed with estimates that did not, beyond chance")
     parts += _first(comparison["removed"]) + _first(comparison["sources"])
-    if moved := {_key(row) for row in comparison["moved"]}:
+    if moved := {identity(row) for row in comparison["moved"]}:
         parts.append(f"{counted(len(moved), 'result')} moved that cannot be tested")
     parts += [f"{counted(len(comparison[key]), 'result')} {key}" for key in ("appeared", "vanished") if comparison[key]]
     known = "" if complete else " Only part of the evals ran, so what vanished is not known."

@@ -110,9 +110,9 @@ def write(path: Path, results: Results, gates: Gates, because: Because | None = 
     write_files(path.parent, {path.name: text})
 
 
-def identity(entry: EntryRow) -> list[str]:
+def identity(entry: EntryRow) -> tuple[str, str, str]:
     """What an entry is about: its kind, what, and subject."""
-    return [entry["kind"], entry["what"], _subject(entry["subject"])]
+    return entry["kind"], entry["what"], _subject(entry["subject"])
 
 
 _subject = json.JSONEncoder(sort_keys=True, ensure_ascii=False).encode  # made once: it is asked for by the thousand

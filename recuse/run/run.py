@@ -13,7 +13,7 @@ from recuse.gates import Decision, Gates, baseline_file, decide
 from recuse.gates.baseline_changes import compare, objections
 from recuse.gates.explanation import subject_text
 from recuse.gates.families import error_rates
-from recuse.gates.limit_changes import limit_changes, stated
+from recuse.gates.limit_changes import limit_changes
 from recuse.gates.records import changes_of, decoded, is_unchanged
 from recuse.gates.uses import Uses, uses_for
 from recuse.git import BaseCommit, Unreadable, identity_of
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from recuse.readers.file_panel import FilePanel
     from recuse.schema import results as row_types
     from recuse.schema.results import ChangedRow, InPlaceRow, NotAskedRow, PanelRow, QuestionRow, Replayed, Results
-    from recuse.schema.verdict_rows import Baseline, Because, Comparison, VerdictRow
+    from recuse.schema.verdict_rows import Because, Comparison, VerdictRow
 
 UNUSED_SHOWN = 10
 PAST_BASELINES = 12
@@ -120,8 +120,8 @@ class Run(Records):
         covers = [*self._red(), *self.objections, *asking]
         if path.is_file() or before is not None:
             with suppress(baseline_file.BaselineError):  # one that is of no use is replaced without asking
-                known = _with_former_gates(baseline_file.load(path, before), gates)
-                covers += objections(compare(known, self.results, gates))
+                known = baseline_file.load(path, before)
+                covers += objections(compare(known, self.results, gates, former=gates.former or gates))
         if covers and not because:
             more = f", and {len(covers) - 1} more" if covers[1:] else ""
             self.objections.append(
@@ -198,11 +198,12 @@ class Run(Records):
             self.results["changed"] += [_yardstick(row["sentence"], row["sentence"]) for row in limits]
             return None
         try:
-            known = _with_former_gates(baseline_file.load(path, before), gates)
+            known = baseline_file.load(path, before)
         except baseline_file.BaselineError as error:  # the report is written all the same
             self.objections.append(str(error).replace(str(path), shown))
             return None
-        compared = compare(known, self.results, gates, path=shown, complete=self.complete)
+        former = gates.former or gates
+        compared = compare(known, self.results, gates, former=former, path=shown, complete=self.complete)
         compared["objections"] = [f"{shown}: {one}" for one in objections(compared) if one not in accepted]
         if strict:
             self.objections += compared["objections"]
@@ -351,11 +352,6 @@ def _text(path: Path) -> str | None:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return None
-
-
-def _with_former_gates(known: Baseline, gates: Gates) -> Baseline:
-    """A baseline with the gates that these are compared with: those of the base commit, where there is one."""
-    return {**known, "gates": stated(gates.former or gates)}
 
 
 def _yardstick(what: str, cause: str, before: str | None = None, after: str | None = None) -> ChangedRow:
