@@ -24,7 +24,7 @@ from recuse.schema import RecuseError
 from recuse.schema.verdict_rows import LimitChangeRow, StatedGates, VerdictRow
 from recuse.schema.vocabulary import printed
 
-WORDS = {"reason", "label", "because", "question"}
+WORDS: Any = {"reason": True, "label": True, "because": True, "question": True, "on": {"__all__": {"reason"}}}
 LIMIT = (*LIMIT_KINDS, "of_range")
 Place = tuple[tuple[str, str], ...]
 THE_RUN = "the run's"
@@ -138,14 +138,13 @@ def _limit(table: Gate | LimitElsewhere | Accept) -> str:
 
 
 def _accepted_rows(before: Gates, after: Gates) -> list[LimitChangeRow]:
-    old, new = ({_described(one): one for one in sorted(side.accepted_faults, key=_described)}
+    old, new = ({_described(one): (_stated(one), _accepting(one)) for one in side.accepted_faults}
                 for side in (before, after))  # fmt: skip
     rows = []
-    for name in dict.fromkeys([*old, *new]):
-        was, now = (_stated(side[name]) if name in side else None for side in (old, new))
+    for name in [*sorted(old), *sorted(new.keys() - old.keys())]:
+        (was, accepted), (now, accepts) = (side.get(name, (None, None)) for side in (old, new))
         if was != now and (one := now or was):
-            ends = (_accepting(side[name]) if name in side else None for side in (old, new))
-            rows.append(_row(one["gate"], "accepted failure", *ends) | {"subject": one["subject"]})
+            rows.append(_row(one["gate"], "accepted failure", accepted, accepts) | {"subject": one["subject"]})
     return rows
 
 
@@ -195,11 +194,7 @@ def _consequence(outcome: str, row: LimitChangeRow) -> str:
 
 
 def _stated(table: Gate | AcceptedFault | RunTable | UseTable) -> dict[str, Any]:
-    kept: dict[str, Any] = table.model_dump(mode="json", exclude_defaults=True)
-    stated = {key: value for key, value in kept.items() if key not in WORDS}
-    if "on" in stated:
-        stated["on"] = [{key: value for key, value in one.items() if key not in WORDS} for one in stated["on"]]
-    return stated
+    return table.model_dump(mode="json", exclude_defaults=True, exclude=WORDS)
 
 
 def _with_words(table: Mapping[str, object]) -> dict[str, object]:
