@@ -147,10 +147,9 @@ def upgrade_lines(view: ResultsModel, minus: str = numbers.MINUS) -> list[str]:
     """Each upgrade's own sentence with the number that decided it."""
     lines = []
     for table in upgrade_tables(view, minus=minus):
-        phrase, end = "", ""
+        phrase = ""
         for row in table.rows[:1]:
             values = f"{row.incumbent} -> {row.candidate}, " if row.incumbent and row.candidate else ""
             phrase = f" {row.title[:1].upper()}{row.title[1:]}: {values}change {row.change}, allowed {row.allowed}"
-            end = "."
-        lines.append(f"{table.sentence}{phrase} ({table.where}){end}")
+        lines.append(f"{table.sentence}{phrase} ({table.where}){'.' if phrase else ''}")
     return lines

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from recuse.report.gated_number import Number, grouped, plain_name
@@ -85,17 +84,14 @@ def needs_attention(view: ResultsModel) -> list[Matter]:
     for alike in grouped(chosen, lambda n: (n.question, n.gate)).values():
         limits = {n.limit_text for n in alike}
         limit = limits.pop() if len(limits) == 1 else ""
-        matters.append(Matter(alike, limit, list(_ways(alike)), _replies(view, alike)))
+        remedies = [n.remedy for n in alike if n.remedy]
+        ways = []  # what to do, once for all cases of which the same is said
+        for (advice, file), same in grouped(remedies, lambda r: (r.get("advice") or "", r.get("file") or "")).items():
+            wanted = list(dict.fromkeys(filter(None, (remedy.get("paste") for remedy in same))))
+            if advice or wanted:
+                ways.append(Way(advice, "\n\n".join(wanted[:MOST_PASTED]), file, max(0, len(wanted) - MOST_PASTED)))
+        matters.append(Matter(alike, limit, ways, _replies(view, alike)))
     return matters
-
-
-def _ways(alike: list[Number]) -> Iterator[Way]:
-    """What to do, once for all cases of which the same is said."""
-    remedies = [n.remedy for n in alike if n.remedy]
-    for (advice, file), same in grouped(remedies, lambda r: (r.get("advice") or "", r.get("file") or "")).items():
-        wanted = list(dict.fromkeys(filter(None, (remedy.get("paste") for remedy in same))))
-        if advice or wanted:
-            yield Way(advice, "\n\n".join(wanted[:MOST_PASTED]), file, max(0, len(wanted) - MOST_PASTED))
 
 
 def _replies(view: ResultsModel, alike: list[Number]) -> list[Excerpt]:
