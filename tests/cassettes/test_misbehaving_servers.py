@@ -51,7 +51,7 @@ NO_ANSWERS = {
     "html in json's clothing": "not a complete JSON object",
     "error in 200": "the body is an error report",
     "error in a choice": "the body is an error report",
-    "broken off": "\"insufficient_system_resource\", which is not known to end a whole answer",
+    "broken off": '"insufficient_system_resource", which is not known to end a whole answer',
     "broken gzip": "not valid gzip",
     "reset": "ReadError",
     "short": "RemoteProtocolError",
