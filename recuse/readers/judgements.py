@@ -111,10 +111,10 @@ def _read_winners(judged: Judgements) -> Judgements:
     several questions about a pair: best and worst are no two answers to one."""
     long, from_0 = judged.rows, judged.mapping.first.endswith("_0")
     if len(questions := [str(criterion) for criterion in long["criterion"].unique()]) > 1:
-        raise RecuseError(
-            f"{', '.join(questions)} choose between two texts, each by another question; read one at a time: --value "
-            f"{as_option(questions[:1])} --ignore {as_option(questions[1:])}"
-        )
+        remedy = f"read one at a time: --value {as_option(questions[:1])} --ignore {as_option(questions[1:])}"
+        if (asked_by := judged.mapping.criterion) and (items := judged.mapping.item):
+            remedy = f"read each as an item of its own: --item {as_option([*items, asked_by])}"
+        raise RecuseError(f"{', '.join(questions)} choose between two texts, each by another question; {remedy}")
     empty = is_empty(long["cell"])
     long = long[~(empty & long["kind"].eq("person"))]
     winner = labels_of(long["cell"]).str.replace(r"^(\d+)\.0$", r"\1", regex=True)

@@ -481,6 +481,24 @@ def test_best_and_worst_of_two_are_two_questions(file):
     assert len(read.ratings.table) == 2 * NUMBER
 
 
+def test_two_questions_about_a_pair_a_row_each_are_items_of_their_own(file):
+    marks = enumerate(ANNA)
+    rows = [
+        f"q{k},s1,s2,{c},{who},{'AB'[mark % 2]}"
+        for k, mark in marks
+        for c in ("tone", "facts")
+        for who in ("human", "gpt")
+    ]
+    path = file("a.csv", "\n".join(["item,first,second,criterion,rater,winner", *rows]))
+    with pytest.raises(
+        RecuseError, match="by another question; read each as an item of its own: --item item,criterion"
+    ):
+        read_file(path)
+    read = read_file(path, item="item,criterion")
+    assert len(read.ratings.table) == 4 * NUMBER
+    assert set(read.ratings.table["repeat"]) == {0}
+
+
 def test_rows_that_bear_a_workers_name_alone_are_asked_about(file):
     """Means of each worker for each system: nobody knows that systems are no judges."""
     text = table(["WorkerId", "alpha", "beta_2", "gamma"], ANNA, BEN, JUDGE)
