@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from recuse.gates import baseline_file
 from recuse.gates.baseline_changes import compare, objections
 from recuse.gates.baseline_file import reduce
 from recuse.gates.limit_changes import as_stated, stated, with_former
 from recuse.gates.records import changes_of
+from recuse.run.run import Run
 from recuse.schema import Estimates, RecuseError
 
 GATES = """
@@ -185,3 +187,13 @@ def test_a_baseline_with_gates_that_no_file_could_have_says_so(load):
     wrong = stated(gates) | {"gates": {"self_bias": {"at_most": 0.5, "within": [0, 1]}}}
     with pytest.raises(RecuseError, match="holds gates that no gates file could have"):
         as_stated(wrong, gates)
+
+
+def test_a_rewritten_baseline_with_such_gates_is_for_a_person_to_decide(load, tmp_path):
+    run, path = Run(), tmp_path / "baseline.json"
+    run.results = {"verdicts": [], "measurements": [], "panels": []}
+    baseline_file.write(path, run.results, load(GATES))
+    path.write_text(path.read_text().replace('"within"', '"inside"'))
+    row = run._rewritten(path, None, "reports/baseline.json", load(GATES))
+    assert row["word"] == "decide"
+    assert row["cause"].startswith("the baseline reports/baseline.json cannot be read: the baseline holds gates")
