@@ -111,9 +111,12 @@ def _read_winners(judged: Judgements) -> Judgements:
     several questions about a pair: best and worst are no two answers to one."""
     long, from_0 = judged.rows, judged.mapping.first.endswith("_0")
     if len(questions := [str(criterion) for criterion in long["criterion"].unique()]) > 1:
-        remedy = f"read one at a time: --value {as_option(questions[:1])} --ignore {as_option(questions[1:])}"
-        if (asked_by := judged.mapping.criterion) and (items := judged.mapping.item):
-            remedy = f"read each as an item of its own: --item {as_option([*items, asked_by])}"
+        mapping = judged.mapping
+        others = [name for name, question in mapping.criteria.items() if question != questions[0]]
+        value = "" if others else f"--value {as_option(questions[:1])} "
+        remedy = f"read one at a time: {value}--ignore {as_option(others or questions[1:])}"
+        if mapping.criterion and mapping.item:
+            remedy = f"read each as an item of its own: --item {as_option([*mapping.item, mapping.criterion])}"
         raise RecuseError(f"{', '.join(questions)} choose between two texts, each by another question; {remedy}")
     empty = is_empty(long["cell"])
     long = long[~(empty & long["kind"].eq("person"))]

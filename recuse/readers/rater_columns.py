@@ -52,6 +52,8 @@ def take_raters(roles: Roles) -> None:
         if others:
             roles.taken["repeats" if games[1:] else "value"] = tuple(map(str, games))
             roles.use(games)
+        elif column_names.crossed_names([*map(str, games)], roles.stated):
+            _take_wide(roles, games)  # several questions about a pair: which, is asked
         else:
             roles.taken["raters"] = {}
             _take_own(roles, games)

@@ -499,6 +499,19 @@ def test_two_questions_about_a_pair_a_row_each_are_items_of_their_own(file):
     assert set(read.ratings.table["repeat"]) == {0}
 
 
+def test_two_questions_about_a_pair_in_columns_are_no_people_of_their_own(file):
+    rows = [
+        f"q{k},s1,s2,{'AB'[mark % 2]},{'BA'[mark % 2]},{'AB'[mark % 2]},{'BA'[mark % 2]}" for k, mark in enumerate(ANNA)
+    ]
+    header = "item,first,second,human_tone,human_facts,gpt4_tone,gpt4_facts"
+    path = file("a.csv", "\n".join([header, *rows]))
+    with pytest.raises(
+        RecuseError, match="each by another question; read one at a time: --ignore human_facts,gpt4_facts"
+    ):
+        read_file(path)
+    assert read_file(path, ignore="human_facts,gpt4_facts").ratings.persons == ("human_tone",)
+
+
 def test_rows_that_bear_a_workers_name_alone_are_asked_about(file):
     """Means of each worker for each system: nobody knows that systems are no judges."""
     text = table(["WorkerId", "alpha", "beta_2", "gamma"], ANNA, BEN, JUDGE)
