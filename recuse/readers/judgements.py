@@ -13,10 +13,10 @@ from recuse.ratings.scale import Numeric, Scale
 from recuse.readers.column_names import as_option
 from recuse.readers.criterion_answers import read_criterion
 from recuse.readers.judgement_rows import Judgements
-from recuse.readers.raw_table import Fault, faults_in
+from recuse.readers.raw_table import Fault, faults_in, shown
 from recuse.readers.values import EMPTY, STATUSES, chosen, is_empty, labels_of, scale_from_text
 from recuse.schema import RecuseError
-from recuse.schema.number_text import rate
+from recuse.schema.number_text import more, rate
 
 
 def read_answers(judged: Judgements) -> Judgements:
@@ -110,14 +110,17 @@ def _read_winners(judged: Judgements) -> Judgements:
     Where the first is called as in text_0, 0 is the first. `RecuseError` where 0 may be a tie or the first, and for
     several questions about a pair: best and worst are no two answers to one."""
     long, from_0 = judged.rows, judged.mapping.first.endswith("_0")
-    if len(questions := [str(criterion) for criterion in long["criterion"].unique()]) > 1:
+    questions = [str(criterion) for criterion in long["criterion"].unique()]
+    one_pair = long.groupby(["rater", "item", "first", "second"], sort=False) if questions[1:] else None
+    if one_pair is not None and (one_pair["criterion"].nunique() > 1).any():
         mapping = judged.mapping
         others = [name for name, question in mapping.criteria.items() if question != questions[0]]
         value = "" if others else f"--value {as_option(questions[:1])} "
         remedy = f"read one at a time: {value}--ignore {as_option(others or questions[1:])}"
         if mapping.criterion and mapping.item:
             remedy = f"read each as an item of its own: --item {as_option([*mapping.item, mapping.criterion])}"
-        raise RecuseError(f"{', '.join(questions)} choose between two texts, each by another question; {remedy}")
+        names = f"{', '.join(map(shown, questions[:4]))}{more(questions, 4)}"
+        raise RecuseError(f"{names} choose between two texts, each by another question; {remedy}")
     empty = is_empty(long["cell"])
     long = long[~(empty & long["kind"].eq("person"))]
     winner = labels_of(long["cell"]).str.replace(r"^(\d+)\.0$", r"\1", regex=True)

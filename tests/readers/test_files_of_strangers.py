@@ -476,6 +476,9 @@ def test_best_and_worst_of_two_are_two_questions(file):
     sides = {"first": "Input.model_a", "second": "Input.model_b"}
     with pytest.raises(RecuseError, match=r"each by another question; .*--value Answer.best --ignore Answer.worst"):
         read_file(path, **sides)
+    of_its_own = [f"h{k},gpt,sys1,sys2,{'AB'[mark % 2]},rubric {k % 7}" for k, mark in enumerate(ANNA)]
+    each = file("b.csv", "\n".join(["id,judge,model_a,model_b,winner,rubric", *of_its_own]))
+    assert len(read_file(each).ratings.table) == NUMBER  # one question about each pair
     read = read_file(path, **sides, value="Answer.best", ignore="Answer.worst")
     assert {*read.ratings.table["response"]} == {"first", "second"}
     assert len(read.ratings.table) == 2 * NUMBER
