@@ -259,6 +259,13 @@ def test_an_evaluation_must_be_whole(answer: Any, status: str) -> None:
     assert {row.status for row in rows} == {status}
 
 
+def test_a_score_between_two_whole_numbers_is_read_as_the_paper_does() -> None:
+    """Appendix E.1: 9.5 and 4.0 on dimensions of one rubric."""
+    rows = merg.read(TASK, ITEM, under("universal"), said({**SCORES, "scores": [9.5, 8, 5, 4.0, 1]}), {})
+    assert [row.score for row in rows[2:]] == [9.5, 8, 5, 4, 1]
+    assert rows[1].score == 5.5
+
+
 def test_one_score_beyond_the_scale_leaves_no_mean_and_keeps_the_others() -> None:
     rows = merg.read(TASK, ITEM, under("universal"), said({**SCORES, "scores": [11, 8, 5, 2, 1]}), {})
     assert [row.status for row in rows] == ["out_of_scale"] * 3 + ["ok"] * 4

@@ -59,7 +59,8 @@ def headline(task: Task) -> tuple[str, ...]:
 
 
 def scales(task: Task) -> dict[str, Scale]:
-    """The whole numbers of the task's scale for each dimension; means fall between them."""
+    """The whole numbers of the task's scale for each dimension, as the schema asks; means fall between them. A judge
+    that is held to no schema and gives 9.5 is read as it stands, as in the paper (appendix E.1)."""
     return {name: Numeric(*task.scale, 1.0 if name in PARTS else None) for name in CRITERIA}
 
 
