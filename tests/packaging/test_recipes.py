@@ -98,6 +98,32 @@ def test_the_measure_passes_its_tests_and_its_example(repository):
     assert "1 passed" in run(repository, "--doctest-modules", "recuse/metrics/yes_rate.py")
 
 
+@pytest.mark.slow("whole runs")
+def test_the_measure_serves_from_a_fresh_folder_of_a_teams_own(tmp_path):
+    """As the page says: the same file in a package, one line of the eval, a table, and a file of ratings."""
+    texts = dict(recipes())
+    rows = [f"t{k},{'yes' if k % 2 else 'no'},no,{'no' if k % 3 else 'yes'}" for k in range(60)]
+    home, eval_ = "our_judges.yes_rate", texts["evals/test_fit_for_client.py"]
+    eval_ = eval_.replace(', protocol="fit_for_client"', "").replace(
+        "from recuse.measures import", f"from {home} import"
+    )
+    files = {
+        "our_judges/__init__.py": "", "our_judges/yes_rate.py": texts["recuse/metrics/yes_rate.py"],
+        "evals/test_fit_for_client.py": eval_, "evals/gates.toml": texts["evals/gates.toml"],
+        "ratings.csv": "\n".join(["item,human,judge_a,judge_b", *rows]),
+        "pyproject.toml": '[tool.pytest.ini_options]\npythonpath = ["."]\n',
+    }  # fmt: skip
+    assert f"`from {home} import yes_rate`" in (ROOT / "docs" / "recipes.md").read_text(encoding="utf-8")
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "evals", "--ratings", "ratings.csv", "-p", "no:cacheprovider"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=False)
+    results = json.loads((tmp_path / "reports" / "results.json").read_text(encoding="utf-8"))
+    assert {v["subject"]["judge"]: v["outcome"] for v in results["verdicts"]} == {"judge_a": "fail", "judge_b": "pass"}
+
+
 @pytest.mark.slow("copies of the repository")
 def test_the_gate_keeps_the_rules_for_gates_and_its_question_has_its_row(repository):
     assert "failed" not in (output := run(repository, "tests/gates/test_shipped_gates.py", "-q")), output
