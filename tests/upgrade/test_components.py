@@ -10,7 +10,9 @@ import pytest
 from scipy import stats
 
 from recuse.metrics.upgrade import Upgrade, measure_upgrade
+from recuse.metrics.upgrade.against_people import Further
 from recuse.metrics.upgrade.change import Hidden, mean_change
+from recuse.metrics.upgrade.people import _Kappas
 from recuse.ratings import Nominal, Numeric, Ordinal, Ratings
 from recuse.statistics.distributions import Student
 from recuse.statistics.multiplicity import Folded, Largest
@@ -52,6 +54,8 @@ def test_shift_is_the_paired_t_test():
     theirs = stats.ttest_rel(new, old).confidence_interval(0.9)
     assert (found.low, found.high) == pytest.approx((theirs.low, theirs.high))
     assert (found.detail["incumbent"], found.detail["candidate"]) == pytest.approx((old.mean(), new.mean()))
+    found_at = stats.t(39).ppf(0.95) + stats.t(39).ppf(0.8)  # 80 % power at 5 %, one-sided
+    assert found.detail["smallest"] == pytest.approx(found_at * stats.sem(new - old))
 
 
 def test_swapping_the_judges_turns_the_sign():
@@ -163,6 +167,11 @@ def test_noise_between_two_repeats_takes_nothing_from_agreement():
     noisy = [[x + (1 if k % 4 < 2 else -1), x + (1 if k % 2 else -1)] for k, x in enumerate(truth)]
     twice = [[x, x] for x in truth]
     assert changes(frame(old=twice, new=noisy, p_ann=truth))["upgrade_agreement",].value == pytest.approx(0, abs=1e-9)
+    above = [x + 1 for x in truth]  # whoever says the same twice is measured as if asked once
+    single, double = (changes(frame(old=old, new=new, p_ann=truth))["upgrade_agreement",] for old, new in
+                      ((above, truth), ([[x, x] for x in above], twice)))  # fmt: skip
+    assert single.value == pytest.approx(double.value)
+    assert single.value > 0.05
     once = changes(frame(old=truth, new=[one for one, _ in noisy], p_ann=truth))["upgrade_agreement",]
     assert once.value < -0.1  # what is asked once cannot be told from error
 
@@ -175,12 +184,134 @@ def test_who_leaves_texts_out_gains_nothing_by_it():
     assert found.value == pytest.approx(-0.5)
 
 
+@pytest.mark.parametrize("swapped", [False, True])
+def test_each_judges_kappa_counts_by_the_share_that_it_answers_itself(swapped):
+    """The one answers 60 of 100 texts and errs on none, the other 90 and errs on a quarter of those of both."""
+    truth = np.arange(100) % 10.0
+    few = [None if k < 40 else x for k, x in enumerate(truth)]
+    many = [None if k >= 90 else (x + 3) % 10 if k % 4 == 0 else x for k, x in enumerate(truth)]
+    x, y = (np.array(given[40:90], dtype=float) for given in (many, truth))
+    kappa = 1 - ((x - y) ** 2).mean() / ((x[:, None] - y) ** 2).mean()
+    old, new = (many, few) if swapped else (few, many)
+    found = changes(frame(old=old, new=new, p_ann=truth))["upgrade_agreement",]
+    gain = 0.9 * kappa - 0.6
+    assert found.value == pytest.approx(-gain if swapped else gain)
+    assert found.distribution.value == pytest.approx(found.value)
+
+
+@pytest.mark.parametrize("together", [1, 2])
+def test_two_judges_that_never_differ_may_differ_on_the_next_text(together):
+    """Both a point above the person: one text, or cluster, in which one of them is two points off; none was seen."""
+    truth = np.arange(60) % 10.0
+    table = frame(old=truth + 1, new=truth + 1, p_ann=truth)
+    texts = pd.DataFrame({"item": [f"t{k}" for k in range(60)], "cluster": np.arange(60) // together})
+    found = changes(table, scales=Numeric(0, 11, 1), texts=texts)["upgrade_agreement",]
+    expected = ((truth[:, None] + 1 - truth) ** 2).mean()
+    assert found.distribution.se == pytest.approx((2**2 - 1**2) / expected / (60 / together))
+
+
+def test_texts_of_a_cluster_that_are_copies_count_once():
+    """Value and error of 60 texts, whether each stands once or twice in a cluster of its own."""
+    rng = np.random.default_rng(3)
+    truth = np.arange(60) % 10.0
+    old, new = (truth + rng.integers(0, 3, 60) for _ in range(2))
+    once = changes(frame(old=old, new=new, p_ann=truth), Numeric(0, 11, 1))["upgrade_agreement",]
+    texts = pd.DataFrame({"item": [f"t{k}" for k in range(120)], "cluster": np.arange(120) // 2})
+    table = frame(old=np.repeat(old, 2), new=np.repeat(new, 2), p_ann=np.repeat(truth, 2))
+    twice = changes(table, Numeric(0, 11, 1), texts=texts)["upgrade_agreement",]
+    assert (twice.value, twice.distribution.se) == pytest.approx((once.value, once.distribution.se))
+
+
+def test_most_texts_asked_twice_are_enough_to_tell_noise_from_error():
+    """Three in five of them; the candidate's two answers stray in all four ways."""
+    truth, new, places = [2.0 + k % 7 for k in range(140)], [], iter(range(140))
+    for k, x in enumerate(truth):
+        n = next(places) if k // 7 % 5 < 3 else None
+        new.append(x if n is None else [x + (1 if n // 7 % 2 else -1), x + (1 if n // 14 % 2 else -1)])
+    old = [x if k // 7 % 5 >= 3 else [x, x] for k, x in enumerate(truth)]
+    found = changes(frame(old=old, new=new, p_ann=truth))["upgrade_agreement",]
+    assert found.value == pytest.approx(0, abs=1e-9)
+
+
+def test_who_keeps_peoples_order_better_gains():
+    truth = np.arange(60) % 10.0
+    old = np.where(np.arange(60) % 3 == 0, 9 - truth, truth)
+    there, back = (changes(frame(old=a, new=b, p_ann=truth))["upgrade_human_order",]
+                   for a, b in ((old, truth), (truth, old)))  # fmt: skip
+    assert there.value == pytest.approx(1 - stats.spearmanr(old, truth).statistic)
+    assert back.value == pytest.approx(-there.value)
+
+
+@pytest.mark.parametrize(("texts", "defined"), [(3, False), (4, True)])
+def test_an_order_takes_four_texts(texts, defined):
+    truth = np.arange(float(texts))
+    assert changes(frame(old=truth, new=truth, p_ann=truth))["upgrade_human_order",].defined == defined
+
+
+def test_what_a_rare_distance_from_people_may_become_is_twice_the_scale_for_two_judges():
+    """Both far off on three texts of sixty: the sum of the two distances ends at twice the range."""
+    truth = np.zeros(60)
+    far = np.where(np.arange(60) < 3, 10.0, 0.0)
+    distribution = changes(frame(old=far, new=far, p_ann=truth))["upgrade_human_offset",].distribution
+    assert (distribution.sum.value, distribution.sum.span) == (1.0, 20.0)
+    assert distribution.sum.up.successes == pytest.approx(3)
+
+
+def test_one_more_disagreement_costs_what_the_rarer_option_makes_of_it():
+    """Options: 1 / E of the judge whose chance agreement leaves least."""
+    words = {"old": "p" * 36 + "f" * 4, "new": "pf" * 20, "p_ann": "p" * 30 + "f" * 10}
+    rows = [(who, "person" if who == "p_ann" else "judge", f"t{k}", {"p": "pass", "f": "fail"}[one])
+            for who, said in words.items() for k, one in enumerate(said)]  # fmt: skip
+    table = pd.DataFrame(rows, columns=["rater", "kind", "item", "response"])
+    [pair] = Upgrade.within(Ratings.of(table, scales=Ordinal(("fail", "pass"))), "old", "new").pairs()
+    kappas = _Kappas.on(pair.answers, np.ones(40, dtype=bool))
+    assert kappas.one_text(kappas.shares.sum(axis=0)[None]) == pytest.approx(1 / (0.9 * 0.25 + 0.1 * 0.75))
+
+
+def test_a_score_on_the_threshold_is_at_or_above_it():
+    found = changes(frame(old=[4.0] * 20, new=[3.0] * 5 + [4.0] * 5 + [5.0] * 10), thresholds=(4,))
+    assert found["upgrade_flips",].value == 0.25
+
+
 def test_the_worst_slice_is_named():
     old = [5.0] * 40
     table = frame(old=old, new=[5.0 if k % 2 else 8.0 for k in range(40)])
     table["target"] = ["A" if int(item[1:]) % 2 else "B" for item in table["item"]]
     found = changes(table)["upgrade_slice_shift",]
     assert (found.detail["slice"], found.value) == ({"column": "target", "level": "B"}, 3.0)
+
+
+@pytest.mark.parametrize("worse", ["A", "B"])
+def test_the_slice_on_which_agreement_is_lost_is_named_with_the_loss(worse):
+    """A tenth of the scale is lost on it, and two tenths are won on the other."""
+    truth = [float(k % 8) for k in range(40)]
+    lost = [(k % 2 == 1) == (worse == "A") for k in range(40)]
+    old = [x if one else x + 2 for x, one in zip(truth, lost, strict=True)]
+    new = [x + 1 if one else x for x, one in zip(truth, lost, strict=True)]
+    table = frame(old=old, new=new, p_ann=truth)
+    table["target"] = ["A" if int(item[1:]) % 2 else "B" for item in table["item"]]
+    found = changes(table)["upgrade_slice_agreement",]
+    assert (found.detail["slice"]["level"], found.value) == (worse, pytest.approx(0.1))
+
+
+@pytest.mark.parametrize(("texts", "looked"), [(11, False), (12, True)])
+def test_a_slice_is_looked_at_from_twelve_texts_on(texts, looked):
+    table = frame(old=[5.0] * 40, new=[6.0] * 40)
+    table["target"] = ["A" if int(item[1:]) < texts else "B" for item in table["item"]]
+    found = changes(table)["upgrade_slice_shift",]
+    assert ("A" in {one["level"] for one in found.detail["slices"]}) == looked
+    assert ("A" in {one["level"] for one in found.detail["too_small"]}) == (not looked)
+
+
+def test_an_order_that_is_the_same_may_have_two_neighbours_swapped_next():
+    truth = np.arange(60) % 10.0
+    found = changes(frame(old=truth, new=truth, p_ann=truth))["upgrade_human_order",]
+    assert (found.value, found.distribution.se) == (0.0, pytest.approx(60**-1.5))
+
+
+def test_where_all_texts_move_alike_one_that_does_not_is_what_could_come():
+    found = mean_change(np.full(20, -0.5), None, np.arange(20), None, span=1.0)
+    assert (found.value, found.se, found.df) == (-0.5, 0.5 / 20, 19)
 
 
 def test_all_slices_must_pass_and_one_that_fails_is_corrected():
@@ -251,6 +382,8 @@ def test_an_incumbent_that_wrote_nothing_has_no_favour_to_take_off():
     assert alone.value > 1
     assert found.value == pytest.approx(alone.value)
     assert (found.low, found.high) == pytest.approx(alone.distribution.interval(0.9))
+    low, high = alone.distribution.interval(0.95)  # 80 % power at 5 %, one-sided
+    assert found.detail["smallest"] == pytest.approx((high - low) / 2 * (1.645 + 0.842) / 1.96, rel=1e-3)
 
 
 def test_a_candidate_that_wrote_nothing_is_not_asked_for_favour():
@@ -260,7 +393,11 @@ def test_a_candidate_that_wrote_nothing_is_not_asked_for_favour():
         assert not [key for key in changes(table, authors=authors) if key[0] == "upgrade_self_preference"]
 
 
-@pytest.mark.parametrize("make", [lambda d: Hidden(d, 0.2, 0.1), Folded, lambda d: Largest((d, d), both=False)])
+@pytest.mark.parametrize(
+    "make",
+    [lambda d: Hidden(d, 0.2, 0.1), Folded, lambda d: Largest((d, d), both=False),
+     lambda d: Further(d, Student(0.3, 0.1, 20.0), Student(1.3, 0.1, 20.0))],
+)  # fmt: skip
 def test_the_p_value_at_an_end_is_the_tail(make):
     """An end of the 90 % interval is the limit that is just reached at 5 %, whatever widens the interval."""
     distribution = make(Student(0.8, 0.1, 20.0))

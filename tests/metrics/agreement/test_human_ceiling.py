@@ -11,7 +11,7 @@ import pytest
 from simulated_raters import NAN, World, answers_from
 
 from recuse.metrics import agreement_estimates as agreement_example
-from recuse.metrics.human_ceiling import human_ceiling
+from recuse.metrics.human_ceiling import OneMorePerson, _table, human_ceiling
 from recuse.ratings import Nominal, Numeric, Ordinal, Ratings
 from recuse.statistics.agreement import correlation, options
 
@@ -74,6 +74,11 @@ def test_an_unanswered_text_counts_as_a_guess():
     found = ceiling_of(answers_from(gaps, world.people), 0, 0.1)
     assert found.detail["answered"] == pytest.approx(0.9)
     assert found.detail["judge_human"] == pytest.approx(0.9 * whole.detail["judge_human"], abs=0.04)
+    given, people = np.isfinite(gaps), world.people.mean(axis=0)
+    says, they = gaps[given].mean(), people.mean()  # kappa of what it answers, chance by everybody's shares
+    apart = np.abs(gaps[given] - people[given]).mean() / (says * (1 - they) + they * (1 - says))
+    assert found.detail["judge_human"] == pytest.approx(0.9 * (1 - apart))
+    assert found.detail["answered_only"] == pytest.approx(1 - apart - found.detail["human_human"])
     assert found.n_excluded == 40
     assert found.n == 400
 
@@ -120,6 +125,53 @@ def test_clusters_leave_together():
     often = ceiling_of(answers_from(np.repeat(judge, 5), np.repeat(world.people, 5, axis=1), clusters=topics), 0, 0.1)
     assert (often.low, often.high) == pytest.approx((once.low, once.high))
     assert often.over == "clusters"
+    assert 0.1 < once.detail["power"] < 0.9
+    assert often.detail["power"] == pytest.approx(once.detail["power"], abs=0.01)
+
+
+def test_a_slip_costs_what_the_rarer_coefficient_makes_of_it():
+    """One of 40 texts beyond what was seen: 1 / E of the coefficient whose chance agreement leaves least."""
+    ann, judge = np.repeat([1.0, 0.0], [30, 10]), np.repeat([1.0, 0.0], [38, 2])
+    table = _table(answers_from(judge, [ann, ann]), 0, None)
+    apart = 0.95 * 0.25 + 0.05 * 0.75, 2 * 0.75 * 0.25
+    assert table.one_slip(table.shares.sum(axis=0)) == pytest.approx(1 / min(apart))
+    assert table.persons_slip(table.shares.sum(axis=0)) == pytest.approx(1 / apart[1])
+
+
+def test_a_slip_of_numbers_is_a_step_squared():
+    ann = np.arange(36) % 6 * 2.0
+    table = _table(answers_from(ann, [ann, ann], scale=Numeric(0, 10, 2)), 0, None)
+    assert table.one_slip(table.shares.sum(axis=0)) == pytest.approx(2**2 / (2 * ann.var()))
+
+
+def test_the_moments_of_one_more_answer():
+    """0 in nine of ten cases, else 1: about the mean .1, third and fourth power by hand."""
+    found = OneMorePerson._of(np.array([[0.9, 0.1]]), np.array([[0.0, 1.0]]), None)
+    third, fourth = 0.9 * -(0.1**3) + 0.1 * 0.9**3, 0.9 * 0.1**4 + 0.1 * 0.9**4
+    assert (found.variance, found.skew, found.kurtosis) == pytest.approx((0.09, third / 0.09**1.5, fourth / 0.09**2))
+
+
+def test_one_more_persons_number_changes_as_much_as_a_third_persons_does():
+    """Texts and people's errors normal, of one variance each: what is predicted from two, and what the third does."""
+    rng = np.random.default_rng(1)
+    quality = rng.normal(size=40_000)
+    one, other, third = quality + rng.normal(size=(3, len(quality)))
+    mean, squares, among = (one + other) / 2, (one**2 + other**2) / 2, (one - other) ** 2
+    found = OneMorePerson.of_numbers(mean, squares, np.full(len(mean), 2.0), among, None)
+    kappa, spread = 0.5, 2.0
+    apart, leaning = third**2 - 2 * mean * third + squares - among, third**2 - squares
+    assert found.variance == pytest.approx(np.var((apart - (1 - kappa) * leaning) / (2 * spread)), rel=0.05)
+
+
+@pytest.mark.parametrize(("texts", "few"), [(29, True), (30, False)])
+def test_fewer_than_thirty_texts_are_provisional(texts, few):
+    ann = np.arange(texts) % 2.0
+    assert ("provisional" in ceiling_of(answers_from(ann, [ann, ann]), 0, 0.1).note) == few
+
+
+def test_twenty_texts_are_enough():
+    ann = np.repeat([1.0, 0.0], 10)
+    assert ceiling_of(answers_from(ann, [ann, ann]), 0, 0.1).value == 0.0
 
 
 @pytest.mark.parametrize("scale", [Nominal(("x", "y", "z")), Ordinal(("x", "y", "z"))])
