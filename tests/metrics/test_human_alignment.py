@@ -182,6 +182,14 @@ def test_offset_from_people_item_by_item_is_the_paired_t_test(rate, make_frame):
     assert "against these 2 people" in found.note
 
 
+@pytest.mark.parametrize(("count", "few"), [(2, True), (3, True), (4, False)])
+def test_two_or_three_people_are_named_as_these(rate, make_frame, count, few):
+    level = {f"i{k}": float(k % 5 + 2) for k in range(12)}
+    persons = {f"p{k}": {item: value + k for item, value in level.items()} for k in range(count)}
+    found = human_alignment.human_offset(rate(crowd(make_frame, {"x": level}, persons))).of(judge="x")
+    assert (f"against these {count} people" in found.note) == few
+
+
 @pytest.mark.parametrize("texts", [60, 300, 2000, 20_000])
 def test_more_texts_never_lose_an_offset_and_never_make_a_trifle_one(rate, texts):
     """Three people who lean by -.5, 0 and +.5 on 1-5, as three people of one corpus do, and the limit of +-.24: a judge

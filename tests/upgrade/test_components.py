@@ -11,10 +11,12 @@ from scipy import stats
 
 from recuse.metrics.upgrade import Upgrade, measure_upgrade
 from recuse.metrics.upgrade.against_people import Further
-from recuse.metrics.upgrade.change import Hidden, mean_change
+from recuse.metrics.upgrade.change import Hidden, RareChange, mean_change
 from recuse.metrics.upgrade.people import _Kappas
 from recuse.ratings import Nominal, Numeric, Ordinal, Ratings
-from recuse.statistics.distributions import Student
+from recuse.statistics.agreement.coefficient_intervals import Difference
+from recuse.statistics.clusters import OverClusters
+from recuse.statistics.distributions import Binomial, Student
 from recuse.statistics.multiplicity import Folded, Largest
 
 TENS = Numeric(0, 10, 1)
@@ -233,6 +235,43 @@ def test_most_texts_asked_twice_are_enough_to_tell_noise_from_error():
     assert found.value == pytest.approx(0, abs=1e-9)
 
 
+def test_an_order_less_the_incumbents_with_itself_has_its_interval_about_the_difference():
+    rng = np.random.default_rng(4)
+    truth = np.arange(60) % 10.0
+    old = [[x, float(np.clip(x + rng.integers(-2, 3), 0, 9))] for x in truth]
+    new = [[x, x] for x in np.where(np.arange(60) % 3 == 0, 9 - truth, truth)]
+    found = changes(frame(old=old, new=new))["upgrade_order",]
+    assert found.value < -0.2
+    assert found.distribution.value == pytest.approx(found.value)
+    assert found.low < found.value < found.high
+
+
+@pytest.mark.parametrize(("lost", "told_apart"), [(2, False), (3, True)])
+def test_three_lost_texts_tell_whether_they_differ_from_the_others(lost, told_apart):
+    """The texts that the candidate did not answer have the incumbent's usual score: they hide less than the scale
+    allows, which two of them do not show."""
+    old = 4.0 + np.arange(60) % 3
+    new = [None if k < lost else x for k, x in enumerate(old)]
+    hidden = changes(frame(old=old, new=new))["upgrade_shift",].detail["hidden"][1]
+    widest = sum(10 - x for x in old[:lost]) / 60
+    assert (hidden < widest - 0.01) == told_apart
+    assert told_apart or hidden == pytest.approx(widest)
+
+
+def test_a_right_response_counts_for_who_answered_all_of_its_item():
+    """Ten items of two responses; the candidate leaves the wrong one of four without an answer."""
+    rows = [(who, f"q{k}", side, 8.0 if side == "a" else 3.0, who == "new" and k < 4 and side == "b")
+            for who in ("old", "new") for k in range(10) for side in "ab"]  # fmt: skip
+    table = pd.DataFrame(rows, columns=["judge", "item", "target", "score", "lost"])
+    table["status"] = np.where(table["lost"], "refused", "ok")
+    table["score"] = table["score"].where(~table["lost"])
+    texts = (
+        table[["item", "target"]].drop_duplicates().assign(gold=lambda t: (t["target"] == "a").astype(int).astype(str))
+    )
+    found = changes(table.drop(columns="lost"), texts=texts)["upgrade_right_answers",]
+    assert (found.detail["incumbent"], found.detail["candidate"]) == (1.0, 0.6)
+
+
 def test_who_keeps_peoples_order_better_gains():
     truth = np.arange(60) % 10.0
     old = np.where(np.arange(60) % 3 == 0, 9 - truth, truth)
@@ -240,6 +279,25 @@ def test_who_keeps_peoples_order_better_gains():
                    for a, b in ((old, truth), (truth, old)))  # fmt: skip
     assert there.value == pytest.approx(1 - stats.spearmanr(old, truth).statistic)
     assert back.value == pytest.approx(-there.value)
+    assert there.distribution.value == pytest.approx(there.value)
+
+
+def test_what_texts_could_hide_counts_on_both_sides_of_a_distance_and_in_what_can_be_found():
+    """Two texts without an answer, whose scores lie nearer to one end: the larger of the two counts."""
+    old = 2.0 + np.arange(60) % 3
+    found = changes(frame(old=old, new=[None, None, *old[2:]], p_ann=old))["upgrade_human_offset",].distribution
+    assert found.down == found.up == pytest.approx(sum(10 - x for x in old[:2]) / 60)
+    seen = Student(0.8, 0.1, 20.0)
+    assert Hidden(seen, 0.2, 0.1).half_width_at(1.0) == pytest.approx(seen.half_width_at(1.0) + 0.2)
+
+
+def test_shares_that_move_up_and_down_exclude_each_other():
+    """A text goes one way only, so the two shares hang together below 0, and their difference varies more."""
+    up, down = Binomial(6, 60), Binomial(9, 60)
+    low, high = RareChange(-0.05, up, down, 1.0).interval(0.9)
+    alone = Difference((0.1, 0.15), up, down, 0.0, 59).interval(0.9)
+    assert low < alone[0]
+    assert high > alone[1]
 
 
 @pytest.mark.parametrize(("texts", "defined"), [(3, False), (4, True)])
@@ -307,6 +365,13 @@ def test_an_order_that_is_the_same_may_have_two_neighbours_swapped_next():
     truth = np.arange(60) % 10.0
     found = changes(frame(old=truth, new=truth, p_ann=truth))["upgrade_human_order",]
     assert (found.value, found.distribution.se) == (0.0, pytest.approx(60**-1.5))
+
+
+@pytest.mark.parametrize(("moved", "kind"), [(9, RareChange), (10, OverClusters)])
+def test_fewer_than_ten_texts_that_move_say_little_of_the_next(moved, kind):
+    found = mean_change(np.where(np.arange(60) < moved, 0.5, 0.0), None, np.arange(60), None, span=1.0)
+    assert isinstance(found, kind)
+    assert found.value == pytest.approx(moved / 120)
 
 
 def test_where_all_texts_move_alike_one_that_does_not_is_what_could_come():

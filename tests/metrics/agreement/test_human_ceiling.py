@@ -11,6 +11,7 @@ import pytest
 from simulated_raters import NAN, World, answers_from
 
 from recuse.metrics import agreement_estimates as agreement_example
+from recuse.metrics.human_alignment import human_offset
 from recuse.metrics.human_ceiling import OneMorePerson, _table, human_ceiling
 from recuse.ratings import Nominal, Numeric, Ordinal, Ratings
 from recuse.statistics.agreement import correlation, options
@@ -377,3 +378,39 @@ def test_right_answers_alone_are_nobody_to_be_as_good_as():
     key = ["pass", "fail"] * 30
     found = human_ceiling(beside_key(key, key, scale=Ordinal(("fail", "pass")))).of(judge="judge")
     assert "no text was rated by two people and the judge" in found.note
+
+
+# --------------------------------------------------------------------------- labels that were chosen by group
+
+
+def labelled(judge, people, label, group, scale):
+    """A judge of all texts, and people of those with a label; each text of a group."""
+    raters = {"judge": np.ones(len(judge), dtype=bool), **dict.fromkeys(people, label)}
+    rows = [(who, "judge" if who == "judge" else "person", f"t{k}", float({"judge": judge, **people}[who][k]))
+            for who, there in raters.items() for k in np.flatnonzero(there)]  # fmt: skip
+    texts = pd.DataFrame({"item": [f"t{k}" for k in range(len(judge))], "target": "", "label_group": group})
+    table = pd.DataFrame(rows, columns=["rater", "kind", "item", "score"])
+    return Ratings.of(table, scales=scale, texts=texts if len(set(group)) > 1 else None)
+
+
+def test_a_label_counts_by_the_texts_that_it_stands_for():
+    """Ten of 100 texts of one group have a label and lie a point above it, 90 of the other's 100 lie on it."""
+    level, first = np.arange(200) % 5 + 1.0, np.arange(200) < 100
+    label = np.where(first, np.arange(200) % 10 == 0, np.arange(200) % 10 != 0)
+    ratings = labelled(level + first, {"ann": level}, label, np.where(first, "a", "b"), Numeric(1, 6, 1))
+    assert human_offset(ratings).of(judge="judge").value == pytest.approx(0.5)
+
+
+def test_where_all_groups_are_labelled_alike_the_interval_is_that_of_the_labels():
+    rng = np.random.default_rng(2)
+    quality = rng.normal(4, 1.5, 400)
+    judge, ann, bea = np.clip(np.round(quality + rng.normal(0, 0.8, (3, 400))), 0, 10)
+    half, group = np.arange(400) % 4 < 2, np.where(np.arange(400) % 2, "a", "b")
+    chosen, plain = (
+        human_ceiling(labelled(*given, Numeric(0, 10, 1))).of(judge="judge")
+        for given in ((judge, {"ann": ann, "bea": bea}, half, group),
+                      (judge[half], {"ann": ann[half], "bea": bea[half]}, np.ones(200, dtype=bool), group[half] == ""))
+    )  # fmt: skip
+    assert chosen.n == plain.n == 200
+    assert chosen.value == pytest.approx(plain.value)
+    assert chosen.high - chosen.low == pytest.approx(plain.high - plain.low, rel=0.1)
