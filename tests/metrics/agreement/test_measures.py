@@ -14,7 +14,7 @@ from recuse.metrics import coverage as unanswered
 from recuse.metrics.agreement import COEFFICIENTS, coefficient, every_coefficient
 from recuse.metrics.agreement_estimates import gain_over_constant, rated
 from recuse.metrics.human_alignment import human_offset
-from recuse.ratings import Nominal, Numeric, Ordinal, Ratings
+from recuse.ratings import Nominal, Numeric, Ordinal, Ratings, folding
 from recuse.schema import RecuseError
 from recuse.statistics.agreement import correlation, icc, krippendorff, options
 
@@ -340,28 +340,31 @@ def test_one_person_has_nobody_to_agree_with(pass_fail):
 
 
 @pytest.mark.parametrize("words", [("fail", "pass"), (1, 2, 3, 4, 5)])
-def test_an_item_that_stands_for_several_counts_as_so_many(words):
+def test_an_item_that_stands_for_several_counts_as_so_many(words, monkeypatch):
     """Every coefficient and the offset, with interval and picture, of patterns with counts and of a row for each."""
     rng = np.random.default_rng(1)
-    patterns = pd.DataFrame({"item": [f"t{k}" for k in range(40)], "n": rng.integers(1, 6, 40)})
-    quality = rng.integers(len(words), size=40)
+    quality = rng.integers(len(words), size=300)
+    table = pd.DataFrame({"item": range(300)})
     for name in ("ann", "judge"):
-        said = np.where(rng.random(40) < 0.7, quality, rng.integers(len(words), size=40))
-        patterns[name] = np.array(words, object)[said]
-    rows = patterns.loc[patterns.index.repeat(patterns["n"])].drop(columns="n").assign(item=lambda t: range(len(t)))
-    scale = "fail<pass" if words[0] == "fail" else "1-5"
-    counted, single = (
-        face.read(table, people=["ann"], judges=["judge"], scale=scale, item="item", **more)
-        for table, more in ((patterns, {"count": "n"}), (rows, {}))
-    )
-    compared = 0
-    for one, other in zip([*every_coefficient(counted), human_offset(counted)],
-                          [*every_coefficient(single), human_offset(single)], strict=True):  # fmt: skip
-        mine, its = one.of(judge="judge"), other.of(judge="judge")
+        said = np.where(rng.random(300) < 0.7, quality, rng.integers(len(words), size=300))
+        table[name] = np.array(words, object)[said]
+
+    def measured():
+        scale = "fail<pass" if words[0] == "fail" else "1-5"
+        ratings = face.read(table, people=["ann"], judges=["judge"], scale=scale)
+        families = [*every_coefficient(ratings), human_offset(ratings)]
+        return ratings.folded().times, [family.of(judge="judge") for family in families]
+
+    nothing, singly = measured()
+    monkeypatch.setattr(folding, "FOLDED_FROM", 1)
+    monkeypatch.setattr(folding, "ALIKE", 0)
+    times, counted = measured()
+    assert nothing is None
+    assert len(times) <= len(words) ** 2
+    assert len(singly) > 6
+    for mine, its in zip(counted, singly, strict=True):
         assert (mine.value, mine.low, mine.high) == pytest.approx((its.value, its.low, its.high), nan_ok=True)
         assert (mine.metric, mine.n) == (its.metric, its.n)
         for name in ("pairs", "values", "cases"):
             if name in its.detail:
                 assert np.array(mine.detail[name], float) == pytest.approx(np.array(its.detail[name], float))
-        compared += 1
-    assert compared > 6
