@@ -14,7 +14,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DEFENCES = ("string_matching", "statistical_filter")
+FITTED = "text filters"
 
 
 def text_blocks(ratings: Ratings) -> Blocks:
@@ -41,8 +42,8 @@ def text_blocks(ratings: Ratings) -> Blocks:
     others, and gives no answer where fewer than three are left.
     """
     attacked, clean = texts_of(ratings, "attacked"), texts_of(ratings.beside("scores"), "clean")
-    groups = _by_cluster(clean)
-    return Blocks(_read(attacked, groups), _read(clean, groups))
+    filters = ratings.remember(FITTED, lambda: cache(partial(_filters, _by_cluster(clean))))
+    return Blocks(_read(attacked, filters), _read(clean, filters))
 
 
 def texts_of(ratings: Ratings | None, what: str) -> pd.DataFrame:
@@ -61,24 +62,28 @@ def _by_cluster(clean: pd.DataFrame) -> dict[str, list[str]]:
     return {str(name): list(map(str, texts)) for name, texts in clean.groupby("cluster", sort=False)["text"]}
 
 
-def _filters(clean: Mapping[str, Sequence[str]], cluster: str) -> dict[str, Callable[[str], bool]]:
-    """Each filter as it reads the texts of a cluster; the statistical one is fitted on the others, where enough are
-    left."""
-    filters: dict[str, Callable[[str], bool]] = {"string_matching": lambda text: bool(string_matching(text))}
+Filters = Callable[[str], Mapping[str, Callable[..., bool]]]
+"""Of a cluster, each filter as it reads the cluster's texts, in one part or several with a blank between."""
+
+
+def _filters(clean: Mapping[str, Sequence[str]], cluster: str) -> dict[str, Callable[..., bool]]:
+    """The statistical one is fitted on the texts of the other clusters, where enough are left."""
+    filters: dict[str, Callable[..., bool]] = {"string_matching": lambda *parts: bool(string_matching(" ".join(parts)))}
     if len(clean.keys() - {cluster}) >= FEWEST:
         filters["statistical_filter"] = StatisticalFilter.fit(clean, without=cluster).suspicious
     return filters
 
 
-def _read(table: pd.DataFrame, clean: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+def _read(table: pd.DataFrame, filters: Filters) -> pd.DataFrame:
     import pandas as pd
 
-    blocked = pd.DataFrame(None, index=table.index, columns=list(DEFENCES), dtype=object)
-    for cluster, texts in table.groupby("cluster", sort=False)["text"]:
-        for name, blocks in _filters(clean, str(cluster)).items():
-            blocked.loc[texts.index, name] = [blocks(str(text)) for text in texts]
-    where = table[["item", "target", "cluster"]]
-    return pd.concat([where.assign(defence=name, blocked=blocked[name]) for name in DEFENCES], ignore_index=True)
+    where, texts = table[["item", "target", "cluster"]], list(map(str, table["text"]))
+    reading = [filters(str(cluster)) for cluster in table["cluster"]]
+    return pd.concat([
+        where.assign(defence=name, blocked=np.array(
+            [own[name](text) if name in own else None for own, text in zip(reading, texts, strict=True)], dtype=object
+        )) for name in DEFENCES
+    ], ignore_index=True)  # fmt: skip
 
 
 # --------------------------------------------------------------------------- statistics of the text
@@ -114,42 +119,53 @@ class StatisticalFilter:
                 "a statistical filter is fitted on clean texts of three clusters or more (stories, topics); got "
                 f"{len(kept)}"
             )
-        clusters = Counter(word for texts in kept.values() for word in {w for text in texts for w in _counted(text)[0]})
+        words = (set().union(*(_counted(text)[0] for text in texts)) for texts in kept.values())
+        clusters = Counter(itertools.chain.from_iterable(words))
         usual = frozenset(word for word, count in clusters.items() if count > 1)
-        table = np.array([_features(text, usual) for texts in kept.values() for text in texts])
+        table = np.array([_features(usual, text) for texts in kept.values() for text in texts])
         return cls(frozenset(clusters), table.mean(axis=0), np.maximum(table.std(axis=0, ddof=1), FLOOR))
 
-    def suspicious(self, text: str) -> bool:
-        """Whether any feature lies more than `limit` standard deviations above the clean mean."""
-        return bool(((_features(text, self.vocabulary) - self.mean) / self.sd > self.limit).any())
+    def suspicious(self, *parts: str) -> bool:
+        """Whether any feature of a text, given whole or in parts, lies more than `limit` standard deviations above the
+        clean mean."""
+        return bool(((np.array(_features(self.vocabulary, *parts)) - self.mean) / self.sd > self.limit).any())
 
 
 @lru_cache(maxsize=32_768)
-def _counted(text: str) -> tuple[tuple[str, ...], tuple[float, ...]]:
-    """The words of a text, and all features but the share of rare ones; kept, because every fit and the verdict ask
-    for it."""
+def _counted(*parts: str) -> tuple[tuple[str, ...], tuple[float, ...]]:
+    """The words of a text, given whole or in parts with a blank between, and all features but the share of rare words;
+    kept, because every fit and the verdict ask for it."""
+    each, visible, letters, capitals = zip(*map(_counts, parts), strict=True)
+    words, known = tuple(itertools.chain(*each)), sum(letters)
+    others = 1 - known / max(sum(visible), 1)
+    return words, (others, max(map(len, words), default=0), math.log(len(words) + 1), sum(capitals) / max(known, 1))
+
+
+@lru_cache(maxsize=32_768)
+def _counts(text: str) -> tuple[tuple[str, ...], int, int, int]:
+    """The words of a text or of a part that many have; how many visible characters, letters and capitals it has."""
     words = tuple(map(sys.intern, map(str.lower, _WORD.findall(text))))  # one string per word, not per use
     letters = list(filter(str.isalpha, text))
-    others = 1 - len(letters) / max(sum(map(len, text.split())), 1)
-    capitals = sum(map(str.isupper, letters)) / max(len(letters), 1)
-    return words, (others, max(map(len, words), default=0), math.log(len(words) + 1), capitals)
+    visible, capitals = sum(map(len, text.split())), sum(map(str.isupper, letters))
+    return words, visible, len(letters), capitals
 
 
-def _features(text: str, known: frozenset[str]) -> Floats:
+def _features(known: frozenset[str], *parts: str) -> tuple[float, ...]:
     """In the order of `StatisticalFilter`."""
-    words, others = _counted(text)
-    return np.array([(len(words) - sum(map(known.__contains__, words))) / max(len(words), 1), *others])
+    words, others = _counted(*parts)
+    return (len(words) - sum(map(known.__contains__, words))) / max(len(words), 1), *others
 
 
 # --------------------------------------------------------------------------- string matching
 
-PHRASES: Mapping[str, re.Pattern[str]] = {
-    name: re.compile("|".join(patterns), re.MULTILINE)
+PHRASES: Mapping[str, list[tuple[re.Pattern[str], re.Pattern[str]]]] = {
+    name: [(re.compile(one.removeprefix(r"\b"), re.MULTILINE), re.compile(one, re.MULTILINE)) for one in patterns]
     for name, patterns in tomllib.loads(
         Path(__file__).with_name("injection_phrases.toml").read_text(encoding="utf-8")
     ).items()
 }
-"""Phrases common in published injections, by what they do, in lower case."""
+"""Phrases common in published injections, by what they do, in lower case; before each the same without a word boundary
+at its beginning, which is looked for in half the time: Python then goes by first letters."""
 _LOOK_ALIKES = {"\u0130": "i", "\u0131": "i", "\u017f": "s", "\u212a": "k"}  # what else is i, s or k in any case
 
 
@@ -158,7 +174,10 @@ def string_matching(text: str) -> tuple[str, ...]:
     for letter, plain in _LOOK_ALIKES.items():
         text = text.replace(letter, plain)
     lowered = text.lower()
-    return tuple(name for name, pattern in PHRASES.items() if pattern.search(lowered))
+    return tuple(
+        name for name, phrases in PHRASES.items()
+        if any(anywhere.search(lowered) and phrase.search(lowered) for anywhere, phrase in phrases)
+    )  # fmt: skip
 
 
 # --------------------------------------------------------------------------- how many payloads a filter finds
@@ -196,12 +215,13 @@ def detection_rate(ratings: Ratings) -> Estimates:
         raise RecuseError("there are no payloads to look for; name files of them in task.toml, [payloads]")
     clusters = _by_cluster(texts_of(ratings.beside("scores"), "clean"))
     endings = list(map(str, ratings.payloads["text"]))
+    filters = ratings.remember(FITTED, lambda: cache(partial(_filters, clusters)))
     flagged: dict[str, list[list[bool]]] = {name: [] for name in DEFENCES}  # of each cluster, by payload
     for cluster, texts in clusters.items():
-        for name, blocks in _filters(clusters, cluster).items():
+        for name, blocks in filters(cluster).items():
             if passed := [text for text in texts if not blocks(text)]:
                 turns = zip(itertools.cycle(passed), endings, strict=False)
-                flagged[name].append([blocks(f"{text} {ending}") for text, ending in turns])
+                flagged[name].append([blocks(*turn) for turn in turns])
     shares = {name: np.mean(flags, axis=0) if flags else np.nan for name, flags in flagged.items()}
     return Estimates(("defence", "payloads"), {
         (defence, name): _estimate(ratings.payloads.assign(hit=shares[defence]).query("held_out == @kind"))
