@@ -15,7 +15,7 @@ from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure, per_judge
 from recuse.ratings import COLUMNS, Ratings
 from recuse.ratings.answers import COMPARED, Answers, answers_of
-from recuse.ratings.array import grouped, mean_of
+from recuse.ratings.array import first_of, grouped, mean_of
 from recuse.ratings.text_slices import groups_on, label_weights
 from recuse.schema import STATUSES, Estimate, Estimates
 from recuse.schema.arrays import taken
@@ -48,7 +48,7 @@ def parse_rate(ratings: Ratings, criteria: tuple[str, ...] | None = None) -> Est
     0.5
     """
 
-    table, row = ratings.table, np.flatnonzero(ratings.table["kind"] == "judge")
+    table, row = ratings.table, np.flatnonzero(ratings.having("kind", "judge"))
     (items, item), (known, criterion), (statuses, status) = map(ratings.coded, ("item", "criterion", "status"))
     times = None if ratings.times is None else np.array([ratings.times[name] for name in items])[item][row]
     wanted = {known[code] for code in pd.unique(criterion[row]).tolist()} if criteria is None else {*criteria}
@@ -62,7 +62,7 @@ def parse_rate(ratings: Ratings, criteria: tuple[str, ...] | None = None) -> Est
     keys = ["rater", "task", "protocol", "target", *(name for name in table.columns if name not in COLUMNS)]
     same = [ratings.coded(name)[1][row] for name in keys]
     call = grouped(*same, np.where(unnamed, -2 - item, request)[row], table["repeat"].to_numpy()[row])
-    first = np.unique(call, return_index=True)[1]
+    first = first_of(call)
     words = [*dict.fromkeys([*statuses, "ok", "unparsed"])]
     complete = _criteria_in(call, criterion[row], is_wanted[row]) == due[row][first]
     outcome = np.where(complete, words.index("ok"), words.index("unparsed"))
@@ -75,7 +75,7 @@ def parse_rate(ratings: Ratings, criteria: tuple[str, ...] | None = None) -> Est
     counts = np.bincount(group * len(words) + outcome, each, minlength=(group.max(initial=-1) + 1) * len(words))
     return Estimates(("judge", *by[1:]), {
         key: replace(_rate(dict(zip(words, of, strict=True))), note=ENFORCED if key[0] in ratings.enforced else "")
-        for of, at in zip(counts.reshape(-1, len(words)).tolist(), np.unique(group, return_index=True)[1], strict=True)
+        for of, at in zip(counts.reshape(-1, len(words)).tolist(), first_of(group), strict=True)
         for key in [tuple(names[place[at]] for names, place in zip(levels, places, strict=True))]
     })  # fmt: skip
 

@@ -294,8 +294,7 @@ def people_on(part: Ratings, cells: Cells, ratings: Ratings) -> People:
 
 def _means(part: Ratings, cells: Cells) -> dict[str, Floats]:
     """Person -> mean of each text of the cells, on the ascending scale."""
-    table = part.table
-    rows = np.flatnonzero((table["kind"] == PERSON) & (table["criterion"] == part.criterion))
+    rows = np.flatnonzero(part.having("kind", PERSON) & part.having("criterion", part.criterion))
     if not len(rows):
         return {}
     item, target = (
@@ -308,7 +307,8 @@ def _means(part: Ratings, cells: Cells) -> dict[str, Floats]:
     names, everybody = part.coded("rater")
     names, person = recoded(names, everybody[rows])
     inside = place >= 0
-    means = moments_of((person * width + place)[inside], numbers(part, table, rows)[inside], len(names) * width).mean
+    values = numbers(part, part.table, rows)[inside]
+    means = moments_of((person * width + place)[inside], values, len(names) * width).mean
     return dict(zip(names, means.reshape(len(names), width), strict=True))
 
 

@@ -253,7 +253,7 @@ def _answers(part: Ratings, ratings: Ratings, needed: bool) -> Answers:
 
 def _rows(part: Ratings, *, person: bool) -> NDArray[np.intp]:
     """Places in the table of the answers to the one criterion, people's or judges'."""
-    return np.flatnonzero((part.table["kind"] == PERSON).eq(person) & (part.table["criterion"] == part.criterion))
+    return np.flatnonzero((part.having("kind", PERSON) == person) & part.having("criterion", part.criterion))
 
 
 def _values(part: Ratings, rows: NDArray[np.intp]) -> Floats:

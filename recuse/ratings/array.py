@@ -125,7 +125,7 @@ def array_of(ratings: Ratings, axes: Axes | None = None) -> RatingArray:
     """
     criterion, table = numeric_criterion(ratings, "an array holds"), ratings.table
     known, places = zip(*map(ratings.coded, AXES), strict=True)
-    rows = np.flatnonzero(table["criterion"] == criterion)
+    rows = np.flatnonzero(ratings.having("criterion", criterion))
     axes = axes or known
     codes = [among(*each)[rows] for each in zip(known, places, axes, strict=True)]
     shape = tuple(map(len, axes))
@@ -202,6 +202,11 @@ def grouped(*codes: NDArray[np.intp]) -> NDArray[np.intp]:
     for code in codes:
         folded, count = combined(folded, count, code)
     return pd.factorize(folded)[0]
+
+
+def first_of(groups: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The first row of each group, of groups that are numbered in order of first appearance."""
+    return np.flatnonzero(np.diff(np.maximum.accumulate(groups), prepend=-1))
 
 
 def judges_array(ratings: Ratings, axes: Axes | None = None) -> RatingArray:

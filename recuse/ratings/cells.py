@@ -140,7 +140,7 @@ def cells_of(ratings: Ratings) -> Cells:
     """
     criterion, table = array.numeric_criterion(ratings, "cells hold"), ratings.table
     judged, names, places = ratings.remember_of_rows("judged", lambda: _judged(ratings))
-    of_criterion = (table["criterion"] == criterion).to_numpy()[judged]
+    of_criterion = ratings.having("criterion", criterion)[judged]
     rows = judged[of_criterion]
     judge, item, target = (codes[of_criterion] for codes in places)
     text, codes = _texts(item, target, len(names[2]))
@@ -166,7 +166,7 @@ def cells_of(ratings: Ratings) -> Cells:
 
 def _judged(ratings: Ratings) -> tuple[NDArray[np.intp], array.Axes, tuple[NDArray[np.intp], ...]]:
     """The rows of judges; the judges, items and targets in them, and which of these each of the rows is about."""
-    rows = np.flatnonzero(ratings.table["kind"] == JUDGE)
+    rows = np.flatnonzero(ratings.having("kind", JUDGE))
     every = (ratings.coded(name) for name in array.AXES)
     (judges, judge), (items, item), (targets, target) = (array.recoded(names, places[rows]) for names, places in every)
     return rows, (judges, items, targets), (judge, item, target)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from recuse.ratings.array import grouped
+from recuse.ratings.array import first_of, grouped
 from recuse.ratings.binary_decisions import has_property, has_several_options, is_binary
 from recuse.ratings.ratings import Ratings
 from recuse.ratings.scale import PLACE, Nominal, Ordinal, Scale, counted_criteria
@@ -122,15 +122,15 @@ def offers_of(ratings: Ratings, kind: str = "") -> frozenset[str]:
     known = {} if ratings.texts is None else {str(name): ratings.texts[name] for name in ratings.texts}
     kind = kind or ("choices" if {"a", "b"} <= set(known) else "scores")
     judgement, few = ["rater", "item", "target", "criterion", *ratings.factors], ratings.folded()
-    judging, by_people = (np.flatnonzero(few.table["kind"] == kind) for kind in ("judge", "person"))
+    judging, by_people = (np.flatnonzero(few.having("kind", kind)) for kind in ("judge", "person"))
     codes = [few.coded(name)[1] for name in judgement]
     rater, item, target, *_ = (of[judging] for of in codes)
     text = grouped(item, target)
-    first = np.unique(text, return_index=True)[1]
+    first = first_of(text)
     persons = pd.DataFrame({name: of[by_people] for name, of in zip(judgement, codes, strict=True)})
     if few.times is not None:
         persons["times"] = few.table["item"].iloc[by_people].astype(str).map(dict(few.times)).to_numpy()
-    varied = ratings.table[list(ratings.factors)][ratings.table["kind"] == "judge"]
+    varied = ratings.table[list(ratings.factors)][ratings.having("kind", "judge")]
     facts = RatingFacts(
         kind=kind,
         judges=ratings.judges,

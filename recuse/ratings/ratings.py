@@ -102,15 +102,15 @@ class Ratings:
         table = completed(frame)
         known_factors = (name for name in table.columns if name in (*LEVELS, TEMPERATURE, VERSION))
         columns = tuple(known_factors if factors is None else factors)
-        check_table(table, columns)
+        made = cls(table, {}, columns, dict(authors or {}), **known)
+        check_table(table, columns, coded=made.coded)
         check_levels(table, columns)
         every: dict[str, Scale] = {}
-        for name in map(str, table["criterion"].drop_duplicates()):
-            rows = table["criterion"] == name
+        for name in made.criteria:
             given = scales.get(name) if isinstance(scales, Mapping) else scales
+            rows = made.having("criterion", name)
             every[name] = given or scale_of(table.loc[rows, "score"], table.loc[rows, "response"])
-        chosen = tuple(every if headline is None else headline)
-        return cls(table, every, columns, dict(authors or {}), chosen, **known)
+        return replace(made, scales=every, headline=tuple(every if headline is None else headline))
 
     # ------------------------------------------------------------------ who and what
 
@@ -155,10 +155,21 @@ class Ratings:
 
     def coded(self, column: str) -> tuple[tuple[str, ...], NDArray[np.intp]]:
         """The different entries of a column as texts, in order of first appearance, and which of them each row has: a
-        column is gone through once, whatever is made of it."""
-        from recuse.ratings.array import coded
+        column is gone through once, whatever is made of it and of some of the rows."""
+        from recuse.ratings.array import coded, recoded
 
-        return self.remember_of_rows(("coded", column), lambda: coded(self.table[column]))
+        def made() -> tuple[tuple[str, ...], NDArray[np.intp]]:
+            whole, rows = self._memory.get("part of", (None, None))
+            names, places = whole.coded(column) if whole else ((), np.array([-1]))
+            return coded(self.table[column]) if (places < 0).any() else recoded(names, places[rows])
+
+        return self.remember_of_rows(("coded", column), made)
+
+    def having(self, column: str, name: str) -> NDArray[np.bool_]:
+        """Which rows have this name in a column, (rows,)."""
+        names, places = self.coded(column)
+        rows: NDArray[np.bool_] = places == (names.index(name) if name in names else len(names))
+        return rows
 
     def levels(self, factor: str) -> tuple[str, ...]:
         """The factor's levels in these ratings, the ordinary one first; empty where it was not varied."""
@@ -196,18 +207,25 @@ class Ratings:
         return self.remember(("where", *sorted(levels.items())), lambda: self._where(levels))
 
     def _where(self, levels: Mapping[str, str]) -> Ratings:
+        import pandas as pd
+
         if unknown := [name for name in levels if name not in self.factors]:
             varied = ", ".join(self.factors) or "nothing"
             raise RatingsError(f"{unknown[0]} was not varied; varied was {varied}")
-        kept = [self.table[factor] == level for factor, level in levels.items()]
+        kept = [self.having(factor, level) for factor, level in levels.items()]
         left = tuple(name for name in self.factors if name not in levels)
-        table = self.table[reduce(and_, kept)] if kept else self.table
-        for factor in levels:  # of a table that is ours alone: `drop` would make a second one
-            del table[factor]
+        rows = np.flatnonzero(reduce(and_, kept, np.ones(len(self.table), dtype=bool)))
         scales = self.scales
         if levels.get(DIRECTION) == "reversed":
             scales = {name: replace(s, reversed=True) if isinstance(s, Numeric) else s for name, s in scales.items()}
-        return replace(self, table=table, factors=left, scales=scales, _memory=self._origin)
+        chosen: dict[str, Any] = {}
+        for name in self.table.columns.drop(list(levels)):  # of a column that says one thing the first rows are as good
+            every, (names, places) = self.table[name].array, self._memory.get(("coded", name), ((), None))
+            chosen[name] = every[: len(rows)] if len(names) == 1 and places.min() == 0 else every.take(rows)
+        table = pd.DataFrame(chosen, index=self.table.index[rows])
+        table.columns = pd.Index([*chosen], dtype=object)  # as `completed` has them
+        memory = {**self._origin, "part of": (self, rows)}
+        return replace(self, table=table, factors=left, scales=scales, _memory=memory)
 
     @property
     def _origin(self) -> dict[Any, Any]:

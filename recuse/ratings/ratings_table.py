@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -67,10 +68,11 @@ def completed(frame: pd.DataFrame) -> pd.DataFrame:
     return complete
 
 
-def check_table(table: pd.DataFrame, factors: tuple[str, ...] = (), of: Any = None) -> pd.DataFrame:
+def check_table(table: pd.DataFrame, factors: tuple[str, ...] = (), of: Any = None, coded: Any = None) -> pd.DataFrame:
     """Return the table unchanged if it keeps the rules; raise `RatingsError` listing all faults otherwise.
 
     `of`: a number per row, where it is known that rows with different numbers differ in more than their criterion.
+    `coded`: as `Ratings.coded`, where that remembers the columns.
 
     Rules: every core and factor column is there; `status` is one of STATUSES, or a stage and one of them; `kind` is one
     of KINDS; rater and item are named; exactly one of `score` and `response` is present when status is "ok" and neither
@@ -101,7 +103,7 @@ def check_table(table: pd.DataFrame, factors: tuple[str, ...] = (), of: Any = No
     has_score, has_response = (table[name].notna().to_numpy() for name in ("score", "response"))
     statuses = [name for name in table["status"].unique() if str(name).rpartition(": ")[2] not in STATUSES]
     fault(among("status", statuses), f"status is not one of {', '.join(STATUSES)}")
-    kinds = [name for name in table["kind"].unique() if str(name) not in KINDS]
+    kinds = [name for name in (coded("kind")[0] if coded else table["kind"].unique()) if str(name) not in KINDS]
     fault(among("kind", kinds), f"kind is not one of {', '.join(KINDS)}")
     fault(ok & ~(has_score ^ has_response), "an ok row needs either a score or a response, not both and not neither")
     fault(~ok & (has_score | has_response), "a row that is not ok carries a value; nothing is imputed")
@@ -111,23 +113,25 @@ def check_table(table: pd.DataFrame, factors: tuple[str, ...] = (), of: Any = No
         fault(table[name].isna().to_numpy(), f"{name} is missing")
     identity = ["task", "protocol", "rater", "item", "target", "criterion", "repeat", *factors]
     same = f"same {', '.join(identity)}"
-    repeated = _repeated(table, identity) if of is None else _repeated(table, ["criterion"], of)
+    telling = identity if of is None else ["criterion"]
+    columns: list[Any] = [coded(name)[1] if coded and name != "repeat" else table[name] for name in telling]
+    repeated = _repeated(columns, len(table), 0 if of is None else of)
     fault(np.asarray(repeated, dtype=bool), f"the same judgement appears more than once ({same})")
     if faults:
         raise RatingsError("ratings table is not usable:\n  " + "\n  ".join(faults))
     return table
 
 
-def _repeated(table: pd.DataFrame, identity: list[str], of: Any = 0) -> Any:
-    """Whether a row shares its number in `of` and all of `identity` with another, (rows,). One column after the other
+def _repeated(columns: Iterable[Any], rows: int, of: Any) -> Any:
+    """Whether a row shares its number in `of` and all of the columns with another, (rows,). One column after the other
     is folded into one number per row: pandas' own `duplicated` holds the codes of all columns at once."""
     import pandas as pd
 
-    codes = np.broadcast_to(np.asarray(of, dtype=np.int64), len(table))
+    codes = np.broadcast_to(np.asarray(of, dtype=np.int64), rows)
     count = int(codes.max(initial=0)) + 1
-    for name in identity:
-        codes, count = combined(codes, count, table[name])
-    if count <= 4 * len(table):  # counted in place: a table of what was seen before takes ten times the memory
+    for column in columns:
+        codes, count = combined(codes, count, column)
+    if count <= 4 * rows:  # counted in place: a table of what was seen before takes ten times the memory
         return np.bincount(codes, minlength=count)[codes] > 1
     return pd.Series(codes).duplicated(keep=False)
 
