@@ -142,12 +142,14 @@ def _are_places(part: pd.DataFrame, values: pd.Series[float], criterion: str) ->
     written = pd.Series(cells, dtype=object).astype(str).str.strip().str.fullmatch(PLACE).to_numpy(dtype=bool)[cell]
     if bool(written.mean() > HALF):
         return True
+    called = {plain(str(name)).rsplit("_", 1)[-1] for name in part["column"].unique()} & {*RANKS}
+    if not called and (values == 1).sum() != (values == 2).sum():
+        return False  # of the texts of every item one would be first and one second
     groups = values.groupby([pd.factorize(part[name])[0] for name in ("rater", "item", "repeat")])
     size = groups.transform("size")
     whole = (size > 1) & groups.transform("min").eq(1)
     if whole.any():  # nunique is slow
         whole &= groups.transform("max").eq(size) & groups.transform("nunique").eq(size)
-    called = {plain(str(name)).rsplit("_", 1)[-1] for name in part["column"].unique()} & {*RANKS}
     if called:
         return bool(whole.mean() > cell_values.KNOWN_SHARE)
     top = float(values.max())
@@ -311,14 +313,14 @@ def _check_thousands(cells: pd.Series[Any], criterion: str) -> None:
 def _check_no_far_code(values: pd.Series[float], criterion: str) -> None:
     """`RecuseError` for one or two whole numbers, given more than once, that lie further from all others than twice
     these from each other: they may stand for no answer, as 99 and -9 do."""
-    marks = np.unique(values.dropna())
+    marks = np.sort(values.dropna().unique())
     for k in range(1, cell_values.CODES + 1):
         for rest, codes in ((marks[:-k], marks[-k:]), (marks[k:], marks[:k])):
             if len(values) < cell_values.FEWEST or len(rest) < SHIFTED:
                 return
             low, high = float(rest[0]), float(rest[-1])
-            again = bool((codes % 1 == 0).all()) and values.isin(codes).sum() > 1
-            if again and max(codes[0] - high, low - codes[-1]) > FAR * (high - low):
+            far = max(codes[0] - high, low - codes[-1]) > FAR * (high - low)
+            if far and bool((codes % 1 == 0).all()) and values.isin(codes).sum() > 1:
                 raise RecuseError(
                     f"{criterion}: somebody gives {' and '.join(f'{code:g}' for code in codes)}, all others {low:g} to "
                     f"{high:g}; if that stands for no answer, say --scale {low:g}-{high:g}; if it is one, --scale "

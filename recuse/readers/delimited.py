@@ -53,11 +53,12 @@ def delimited(opened: Opened) -> RawTable:
         notes = (*notes, f"separated by {SEPARATORS[separator]}")
     if frame.empty:
         raise RecuseError("it has a header line and no row")
+    full = '"' not in text and text.count(separator) == (len(frame) + 1) * (len(names) - 1)  # no row is longer
     frame, faults = without_totals(frame.apply(_shared))
     table = RawTable(opened.path, frame, (*notes, *header.notes), faults=faults, text=held, separator=separator)
     if len(frame) and frame.index[-1] >= len(frame):  # rows between others are left out
         table = replace(table.of_rows(frame, frame.index), text=held)
-    short = [f"line {at}" for at in table.short_rows()] if frame[names[-1]].eq("").any() else []
+    short = [] if full else [f"line {at}" for at in table.short_rows()] if frame[names[-1]].eq("").any() else []
     fewer = Fault.where("row(s) have fewer cells than the header", short, "what is missing counts as empty")
     return replace(table, faults=(*faults, *fewer)) if short else table
 

@@ -90,8 +90,8 @@ def named(cells: pd.Series[Any], usual: str = "") -> pd.Series[Any]:
     empty."""
     codes, values = pd.factorize(cells)
     names = (normalize("NFC", visible(str(v)).strip()) or usual for v in values.tolist())
-    cleaned = np.array([*names, usual], dtype=object)
-    return pd.Series(cleaned[codes], index=cells.index)
+    cleaned = pd.Series(np.array([*names, usual], dtype=object))
+    return cleaned.iloc[codes].set_axis(cells.index)
 
 
 def _rated_columns(mapping: ColumnMapping, usual_rater: str) -> list[tuple[str, str, int, str]]:

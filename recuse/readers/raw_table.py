@@ -161,7 +161,7 @@ def check_bounds(raw: RawTable) -> RawTable:
     if rows > OF_ROWS:
         check_differ(f"{rows:,}", 1 - float(raw.frame.duplicated().mean()))
     for name in raw.frame:
-        sizes = [*map(len, raw.frame[name])]
+        sizes = [*map(len, raw.frame[name].tolist())]
         if (longest := max(sizes, default=0)) > LONGEST_CELL:
             at = raw.place(sizes.index(longest))
             raise RecuseError(

@@ -33,7 +33,7 @@ def without_copies(judged: Judgements) -> Judgements:
     comes again is a copy, and there are `SURELY` of them. Where a column numbers the repeats, or no column names the
     items, nothing is taken away."""
     long, raw, mapping = judged.rows, judged.raw, judged.mapping
-    if mapping.repeat or not mapping.item:
+    if mapping.repeat or not mapping.item or not long["kind"].eq("person").any():
         return judged
     copied = raw.frame.duplicated().to_numpy()[long["row"].to_numpy()]
     if copied.sum() < SURELY or not (copied & long["kind"].eq("person")).any():

@@ -192,10 +192,10 @@ def with_marked_answers(raw: RawTable) -> RawTable:
     """The table with one column `Answer.q` in place of `Answer.q.1`, `Answer.q.2`, ... of which each row marks exactly
     one (1 or true), as forms and corpora write the answers to a question."""
     marks = {}
-    for name in raw.heeded:
+    for name in filter(re.compile(r"[ _.:]").search, raw.heeded):
         codes, cells = pd.factorize(raw.frame[name])
         known = [MARKED.get(str(cell).strip().lower()) for cell in cells.tolist()]
-        if re.search(r"[ _.:]", name) and len(cells) > 1 and None not in known:
+        if len(cells) > 1 and None not in known:
             marks[name] = np.array(known, dtype=bool)[codes]
     frame, notes = raw.frame, []
     starts = {name[: cut.end()] for name in marks for cut in re.finditer(r"[ _.:]+", name)}
