@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -85,21 +85,9 @@ class BaseCommit:
 
     def contents(self, paths: list[str]) -> Iterator[tuple[str, bytes]]:
         """(path, content) of each that was there, of one call of git for all."""
-        if not paths:
-            return
-        named = "".join(f"{self.name}:./{path}\n" for path in paths if "\n" not in path)
-        content = run_git(self.root, "cat-file", "--batch", given=named.encode("utf-8", "surrogateescape")) or b""
-        at = 0
-        for path in (path for path in paths if "\n" not in path):
-            end = content.find(b"\n", at)
-            about = content[at:end].split()
-            at = end + 1
-            if len(about) != 3 or not about[2].isdigit():  # "... missing"
-                continue
-            size = int(about[2])
-            if about[1] == b"blob":
-                yield path, content[at : at + size]
-            at += size + 1
+        known = [path for path in paths if "\n" not in path]
+        every = contents_of(self.root, [f"{self.name}:./{path}" for path in known])
+        yield from ((path, content) for path, content in zip(known, every, strict=True) if content is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +134,19 @@ def run_git(root: Path, *words: str, given: bytes | None = None) -> bytes | None
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout if done.returncode == 0 else None
+
+
+def contents_of(root: Path, names: Sequence[str]) -> Iterator[bytes | None]:
+    """What each file held, "commit:./path", None where there was none; of one call of git for all."""
+    given = "".join(f"{name}\n" for name in names).encode("utf-8", "surrogateescape")
+    content, at = (run_git(root, "cat-file", "--batch", given=given) if names else None) or b"", 0
+    for _ in names:
+        end = content.find(b"\n", at)
+        about = content[at:end].split()
+        at = end + 1
+        size = int(about[2]) if len(about) == 3 and about[2].isdigit() else -1  # "... missing"
+        yield content[at : at + size] if size >= 0 and about[1] == b"blob" else None
+        at += size + 1
 
 
 COMMITS = ("RECUSE_COMMIT", "GITHUB_SHA", "CI_COMMIT_SHA", "BITBUCKET_COMMIT", "BUILDKITE_COMMIT", "GIT_COMMIT")
