@@ -136,7 +136,8 @@ def _each_scoring(
     for names, part in ratings.each(*PAIRED):
         levels = dict(zip(ratings.within(*PAIRED), names, strict=True))
         beside = evidence and evidence.where(**{k: v for k, v in levels.items() if k in evidence.factors})
-        table, over = _compared_pairs(part, beside, scores), repeated_over(part)
+        compared = partial(_compared_pairs, part, beside, scores)  # two measures ask for it
+        table, over = part.remember(("compared pairs", beside, scores), compared), repeated_over(part)
         for judge in part.judges:
             # Pairs on which every scoring that was asked for is there; the others' count is kept
             of_judge = table[table["rater"] == judge]
