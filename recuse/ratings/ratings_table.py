@@ -104,7 +104,7 @@ def check_table(table: pd.DataFrame, factors: tuple[str, ...] = (), of: Any = No
     statuses = [name for name in table["status"].unique() if str(name).rpartition(": ")[2] not in STATUSES]
     fault(among("status", statuses), f"status is not one of {', '.join(STATUSES)}")
     kinds = [name for name in (coded("kind")[0] if coded else table["kind"].unique()) if str(name) not in KINDS]
-    fault(among("kind", kinds), f"kind is not one of {', '.join(KINDS)}")
+    fault(among("kind", kinds) | table["kind"].isna().to_numpy(), f"kind is not one of {', '.join(KINDS)}")
     fault(ok & ~(has_score ^ has_response), "an ok row needs either a score or a response, not both and not neither")
     fault(~ok & (has_score | has_response), "a row that is not ok carries a value; nothing is imputed")
     fault(has_score & ~np.isfinite(score), "score is not a finite number")

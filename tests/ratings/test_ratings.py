@@ -98,6 +98,8 @@ def test_all_faults_of_a_frame_are_told_at_once() -> None:
         Ratings.of(twice)
     with pytest.raises(RatingsError, match="rater is missing: rows 0, 1"):
         Ratings.of(frame().assign(rater=[None, None, *frame()["rater"][2:]]))
+    with pytest.raises(RatingsError, match="kind is not one of judge, person: row 0"):
+        Ratings.of(frame().assign(kind=[None, *frame()["kind"][1:]]))
     with pytest.raises(RatingsError, match="mood was not varied; varied was names"):
         Ratings.of(frame()).where(mood="good")
 
