@@ -84,7 +84,7 @@ def run_check(
     answers, gates, questions = _decide(panel, patience=PATIENCE, deciding=not whole)
     chances = _chances(panel, answers, gates, questions, everything=everything)
     ranges = pass_rate_ranges(panel.ratings) if whole and panel.read.kind == "scores" else []
-    compared = panel.read.ratings.persons and panel.read.kind == "scores" and not (disagreements or _is_counted(panel))
+    compared = panel.read.ratings.persons and not (disagreements or _is_counted(panel))
     differing = in_words(panel.read.ratings) if compared else ""
     if everything:
         print(full_text(answers, chances, ranges, file=typed, disagreements=differing))

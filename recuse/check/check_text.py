@@ -11,7 +11,7 @@ import pandas as pd
 
 from recuse.check.underspecified import pass_rate_sentence
 from recuse.gates.causes import rounded
-from recuse.gates.decision import for_use
+from recuse.gates.decision import Decision, for_use
 from recuse.gates.limits import Limit
 from recuse.ratings.answers import people_beside_truth, without_truth
 from recuse.ratings.needs import NOT_OF_A_FILE, unlock_by_column
@@ -22,6 +22,7 @@ from recuse.readers.judgement_rows import CONFIDENCE
 from recuse.readers.mapping import ColumnMapping
 from recuse.report.gated_number import grouped
 from recuse.run.run import FileRun
+from recuse.schema import number_text
 from recuse.schema.details import CommonDetail, PeopleDetail, detail_as
 from recuse.schema.factors import level_words
 from recuse.schema.number_text import counted, fitting, fixed, more, percent, value_text, why_missing, with_interval
@@ -42,9 +43,9 @@ def short_text(answers: FileRun, chances: Mapping[str, float], *, file: str, dis
     as it was typed, quoted, so that hints can be pasted."""
     if listed:
         words = [one.sentence for one in answers.decision.judges if one.stated]
-        kept = [*fitting(words, 4, "more words; --all prints them"), *islice(_read_briefly(answers, file), 3)]
+        kept = [*fitting(words, 4, "more lines; --all prints them"), *islice(_read_briefly(answers, file), 3)]
         return "\n".join(map(visible, kept))
-    decided = [*_words(answers.decision.sentences, 8), *_uses(answers), *_chances(answers, chances)]
+    decided = [*_words(answers.decision, 8), *_uses(answers), *_chances(answers, chances)]
     numbers = fitting(list(_deciding(answers)), 7, "more numbers that decide; --all prints them")
     rest = [f"Every number: recuse check {file} --all     as a page: --html report.html"]
     if disagreements:
@@ -53,13 +54,14 @@ def short_text(answers: FileRun, chances: Mapping[str, float], *, file: str, dis
     return "\n".join(visible(line) for line in lines)
 
 
-def _words(sentences: Sequence[str], most: int) -> list[str]:
-    """The words on judges, each with its next step, as far as `most` lines hold them, and how many more there are."""
+def _words(decision: Decision, most: int) -> list[str]:
+    """The words on judges, each with its next step, as far as `most` lines hold them, and of more who is cleared."""
+    sentences = decision.sentences
     if len(sentences) <= most:
         return list(sentences)
     steps = [line.startswith("  next: ") for line in sentences]
     held = most - 2 if steps[most - 1] else most - 1
-    return [*sentences[:held], f"  and {counted(steps[held:].count(False), 'more word')}; --all prints them"]
+    return [*sentences[:held], f"  {decision.lines[1]} (--all prints every word)"]
 
 
 def _chances(answers: FileRun, chances: Mapping[str, float]) -> Iterator[str]:
@@ -73,10 +75,9 @@ def _chances(answers: FileRun, chances: Mapping[str, float]) -> Iterator[str]:
 
 def _deciding(answers: FileRun) -> Iterator[str]:
     """Of each judge, what the gates of its own use rest on: those that do not pass first."""
-    uses = {one.judge: one.gates for one in answers.decision.judges if one.stated}
-    for judge in answers.panel.judges:
-        verdicts = [v for v in answers.results["verdicts"] if v["subject"].get("judge") == judge and not v["allowed"]]
-        verdicts = [v for v in verdicts if v["gate"] in uses.get(judge, ())]
+    for one in answers.decision.worst_first:
+        verdicts = [v for v in answers.results["verdicts"] if v["subject"].get("judge") == one.judge]
+        verdicts = [v for v in verdicts if v["gate"] in one.gates and not v["allowed"]]
         shown = sorted(verdicts, key=lambda v: (v["outcome"] == PASS, v["gate"] not in FIRST, v["gate"]))[:3]
         for verdict in shown:
             estimate, label = verdict["estimate"], verdict["label"] or verdict["gate"]
@@ -86,8 +87,7 @@ def _deciding(answers: FileRun) -> Iterator[str]:
             value, low, high = estimate["value"], estimate["low"], estimate["high"]
             text = f"undefined ({why_missing(estimate['note'])})" if value is None else limit.show(value)
             if value is not None and low is not None and high is not None:
-                level = "" if abs(estimate["level"] - 0.95) < 1e-9 else f", {percent(estimate['level'])} interval"
-                text += f" ({limit.show_interval(low, high)}{level})"
+                text += f" ({limit.show_interval(low, high)}{number_text.level_text(estimate)})"
             about = f"{printed(verdict['outcome']):<9} {_where(verdict['subject'])}"
             yield f"  {about}: {label} {text}, limit {limit}"
 
@@ -367,7 +367,6 @@ def _not_asked(results: Results) -> Iterator[str]:
         elif row["title"] not in rows or len(row["missing"]) < len(rows[row["title"]]):
             rows[row["title"]] = row["missing"]
     for title, missing in rows.items():
-        yield f"  {title}"
-        yield f"      needs {'; and '.join(dict.fromkeys(unlock_by_column(need) for need in missing))}"
+        yield f"  {title} Needs: {'; and '.join(dict.fromkeys(unlock_by_column(need) for need in missing))}"
     if far:
         yield f"  {far} more ask judges in a way of their own (injected text, padded twins, ...): recuse init shows how"

@@ -71,10 +71,12 @@ class Choice:
     def lines(self) -> Iterator[str]:
         """The recommendation, then a row per judge."""
         first, chance = self.judges[0], self.chances[0]
-        sure = "" if chance >= SURE else f", which is not sure ({100 * SURE:.0f} % would be)"
+        best, whose, sure = f"{first} is the best", "its", ""
+        if chance < SURE:
+            best, whose, sure = "None is surely the best", f"{first}'s", f" ({100 * SURE:.0f} % would be sure)"
         yield (
-            f"{first} is the best of {len(self.judges)} judges to {self.use}{self.decided}: its chance to be the best "
-            f"is {_chance(chance)}, by {self.texts:,} texts{sure}."
+            f"{best} of {len(self.judges)} judges to {self.use}{self.decided}: {whose} chance to be the best is "
+            f"{_chance(chance)}, by {self.texts:,} texts{sure}."
         )
         for k in self.cheaper[:1]:
             factor = self.costs[0] / self.costs[k] if self.costs[k] > 0 else float("inf")

@@ -11,7 +11,7 @@ from recuse.ratings.answers import COMPARED, answers_against_truth, answers_of
 from recuse.ratings.text_slices import are_chosen
 from recuse.readers.file_panel import FilePanel
 from recuse.schema import Estimate, RecuseError
-from recuse.schema.number_text import percent, rate
+from recuse.schema.number_text import of_units, percent, rate
 from recuse.schema.vocabulary import RIGHT_ANSWERS
 from recuse.security.files import begins_with, write_table
 
@@ -65,7 +65,7 @@ def write_people_list(panel: FilePanel, path: Path, bound: float) -> list[str]:
                     shown = f"{sure[u]:.4g}" if np.isfinite(sure[u]) else ""
                     rows.append((judge, criterion, answers.items[u], answers.targets[u], shown, why))
     write_table(path, HEAD, rows, is_people_list)
-    return [f"{len(rows)} answers that people have to look at: {path}", *lines]
+    return [f"{of_units(len(rows), 'answers')} that nobody rated and people have to look at: {path}", *lines]
 
 
 def _why_not(estimate: Estimate) -> str:

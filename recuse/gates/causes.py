@@ -62,7 +62,8 @@ def causes_of_failure(
     decide; `every`: all verdicts on the judge, those of other uses among them, which may explain these;
     `figures`: whatever else was measured of it."""
     constant = _constant(figures)
-    related = _relation(failed, [f for f in figures if _levels(f.subject) not in constant])
+    agreeing = [v for v in failed if v.gate in (*AGREEMENT, *EFFECTS)]
+    related = _relation(agreeing, [f for f in figures if _levels(f.subject) not in constant])
     unrelated = {*constant, *related}
     clauses = [(1, 0.0, clause) for clause in constant.values()] + [(5, 0.0, clause) for clause in related.values()]
     clauses += [(1, 0.0, clause) for clause in _exchanged(figures)]
@@ -80,18 +81,19 @@ def causes_of_failure(
 
 def _repair(failed: Sequence[VerdictRecord], unrelated: bool) -> str:
     """What would mend the judge, where the cause says: an offset alone is taken out by moving thresholds."""
-    shift = next((v.figure for v in failed if v.gate == "human_offset"), None)
+    shift = next((v.figure for v in failed if v.gate == "human_offset" and v.figure.unit != "share"), None)
     if shift is not None and not unrelated and {v.gate for v in failed} <= {"human_offset", "human_ceiling"}:
-        by = brief(shift.value, signed=True)
-        return f"move every threshold on its scores by {by}, or take {by} out of them, and check again"
+        take, its = ("subtract", "from its") if shift.value > 0 else ("add", "to its")
+        taken = f"{_where(shift)}{take} {brief(abs(shift.value))} {its} scores and check again"
+        return f"{taken}, or move every threshold on them by {brief(shift.value, signed=True)}"
     if any(v.gate in UNANSWERED for v in failed):
         return "read the replies that could not be used, and mend the prompt or the reader"
     if not unrelated and (two := _never_differ(failed)):
         return RATED_APART.format(two)
     if all(v.gate not in (*AGREEMENT, *EFFECTS, *AGAINST_PEOPLE) for v in failed):
-        return "keep the judge in use, and read what this one answers where it fails"
+        return "do not use it for this, and read what it answers where it fails"
     whom = _whom(max(failed, key=lambda v: _whom(v.figure) == RIGHT_ANSWERS).figure)
-    return f"keep the judge in use, and read where this one disagrees with {whom}"
+    return f"do not use it for this, and read where it disagrees with {whom}"
 
 
 def causes_of_doubt(
@@ -131,10 +133,13 @@ def causes_of_doubt(
         clauses.append("one person alone rated these texts, so nobody knows how well people agree")
         step = step or "let a second person rate some of the same texts"
     elif lacking:
-        clauses.append("nobody's ratings and no true answers to compare it with")
-        step = step or "add ratings by a person of the same texts (recuse check: --people A,B)"
+        clauses.append("there are no ratings by people and no true answers to compare it with")
+        step = step or "let people rate the same texts (or name those who did: recuse check FILE --people A,B)"
     doubtful = sorted((v for v in every if v.outcome in ("fail", UNDECIDED)), key=lambda v: v.outcome)  # fails first
-    related = _relation(doubtful, [f for f in figures if _levels(f.subject) not in constant])
+    guessed = {_levels(v.figure.subject) for v in (*open_, *verdicts) if _labels_fault(v)}  # there nobody could be told
+    telling = [v for v in doubtful if v.gate in (*AGREEMENT, *EFFECTS)]
+    telling += [v for v in verdicts if lacking and v.gate in RATED[1:]]  # beside one person nothing else tells
+    related = _relation(telling, [f for f in figures if _levels(f.subject) not in {*constant, *guessed}])
     clauses += related.values()
     unrelated = {*constant, *related}
     effects = [v for v in every if _is_effect(v) and _levels(v.figure.subject) not in unrelated]
@@ -174,7 +179,7 @@ def _collecting(open_: Sequence[VerdictRecord]) -> str:
     """How many more would decide all that is open; where none would decide one of them, none is worth collecting."""
     if never := next((v for v in open_ if not v.feasible), None):
         about = f"{_where(never.figure)}no feasible number of {never.units} decides {never.label}"
-        return f"keep the judge in use, and collect no more: {about}"
+        return f"do not use it for this, and collect no more: {about}"
     most = max((v for v in open_ if v.more), key=lambda v: v.times, default=None)
     return f"collect about {of_units(rounded(most.more), most.units)} more" if most and most.more else ""
 
@@ -238,7 +243,7 @@ def _relation(failed: Iterable[VerdictRecord], figures: Sequence[Figure]) -> dic
     related: dict[Levels, str] = {}
     for verdict in failed:
         at = _levels(verdict.figure.subject)
-        if verdict.gate not in (*AGREEMENT, *EFFECTS) or at in related:
+        if at in related:
             continue
         every = (verdict.figure, *figures)
         there = (f for name in COEFFICIENTS for f in every if f.metric == name and _levels(f.subject) == at)
@@ -307,7 +312,7 @@ def _there(verdict: VerdictRecord, clause: str) -> Clause:
 def _does(verdict: VerdictRecord) -> str:
     """What a judge does whose value lies on this side of the limit, with the value."""
     f, shown = verdict.figure, verdict.limit.of_unit(verdict.figure.unit)
-    if verdict.gate == "human_offset":
+    if verdict.gate == "human_offset" and f.unit != "share":
         return f"it scores {brief(abs(f.value))} {'above' if f.value > 0 else 'below'} {_whom(f)}"
     if verdict.gate == "human_ceiling":
         return "it agrees with {} less than {}".format(*as_well(f))
@@ -320,7 +325,7 @@ def _does(verdict: VerdictRecord) -> str:
         return f"on {where} it agrees with {_whom(f)} less than elsewhere ({fixed(value, signed=True, minus='-')})"
     words = _side(verdict)
     phrase = f"it {words}" if words else f"its {verdict.label} is outside the limit"
-    return Clause(f"{phrase} ({in_place_of_people(f.title, f.detail)} {shown.show(f.value)}, limit {shown})", phrase)
+    return Clause(f"{phrase} ({verdict.label} {shown.show(f.value)}, limit {shown})", phrase)
 
 
 def _side(verdict: VerdictRecord) -> str:
@@ -330,7 +335,7 @@ def _side(verdict: VerdictRecord) -> str:
     above = f.value > (limit.low + limit.high) / 2
     words = in_place_of_people(((f.above if above else f.below) or f.below or f.above).partition("|")[0], f.detail)
     positive = f.detail.get("positive")
-    return words.replace(" of it", f' of "{positive}"') if positive else words
+    return words.replace("say it", f'say "{positive}"').replace("says it", f'says "{positive}"') if positive else words
 
 
 def _open(verdict: VerdictRecord, open_: Sequence[VerdictRecord]) -> str:
@@ -346,12 +351,12 @@ def _open(verdict: VerdictRecord, open_: Sequence[VerdictRecord]) -> str:
     may = _side(verdict)
     brief_ = f"whether it {may} is too close to call" if may else f"{what} is too close to its limit"
     if not verdict.feasible:
-        return Clause(f"{what} lies so close to its limit that no feasible number of {verdict.units} decides", brief_)
+        return Clause(f"{brief_}: no feasible number of {verdict.units} decides", brief_)
     if not verdict.more:
-        return Clause(f"{what} lies too close to its limit to tell", brief_)
+        return brief_
     count = rounded(verdict.more)
-    clause = f"{what} lies too close to its limit to tell; about {of_units(count, verdict.units)} more would decide"
-    return Clause(clause, f"it needs about {count} more {in_number(verdict.units, count)}")
+    clause = f"{brief_}: about {of_units(count, verdict.units)} more would decide"
+    return Clause(clause, f"it needs about {count:,} more {in_number(verdict.units, count)}")
 
 
 def _labels_fault(verdict: VerdictRecord) -> str:
@@ -360,8 +365,8 @@ def _labels_fault(verdict: VerdictRecord) -> str:
         return ""
     others = RIGHT_ANSWERS if _whom(verdict.figure) == RIGHT_ANSWERS else "each other"
     return (
-        f"{_where(verdict.figure)}your people hardly agree with {others}, so no judge can be told from chance: the "
-        "labels are the problem"
+        f"{_where(verdict.figure)}your people agree with {others} hardly more than by chance, so no judge can be told "
+        "from a guess: the labels are the problem"
     )
 
 

@@ -127,12 +127,13 @@ class Decision:
         compared = any(change.kind == "upgrade" for change in self.changes)
         first = f"This change: {self.word}: {self.cause}."
         if self.of_file:
-            first = next((j.headline for j in self._worst_first), f"{self.cause[:1].upper()}{self.cause[1:]}.")
+            first = next((j.headline for j in self.worst_first), f"{self.cause[:1].upper()}{self.cause[1:]}.")
         return first, f"These judges: {_who_is_cleared(self.judges, compared)}."
 
     @property
-    def _worst_first(self) -> list[JudgeDecision]:
-        return sorted((j for j in self.judges if j.stated), key=lambda j: WORST_FIRST.index(j.word))
+    def worst_first(self) -> list[JudgeDecision]:
+        """The words on judges for the uses that are stated."""
+        return sorted((j for j in self.judges if j.stated), key=lambda j: (WORST_FIRST.index(j.word), -j.excess))
 
     @property
     def sentences(self) -> list[str]:
@@ -140,7 +141,7 @@ class Decision:
         the next step; then a line for each other use."""
         if not self.judges:
             return [self.lines[1]]
-        lines = [line for j in self._worst_first for line in (j.sentence, j.next and f"  next: {j.next}") if line]
+        lines = [line for j in self.worst_first for line in (j.sentence, j.next and f"  next: {j.next}") if line]
         further = [j for j in self.judges if not j.stated]
         for use in dict.fromkeys(j.use for j in further):
             names = {w: [j.judge for j in further if (j.use, j.word) == (use, w)] for w in BEST_FIRST}
@@ -311,7 +312,9 @@ def _about(figure: Figure) -> list[tuple[str, str]]:
 def _as_good(verdicts: Sequence[VerdictRecord]) -> str:
     gates = {v.gate: v.figure for v in verdicts}
     if "human_ceiling" in gates:
-        return "it agrees with {} about as well as {}".format(*as_well(gates["human_ceiling"]))
+        better = "better than" if gates["human_ceiling"].low > 0 else "about as well as"
+        whom, they = as_well(gates["human_ceiling"])
+        return f"it agrees with {whom} {better} {they}"
     if any(v.figure.detail.get("held_against") == RIGHT_ANSWERS for v in verdicts):
         return "it decides as the right answers say"
     if {*gates} & {"sensitivity", "expert_kappa"}:

@@ -23,6 +23,7 @@ from statistics import median
 from recuse.gates.gate_tables import Gate
 from recuse.gates.limits import AgainstLimit, GatesError, Limit, decide_estimate
 from recuse.schema import Estimate, Estimates, Family, members
+from recuse.schema.number_text import percent
 from recuse.schema.results import ErrorRates, JudgeErrors, SmallestFault
 from recuse.schema.verdict_rows import PowerRow, VerdictRow
 from recuse.statistics.multiplicity import decision_levels
@@ -234,12 +235,8 @@ def _sentence(rates: ErrorRates) -> str:
     fails, red = rates["false_fail"], rates["red_again"]
     if not fails["families"] or red is None:
         return ""
-    phrase = f"judges without a fault fail in at most {_percent(fails['at_most'])} of such runs"
-    phrase += f"; asked again, these judges would turn it red in about {_percent(red)} of them"
+    phrase = f"judges without a fault fail in at most {percent(round(fails['at_most'], 3))} of such runs"
+    phrase += f"; asked again, what is green now would turn red in about {percent(round(red, 2))} of them"
     if fails["by_value"]:
         phrase += f" ({fails['by_value']} verdicts are not counted: the value decides, not its interval)"
     return phrase
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %" if share < 0.1 else f"{100 * share:.0f} %"

@@ -102,7 +102,7 @@ class Limit:
         """How far the two are apart as they are shown, so that the three figures of a sentence agree."""
         value, bound = (float(self.show(end).removesuffix(" %")) for end in (value, bound))
         amount = figure(float(f"{abs(value - bound):.12g}"))
-        return f"{amount} %" if self.percent else amount
+        return f"{amount} points" if self.percent else amount
 
 
 # --------------------------------------------------------------------------- what is wrong with how a gate was used

@@ -26,6 +26,7 @@ READ_FILE = (
     "changed, give a file of its new ratings"
 )
 RECORD_MISSING = "Look at the replies that were left out, or record what is missing: "
+READ_BY = ", which pytest evals/ and recuse compare read and recuse check does not"
 COMPLETE_FILE = "Look at the rows that were left out, or add what is missing; recuse check FILE --all says what that is"
 
 
@@ -37,14 +38,15 @@ def next_step(decided: Decided, today: date, file: str) -> Remedy | None:
     )  # fmt: skip
     record = record_command(member.subject.get("panel", ""))
     read, complete = (READ_FILE, COMPLETE_FILE) if of_file else (READ_REPLIES + record, RECORD_MISSING + record)
+    there = f"{file}{READ_BY if of_file else ''}"
     if decision.outcome == "fail":
-        advice = f"{read}. Otherwise leave the judge out, or accept it knowingly and for a time in {file}."
+        advice = f"{read}. Otherwise leave the judge out, or accept it knowingly and for a time in {there}."
         return replace(
             _how_far(limit, estimate), advice=advice, paste=_snippet(member, _accepting(limit, estimate)), file=file
         )
     if decision.outcome == UNDECIDED:
         bound = f"{_accepting(limit, estimate)}, " if decision.straddles else ""
-        advice = f"If it cannot be settled, accept it knowingly and for a time in {file}."
+        advice = f"If it cannot be settled, accept it knowingly and for a time in {there}."
         paste = _snippet(member, f'{bound}outcome = ["{UNDECIDED}"]')
         remedy = replace(_undecided(decided), advice=advice, paste=paste, file=file)
         if decision.straddles and gate.allowance_expired(today):
@@ -56,7 +58,7 @@ def next_step(decided: Decided, today: date, file: str) -> Remedy | None:
             kind=NOT_MEASURED,
             finding=f"Could not be measured: {_why(estimate)}.",
             advice=f"What cannot be measured does not pass. {complete}. If it can never be measured here, accept that "
-            f"knowingly and for a time in {file}.",
+            f"knowingly and for a time in {there}.",
             paste=_snippet(member, f'outcome = ["{NOT_MEASURED}"]'),
             file=file,
         )

@@ -269,7 +269,7 @@ def _concluded(verdict: UpgradeVerdict, sentence: str) -> UpgradeVerdict:
 def _open(row: Verdict, incumbent: str, more: int | None) -> str:
     """Why a row is undecided, and what would decide it."""
     what, units, estimate = _title(row), row.estimate.units, row.estimate
-    close = f"{what} lies too close to what you allow to tell"
+    close = f"the change in {what} is too close to what you allow"
     if _says(row) == NOT_MEASURED:
         return f"{what} could not be measured"
     if estimate.detail.get("asked_once") and estimate.value <= Limit.of(row.limit).high:
@@ -279,7 +279,7 @@ def _open(row: Verdict, incumbent: str, more: int | None) -> str:
     if not has_interval(estimate):
         return f"{estimate.n} {units} are too few to say how sure {what} is"
     if more is not None:
-        return f"{close}; about {more} {units} more would decide"
+        return f"{close}; about {more:,} {units} more would decide"
     return f"{close}; no feasible number of {units} decides while it stays there"
 
 

@@ -18,6 +18,7 @@ from recuse.ratings.answers import COMPARED, Answers, answers_of_people
 from recuse.ratings.array import mean_of
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats, median_of, taken, total
+from recuse.schema.number_text import of_units
 from recuse.statistics.agreement.coefficient import Coefficient, ratio
 from recuse.statistics.agreement.krippendorff import Level, alpha_of_counts, krippendorff_alpha
 from recuse.statistics.agreement.options import counts_of, fleiss_kappa, gwet_many, percent_many
@@ -92,7 +93,7 @@ def too_few(options: tuple[str, ...], counts: Floats) -> str:
     """Why labels are too few for an interval, empty where they suffice. `counts` (K,): labels per option, or of numbers
     the one number of texts."""
     if not options:
-        return "" if counts.sum() >= FEWEST else f"{int(counts.sum())} texts; an interval needs {FEWEST}"
+        return "" if counts.sum() >= FEWEST else f"{of_units(int(counts.sum()), 'texts')}; an interval needs {FEWEST}"
     rare = float(counts.sum() - counts.max())
     if rare >= FEWEST - 1e-9:
         return ""

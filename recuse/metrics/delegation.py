@@ -17,6 +17,7 @@ from recuse.ratings import Ratings
 from recuse.ratings.answers import COMPARED, Answers, answers_against_truth
 from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.schema.arrays import Floats, average, taken
+from recuse.schema.number_text import percent
 from recuse.statistics.clusters import clustered_mean, clustered_share
 from recuse.statistics.distributions import Binomial
 from recuse.statistics.paired import fewest
@@ -128,7 +129,8 @@ def _why_nothing(groups: list[dict[str, Any]], needed: int | None, labels: int, 
         return (
             f"nothing yet: the first group needs {needed} labels, there are {groups[0]['labels'] if groups else labels}"
         )
-    return f"nothing: errors in the most confident group are {groups[0]['errors']:.1%}, not below {bound:.1%}"
+    first = percent(groups[0]["errors"])
+    return f"nothing: errors in the most confident group are {first}, not below {percent(bound)}"
 
 
 def _sizes(sure: Floats, times: Floats, fewest: int) -> list[int]:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from recuse.metrics.measure import described
 from recuse.ratings import Cells, Numeric, RatingArray, Ratings, mean_of
 from recuse.schema import Distribution, Estimate, RecuseError
 from recuse.schema import number as number
@@ -54,7 +55,8 @@ def estimated(
 def undefined(
     metric: str, why: str, *, n: int = 0, method: str, over: Over = "items", clusters: str = "clusters", **more: Any
 ) -> Estimate:
-    """An estimate that could not be made: NaN, and the reason in its note."""
+    """An estimate that could not be made: NaN, and the reason in its note. Its unit, that of the measure, is known."""
+    more.setdefault("unit", described(metric).unit)
     return Estimate(
         metric=metric, value=math.nan, n=n, method=method, over=over, clusters=_counted(over, clusters),
         note=f"{UNDEFINED}{why}", **more,

@@ -33,7 +33,7 @@ from recuse.statistics.clusters import SHARE, clustered_share, stratified_mean
 
 @measure(
     "sensitivity", "sensitivity", unit="share", bad="below", rank=286, counts=True,
-    below="misses what the expert finds|miss what the expert finds",
+    below="often does not say it where the expert does|often do not say it where the expert does",
     reading="Of the texts that the expert (the right answer, or most people) calls positive, the share that the judge "
     "calls positive; a text without an answer counts as missed.",
 )  # fmt: skip
@@ -59,7 +59,7 @@ def sensitivity(ratings: Ratings, positive: str = "", threshold: float | None = 
 
 @measure(
     "specificity", "specificity", unit="share", bad="below", rank=287, counts=True,
-    below="finds what the expert does not|find what the expert does not",
+    below="often says it where the expert does not|often say it where the expert does not",
     reading="Of the texts that the expert (the right answer, or most people) calls negative, the share that the judge "
     "calls negative; a text without an answer counts as wrong.",
 )  # fmt: skip
@@ -110,7 +110,7 @@ def _rate(metric: str, decided: BinaryDecisions, judge: int, side: float) -> Est
 
 @measure(
     "share_bias", "bias of the share of positives", unit="share", signed=True, rank=288, counts=True,
-    above="finds too much of it|find too much of it", below="misses too much of it|miss too much of it",
+    above="says it too often|say it too often", below="says it too seldom|say it too seldom",
     reading="The judge's share of positive texts less people's, on the same texts.",
 )  # fmt: skip
 def share_bias(ratings: Ratings, positive: str = "", threshold: float | None = None) -> Estimates:

@@ -48,7 +48,6 @@ EXACT = "held against right answers, which nobody would give otherwise"
 OVER_ITEMS = "mean of judge minus people over texts, cluster-robust t over items"
 SUMMARISED = f"{OVER_ITEMS}, with people's own sampling error"
 FEW_PEOPLE = 3
-ABOVE, BELOW = "scores above people|score above people", "scores below people|score below people"
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,7 +196,8 @@ def compared(part: Ratings, ratings: Ratings) -> Compared:
 
 
 @measure(
-    "human_offset", "offset from people", signed=True, rank=230, above=ABOVE, below=BELOW, counts=True,
+    "human_offset", "offset from people", signed=True, rank=230, counts=True,
+    above="scores too high|score too high", below="scores too low|score too low",
     reading="A judge's mean score less people's mean for the same texts.",
 )  # fmt: skip
 @per_judge(compared)

@@ -28,6 +28,7 @@ from recuse.ratings.people_faults import MOST
 from recuse.ratings.text_slices import groups_on, label_weights
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats, Mask, average, taken, total
+from recuse.schema.number_text import of_units
 from recuse.statistics.agreement.coefficient import SLIGHT, Coefficient, ratio
 from recuse.statistics.agreement.coefficient_intervals import AtMost
 from recuse.statistics.agreement.options import distances
@@ -48,8 +49,8 @@ LOWEST = -2.0
 
 @measure(
     "human_ceiling", "agreement with people less people's own", signed=True, rank=290, bad="below", counts=True,
-    below="agrees with people less than they agree among themselves|"
-    "agree with people less than these agree among themselves",
+    below="agrees with your people less than they agree with each other|"
+    "agree with your people less than these agree with each other",
     reading="Agreement beyond chance of judge and person less that of person and person, on the same texts: 0 means "
     "that the judge is as good as one more person.",
 )  # fmt: skip
@@ -218,7 +219,7 @@ class _Table:
         if s[1] == 0:
             return f"the judge answered none of the texts that {self.raters} rated"
         if s[0] < FEWEST:
-            return f"{self.raters} rated {int(s[0])} texts; an interval needs {FEWEST}"
+            return f"{self.raters} rated {of_units(int(s[0]), 'texts')}; an interval needs {FEWEST}"
         judged, people = self.expected(s[None])
         if not people[0] > 1e-13:
             return "people gave every text one and the same answer, so nothing tells their agreement from chance"

@@ -184,7 +184,8 @@ def _chosen_tests(session: pytest.Session) -> str:
     if not any(evals.is_relative_to(Path(config.invocation_params.dir, arg).resolve()) for arg in config.args):
         return f"{evals.name}/ was not asked"
     if options:
-        return f"only the tests chosen by --{options[0].replace('_', '-')} ran"
+        short = {"keyword": "-k", "markexpr": "-m"}
+        return f"only the tests chosen by {short.get(options[0], '--' + options[0].replace('_', '-'))} ran"
     return "the run was stopped before its end" if session.shouldfail or session.shouldstop else ""
 
 

@@ -27,22 +27,13 @@ class Standing:
     first: JudgeDecisionRow
 
     @property
-    def who(self) -> str:
-        """The names, the first few of many."""
-        return numbers.listed(self.names, most=MOST_NAMES)
-
-    @property
-    def reason(self) -> str:
-        """ "; grok: it scores 0.7 above your people (accepted)"."""
-        if self.state == CLEARED:
-            return ""
-        first = f"{self.first['judge']}: " if self.names[1:] else ""
-        return f": {first}{self.first['cause']}{' (accepted)' if self.first['accepted'] else ''}"
-
-    @property
     def text(self) -> str:
-        """ "not cleared: grok-4: it scores 0.7 above your people"."""
-        return f"{printed(self.state)}: {self.who}{self.reason}"
+        """ "not cleared: grok-4 and gpt-5; of grok-4: it scores 0.7 above your people (accepted)"."""
+        who = f"{printed(self.state)}: {numbers.listed(self.names, most=MOST_NAMES)}"
+        if self.state == CLEARED:
+            return who
+        first = f"; of {self.first['judge']}" if self.names[1:] else ""
+        return f"{who}{first}: {self.first['cause']}{' (accepted)' if self.first['accepted'] else ''}"
 
     def short(self, *, why: bool) -> str:
         """ "not cleared: grok-4 (scores 0.7 above your people) and gpt-5"."""

@@ -74,12 +74,12 @@ def _brief(results: Results, view: ResultsModel, width: int, color: bool) -> lis
     """The decision and the next step, who may be used for what, what changed and what is red: one line each, the most
     telling first, as many as there is room for; -v shows the rest."""
     lines = _opening(results, width)
-    upgrades = [part for line in upgrade_lines(view, "-") for part in _folded(line, width, "  ", "    ")[:3]]
+    upgrades = [part for line in upgrade_lines(view, "-") for part in _folded(line, width, "  ", "    ")]
     words, panels = [], decision_lines(view)
     for line in panels if panels[1:] else ():
         start, *rest = _folded(line.short(2 * width - 16), width, "  ", "    ")
         words += [start, *([_cut(rest[0] + " " * width, width)] if rest[1:] else rest)]
-    lines += [*upgrades[:6], *words[:MOST_WORDS]]
+    lines += [*numbers.fitting(upgrades, 6, "more lines on upgrades"), *words[:MOST_WORDS]]
     changes = changed(view)
     moved = [_cut(f"  changed: {ascii_of(change.text)}", width) for change in changes.rows] if changes else []
     faults = [f"fault of the run: {fault}" for fault in run_faults(view)]  # whole: what to do stands at their end
@@ -87,8 +87,8 @@ def _brief(results: Results, view: ResultsModel, width: int, color: bool) -> lis
     for n, limit in ((n, _limit(matter)) for matter in needs_attention(view) for n in matter.cases):
         text = f"{n.gate_title}: {view.whom(n)}: {n.with_interval()}{limit}"
         red.append(_painted(_cut(f"  {_word(n.state)} {ascii_of(text)}", width), _word(n.state), n.state, color))
-    unasked = view.results.get("not_asked") or ()
-    last = [f"  not asked: {len(unasked)} questions for lack of data (-v says of which)"] if unasked else []
+    unasked = len(view.results.get("not_asked") or ())
+    last = [f"  not asked: {unasked:,} times a question lacked its data (-v says which)"] if unasked else []
     for group, noun in ((moved, "changes"), (red, "verdicts and faults")):
         room = max(2, (MOST_LINES - len(lines) - len(last)) // (1 if group is red else 2))
         lines += numbers.fitting(group, room, f"more {noun}")
@@ -108,9 +108,7 @@ def _changed(view: ResultsModel, width: int) -> str:
     changes = changed(view)
     if changes is None:
         return ""
-    rows = [change.text for change in changes.rows[:MOST_CASES]]
-    if changes.rows[MOST_CASES:]:
-        rows.append(f"and {len(changes.rows) - MOST_CASES} more changes in the report")
+    rows = numbers.fitting([change.text for change in changes.rows], MOST_CASES, "more changes in the report")
     rows += [changes.rest] if changes.rest else []
     return "\n".join([TITLE, *(part for line in rows for part in _folded(line, width, "  ", "    "))])
 
@@ -214,10 +212,8 @@ def _matters(view: ResultsModel, width: int, color: bool) -> list[str]:
     if not matters and not faults:
         return []
     lines, room = ["What turns this run red, and what to do"], MOST_CASES
-    for fault in faults[:MOST_CASES]:
-        lines += _folded(f"the run itself: {fault}", width, "  ", "    ")
-    if faults[MOST_CASES:]:
-        lines.append(f"  and {len(faults) - MOST_CASES} more faults of the run")
+    for fault in numbers.fitting([f"the run itself: {f}" for f in faults], MOST_CASES, "more faults of the run"):
+        lines += _folded(fault, width, "  ", "    ")
     for matter in matters:
         gate, cases = matter.first, matter.cases[:room]
         room -= len(cases)
@@ -246,7 +242,7 @@ def _footer(view: ResultsModel, width: int, where: list[str]) -> list[str]:
     lines = []
     if unasked := in_one_line(view):
         lines.append(f"not asked: {unasked}; see the report")
-    if cassettes := view.results.get("cassettes"):
+    if (cassettes := view.results.get("cassettes")) and cassettes.get("files"):
         kinds = ("files", "interactions", "used", "unused")
         lines.append(f"cassettes: {', '.join(f'{numbers.count(cassettes.get(kind))} {kind}' for kind in kinds)}")
     if (rates := view.results.get("error_rates")) and rates.get("sentence"):

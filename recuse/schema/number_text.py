@@ -108,7 +108,7 @@ def out_of(part: int, whole: int) -> str:
 
 def counted(n: int, noun: str) -> str:
     """ "1 judge", "3 judges"."""
-    return f"{n} {noun}{'' if n == 1 else 's'}"
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def in_number(units: str, count: object) -> str:
@@ -120,7 +120,7 @@ def in_number(units: str, count: object) -> str:
 
 def of_units(n: int, units: str) -> str:
     """The same of a word in the plural: "1 story", "3 stories"."""
-    return f"{n} {in_number(units, n)}"
+    return f"{n:,} {in_number(units, n)}"
 
 
 def listed(names: Sequence[str], most: int = MOST_LISTED) -> str:
@@ -173,9 +173,14 @@ def interval_text(estimate: EstimateRow, *, signed: bool = False, minus: str = M
 
 
 def with_interval(estimate: EstimateRow, *, signed: bool = False, minus: str = MINUS) -> str:
-    """ "+0.77 (+0.64 to +0.90)"; the value alone where it has no interval."""
+    """ "+0.77 (+0.64 to +0.90)", with the interval's level where that is not 95 %; the value alone without one."""
     value, inside = (text(estimate, signed=signed, minus=minus) for text in (value_text, interval_text))
-    return f"{value} ({inside})" if inside else value
+    return f"{value} ({inside}{level_text(estimate)})" if inside else value
+
+
+def level_text(estimate: EstimateRow) -> str:
+    """ ", 98.4 % interval"; "" of 95 %, as most are."""
+    return "" if abs((estimate.get("level") or 0.95) - 0.95) < 1e-9 else f", {percent(estimate['level'])} interval"
 
 
 def why_missing(note: str) -> str:

@@ -25,8 +25,8 @@ NOT_CLEARED: Final = "not cleared"
 RIGHT_ANSWERS: Final = "the right answers"
 """What a judge is held against where they are known; else it is people."""
 IN_PLACE_OF_PEOPLE = {
-    "the expert finds": f"{RIGHT_ANSWERS} name", "the expert does not": f"{RIGHT_ANSWERS} do not name",
-    "the expert": RIGHT_ANSWERS, "less than they agree among themselves": "less than your people do",
+    "the expert does": f"{RIGHT_ANSWERS} do", "the expert": RIGHT_ANSWERS,
+    "less than they agree with each other": "less than your people do",
 }  # fmt: skip
 """What the descriptions of measures call whom a judge is held against, and what it is called where it is no person."""
 

@@ -166,12 +166,12 @@ def _steps(verdict: UpgradeVerdict, repaired: str) -> Iterator[str]:
     if verdict.word == "different":
         yield "let two people rate these texts, which says who is right"
     elif verdict.more:
-        yield f"collect about {verdict.more} {verdict.units} more"
+        yield f"collect about {verdict.more:,} {verdict.units} more"
     if any(row.gate == "upgrade_position" and not row.estimate.defined for row in verdict.rows if not row):
         yield "ask both of every pair in both orders, a row each: with one, bias for a place is not told from a choice"
     refusing = [*dict.fromkeys(row.gate for row in verdict.rows if row.outcome == "fail" and not row)]
     if refusing and verdict.word != UNDECIDED:
-        yield f"or accept it, with a reason and a date: [[accepted]] of {listed(refusing)} in the gates file"
+        yield f"or accept it, with a reason and a date: [[accepted]] of {listed(refusing)} in evals/gates.toml"
 
 
 def _repaired(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], share: float, verdict: UpgradeVerdict) -> str:

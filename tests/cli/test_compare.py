@@ -74,7 +74,7 @@ def test_few_flips_of_a_judge_asked_once_take_more_items(recuse, files, rater):
     new = np.where(np.arange(ITEMS) % 12 == 0, 1 - old, old)
     found = recuse("compare", files("t.csv", judge_v1=old, judge_v2=new), "judge_v1", "judge_v2")
     assert found.code == 2, found.out
-    assert "decisions flipped lies too close" in found.first
+    assert "decisions flipped is too close" in found.first
     assert "or judge_v1 asked again, would decide" in found.first
 
 

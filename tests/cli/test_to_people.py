@@ -154,7 +154,7 @@ def test_of_several_criteria_each_is_named(recuse, tmp_path):
     frame.to_csv(tmp_path / "f.csv", index=False)
     found = recuse("check", tmp_path / "f.csv", "--to-people", tmp_path / "p.csv")
     lines = found.out.splitlines()
-    first = next(k for k, line in enumerate(lines) if "answers that people have to look at" in line)
+    first = next(k for k, line in enumerate(lines) if "people have to look at" in line)
     assert [line.partition(" may decide")[0] for line in lines[first + 1 :]] == ["gpt, tone", "gpt, facts"]
     sent = pd.read_csv(tmp_path / "p.csv")
     assert {name: {*some["item"]} for name, some in sent.groupby("criterion")} == {

@@ -158,7 +158,7 @@ def test_right_answers_are_not_called_people():
     unrelated, offset = causes
     assert unrelated == "it agrees with the right answers no more than chance would"
     assert offset == "it scores 2.5 above the right answers"
-    assert step == "keep the judge in use, and read where this one disagrees with the right answers"
+    assert step == "do not use it for this, and read where it disagrees with the right answers"
 
 
 @pytest.mark.parametrize(
@@ -167,8 +167,9 @@ def test_right_answers_are_not_called_people():
         ("human_ceiling", "", {}, "it agrees with the right answers less than your people do"),
         ("worst_slice", "", SLICE.figure.detail, "on language Thai it agrees with the right answers less"),
         ("slice_favour", "", FAVOUR.figure.detail, "it marks down system gpt against the right answers"),
-        ("sensitivity", "misses what the expert finds", {}, "it misses what the right answers name"),
-        ("specificity", "finds what the expert does not", {}, "it finds what the right answers do not name"),
+        ("sensitivity", "misses what the expert does not", {}, "it misses what the right answers do not"),
+        ("specificity", "says it where the expert does not", {"positive": "fail"},
+         'it says "fail" where the right answers do not'),
         ("system_order", "orders systems unlike people", {}, "it orders systems unlike the right answers"),
     ],
 )
@@ -241,12 +242,12 @@ def test_what_a_gate_of_another_use_shows_explains_a_failure_and_does_not_refuse
 
 
 @pytest.mark.parametrize(("failed", "figures", "step"), [
-    ((OFFSET,), [], "move every threshold on its scores by +2.5, or take +2.5 out of them, and check again"),
-    ((OFFSET, CEILING), [coefficient(0.5)], "move every threshold on its scores by +2.5"),
-    ((OFFSET, CEILING), [coefficient(0.0)], "keep the judge in use"),
-    ((OFFSET, SLICE), [], "keep the judge in use"),
+    ((OFFSET,), [], "subtract 2.5 from its scores and check again"),
+    ((OFFSET, CEILING), [coefficient(0.5)], "subtract 2.5 from its scores"),
+    ((OFFSET, CEILING), [coefficient(0.0)], "do not use it for this"),
+    ((OFFSET, SLICE), [], "do not use it for this"),
     ((UNANSWERED, OFFSET), [], "read the replies that could not be used"),
-    ((CEILING,), [], "keep the judge in use, and read where this one disagrees"),
+    ((CEILING,), [], "do not use it for this, and read where it disagrees"),
 ])  # fmt: skip
 def test_the_next_step_is_a_repair_where_the_cause_has_one(failed, figures, step):
     assert causes_of_failure(failed, failed, figures)[1].startswith(step)
@@ -262,7 +263,7 @@ def doubts(*open_, apart=(), missing=(), figures=(), part="", lacking=False):
 def test_too_few_texts_come_with_how_many_more_are_needed():
     near = verdict("human_ceiling", -0.05, LEAST, "undecided", more=437)
     assert doubts(near) == (
-        ["human ceiling lies too close to its limit to tell; about 440 items more would decide"],
+        ["human ceiling is too close to its limit: about 440 items more would decide"],
         "collect about 440 items more",
     )  # fmt: skip
 
@@ -283,9 +284,9 @@ def test_nobody_is_sent_to_collect_where_no_number_decides_one_of_the_gates():
     near = verdict("human_ceiling", -0.05, LEAST, "undecided", more=100, times=1.3)
     on_it = verdict("human_ceiling", -0.1, LEAST, "undecided", feasible=False, criterion="tone")
     clauses, step = doubts(near, on_it)
-    assert clauses[1] == "on tone, human ceiling lies so close to its limit that no feasible number of items decides"
+    assert clauses[1] == "on tone, human ceiling is too close to its limit: no feasible number of items decides"
     never = "on tone, no feasible number of items decides human ceiling"
-    assert step == f"keep the judge in use, and collect no more: {never}"
+    assert step == f"do not use it for this, and collect no more: {never}"
 
 
 def test_what_could_not_be_measured_comes_before_collecting_no_more():
@@ -299,7 +300,7 @@ def test_what_could_not_be_measured_comes_before_collecting_no_more():
 def test_labels_that_no_judge_could_agree_with_are_blamed_before_the_judge():
     near = verdict("human_ceiling", -0.05, LEAST, "undecided", detail={"people_agree": False}, more=400)
     clauses, step = doubts(near)
-    assert clauses[0].endswith("so no judge can be told from chance: the labels are the problem")
+    assert clauses[0].endswith("the labels are the problem")
     assert step.startswith("look at what people disagree about")
 
 
@@ -322,15 +323,15 @@ def test_what_is_missing_is_listed_with_what_to_do():
     )  # fmt: skip
     assert doubts(missing=tuple("abcde"))[0] == ["a, b, c and 2 more were not measured in this run"]
     clauses, step = doubts(lacking=True)
-    assert clauses == ["nobody's ratings and no true answers to compare it with"]
-    assert step.startswith("add ratings by a person of the same texts")
+    assert clauses == ["there are no ratings by people and no true answers to compare it with"]
+    assert step.startswith("let people rate the same texts")
 
 
 def test_more_items_are_not_collected_for_a_judge_that_nothing_is_compared_with():
     near = verdict("leniency", 0.3, WITHIN, "undecided", more=250)
     clauses, step = doubts(near, lacking=True)
-    assert clauses[0] == "nobody's ratings and no true answers to compare it with"
-    assert step.startswith("add ratings by a person")
+    assert clauses[0] == "there are no ratings by people and no true answers to compare it with"
+    assert step.startswith("let people rate")
 
 
 def test_what_more_items_would_not_bring_is_part_of_the_next_step():
@@ -358,7 +359,7 @@ def test_right_answers_alone_are_no_person_who_rated():
     (["people_items", "two_people"], True, "no eval here asks human_ceiling"),  # which is asked wherever two rated
     (["people_items"], False, "no eval here asks human_ceiling"),
     (["people_items"], True, "one person alone rated these texts, so nobody knows how well people agree"),
-    ([], False, "nobody's ratings and no true answers to compare it with"),
+    ([], False, "there are no ratings by people and no true answers to compare it with"),
 ])  # fmt: skip
 def test_people_who_rated_are_not_called_nobody_where_an_eval_is_gone(rated, asked, first):
     verdicts = [verdict("unanswered", 0.0, MOST, "pass")] if asked else []
@@ -422,7 +423,7 @@ def test_a_use_that_these_ratings_cannot_show_is_not_for_want_of_people():
 
 def test_no_number_is_promised_to_decide_where_there_is_no_yardstick():
     near = verdict("leniency", 0.4, WITHIN, "undecided", more=1400)
-    assert doubts(near, lacking=True)[0][1] == "leniency lies too close to its limit to tell"
+    assert doubts(near, lacking=True)[0][1] == "leniency is too close to its limit"
 
 
 def test_peers_say_who_stands_apart_and_that_nobody_knows_who_is_right():
@@ -464,12 +465,12 @@ def test_agreement_that_passes_is_not_called_chance_where_a_coefficient_cannot_t
     causes, _ = causes_of_doubt(
         [near], [], [], [coefficient(0.3, 0.4)], verdicts=[near], every=[near, passing], part="", lacking=False
     )
-    assert causes == ["unanswered lies too close to its limit to tell"]
+    assert causes == ["unanswered is too close to its limit"]
 
 
 @pytest.mark.parametrize(("of_the_use", "outcome", "open_", "first"), [
-    (False, "undecided", "human_ceiling", "human ceiling lies too close"),
-    (False, "undecided", "sensitivity", "sensitivity lies too close"),
+    (False, "undecided", "human_ceiling", "human ceiling is too close"),
+    (False, "undecided", "sensitivity", "sensitivity is too close"),
     (False, "fail", "human_ceiling", "it favours system gpt"),
     (False, "undecided", "system_order", "it favours system gpt"),  # which is made of it
     (True, "undecided", "human_ceiling", "it favours system gpt"),
@@ -494,7 +495,7 @@ def test_noise_that_is_undecided_is_not_first_said_to_favour_a_system(seed):
     answers = ask_file(replace(panel, read=replace(panel.read, mapping=mapping)), gates, questions, deciding=True)
     [judge] = (one for one in answers.decision.judges if one.use == "decide")
     assert judge.word == "undecided"
-    assert judge.cause.startswith("agreement with people, less people's own lies too close to its limit to tell")
+    assert judge.cause.startswith("whether it agrees with your people less than they agree with each other")
     assert "system" in judge.cause
 
 

@@ -77,7 +77,7 @@ def test_in_one_line(records):
     found = error_rates(records, 0.05)
     assert found["red_again"] == pytest.approx(0.2, abs=0.005)
     assert found["sentence"] == (
-        "judges without a fault fail in at most 2.5 % of such runs; asked again, these judges would turn it red in "
+        "judges without a fault fail in at most 2.5 % of such runs; asked again, what is green now would turn red in "
         "about 20 % of them (2 verdicts are not counted: the value decides, not its interval)"
     )
     assert error_rates([], 0.05)["sentence"] == ""

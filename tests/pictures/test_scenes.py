@@ -32,7 +32,7 @@ def test_a_scene_is_decided_as_its_picture_says(name, run_pytest, tmp_path):
         shown = re.sub(r"<[^>]+>", "", text[text.find("<h1>") :]) if file == "index.html" else text
         assert shown.startswith(begin + said)
     if name == "thirty-tickets":
-        assert "Changed in this pull request" not in text
+        assert "What was changed" not in text
     if name == "refused-upgrade":  # what README says of it
         assert "−7.9 %" in text
         assert "record again" not in text

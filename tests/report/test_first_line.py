@@ -60,7 +60,7 @@ def test_the_same_two_lines_open_every_output(sample: Any) -> None:
 
 def test_the_next_step_follows_in_every_output() -> None:
     step = next_step(samples.failing())
-    assert step.startswith("keep the judge in use")
+    assert step.startswith("do not use it for this")
     for name, text in outputs(samples.failing()).items():
         assert f"Next: {step}" in text, name
     assert next_step(samples.published()) == ""
@@ -70,8 +70,8 @@ def test_the_next_step_follows_in_every_output() -> None:
 def test_a_line_per_panel_and_use_names_who_is_cleared_and_why_others_are_not() -> None:
     (line,) = decision_lines(view_of(samples.published()))
     assert line.text.startswith(
-        "panel published, use merchant_risk: not cleared: gemini-2.5-pro and grok-4: gemini-2.5-pro: with names shown, "
-        "it promotes itself (self-bias +0.77, limit within [-0.5, +0.5]); "
+        "panel published, use merchant_risk: not cleared: gemini-2.5-pro and grok-4; of gemini-2.5-pro: with names "
+        "shown, it promotes itself (own work +0.77, limit within [-0.5, +0.5]); "
     )
     assert line.text.endswith("(accepted); cleared: gpt-5.1, claude-4.5-sonnet and perplexity-sonar.")
 
@@ -129,7 +129,7 @@ def test_judges_by_uses_are_a_table_whose_causes_are_short() -> None:
 def test_whoever_nobody_accepted_is_named_first() -> None:
     """Of grok and gemini both beyond their limit, gemini further, only gemini's failure is accepted."""
     (line,) = decision_lines(view_of(samples.failing()))
-    assert "not cleared: gemini-2.5-pro and grok-4: grok-4: with names shown, it promotes itself" in line.text
+    assert "not cleared: gemini-2.5-pro and grok-4; of grok-4: with names shown, it promotes itself" in line.text
     assert "2 not cleared: grok-4 promotes itself" in opening(samples.failing())[1]
 
 
@@ -168,7 +168,7 @@ def test_a_doubt_is_told_as_too_little_data() -> None:
             v.update(outcome="undecided", accepted_fault=None, allowed=False)
             v["estimate"].update(value=0.45, low=0.2, high=0.7)
     line = decision_lines(view_of(samples.counted(results)))[0].text
-    assert "undecided: grok-4: with names hidden, own work lies too close to its limit to tell" in line
+    assert "undecided: grok-4: with names hidden, whether it promotes itself is too close to call" in line
 
 
 def test_what_could_not_be_measured_says_why() -> None:
@@ -194,4 +194,4 @@ def test_what_ends_soon_is_told_once_in_every_output() -> None:
 def test_many_judges_are_counted_not_listed() -> None:
     (line,) = decision_lines(view_of(samples.invented(40)))
     assert " more" in line.text
-    assert max(len(s.who) for s in line.standings) < 120
+    assert max(len(s.short(why=False)) for s in line.standings) < 140

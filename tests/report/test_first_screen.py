@@ -66,4 +66,4 @@ def test_a_phone_shows_the_changes_without_scrolling_sideways(tmp_path: Path) ->
     page = report.write(samples.failing(), tmp_path)[2].read_text(encoding="utf-8")
     width, window, beyond, scrolling = widths(page, tmp_path, 360)
     assert (window, width <= window, beyond) == (360, True, [])
-    assert "Changed in this pull request" not in scrolling
+    assert "What was changed" not in scrolling

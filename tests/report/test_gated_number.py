@@ -50,4 +50,4 @@ def test_a_stored_file_is_drawn_in_its_own_words() -> None:
 
 def test_results_without_descriptions_are_drawn() -> None:
     bare = {k: v for k, v in samples.published().items() if k not in ("measures", "factors", "tasks", "not_asked")}
-    assert "not cleared: gemini-2.5-pro and grok-4: gemini-2.5-pro: " in report.terminal(bare, 300)
+    assert "not cleared: gemini-2.5-pro and grok-4; of gemini-2.5-pro: " in report.terminal(bare, 300)

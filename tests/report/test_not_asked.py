@@ -62,25 +62,26 @@ def test_what_the_source_does_not_fix_is_said_in_a_sentence() -> None:
 
 
 def test_one_line_counts_what_is_wanted_most_first() -> None:
-    assert in_one_line(ResultsModel(normalised(results()))) == "3 questions for lack of people (2), repeats (1)"
+    line = in_one_line(ResultsModel(normalised(results())))
+    assert line == "3 questions (counted per task) for lack of people (2) and repeats (1)"
     assert in_one_line(ResultsModel(normalised(samples.published()))) == ""
 
 
 def test_many_wants_are_cut() -> None:
     listed = [entry("a", "x", f"need_{k}") for k in range(9)]
     text = in_one_line(ResultsModel(normalised({**samples.published(), "not_asked": listed})))
-    assert text == "9 questions for lack of need 0 (1), need 1 (1), need 2 (1), need 3 (1), need 4 (1), 4 other needs"
+    assert text.endswith("for lack of need 0 (1), need 1 (1), need 2 (1), need 3 (1), need 4 (1) and 4 more")
 
 
 def test_terminal_has_one_line() -> None:
     lines = report.terminal(results(), 120).splitlines()
-    assert "not asked: 3 questions for lack of people (2), repeats (1); see the report" in lines
+    assert "not asked: 3 questions (counted per task) for lack of people (2) and repeats (1); see the report" in lines
     assert "not asked:" not in report.terminal(samples.published(), 120)
 
 
 def test_summary_folds_the_list() -> None:
     text = summary(normalised(results()))
-    assert "<summary>Not asked: 3 questions for lack of people (2), repeats (1)</summary>" in text
+    assert "<summary>Not asked: 3 questions (counted per task) for lack of people (2) and repeats (1)</summary>" in text
     assert "| add ratings by people (task.toml, \\[people\\]) | people | 2 | Does b hold? (published: " in text
 
 
@@ -89,7 +90,8 @@ def test_page_folds_the_list() -> None:
         s for s in read(page(normalised(results()), "h")).all("section") if s.attributes["id"] == "not-asked"
     )
     assert section.one("summary").text == (
-        "What was not asked, and what would unlock it? 3 questions for lack of people (2), repeats (1)"
+        "What was not asked, and what would unlock it? "
+        "3 questions (counted per task) for lack of people (2) and repeats (1)"
     )
     cells = [[cell.text for cell in row.all() if cell.tag in ("th", "td")] for row in section.one("tbody").all("tr")]
     again = "record more repeats of the same question"

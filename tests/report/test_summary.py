@@ -20,7 +20,7 @@ def of(results: samples.Results, **more: int) -> str:
 def test_opens_with_the_headline_and_the_provenance() -> None:
     text = of(samples.both())
     assert text.startswith("### This change: merge: nothing changed.\n\nThese judges: 4 of 8 cleared for merchant")
-    assert "- `published` merchant\\_risk: **not cleared**: gemini-2.5-pro and grok-4: gemini-2.5-pro: with" in text
+    assert "- `published` merchant\\_risk: **not cleared**: gemini-2.5-pro and grok-4; of gemini-2.5-pro: with" in text
     assert "; **cleared**: gpt-5.1, claude-4.5-sonnet and perplexity-sonar" in text
     assert "`published` reconstructed · `local` recorded" in text
     assert "No model was asked" in text
@@ -50,7 +50,7 @@ def test_changed_limits_and_changes_beyond_chance_are_told() -> None:
     assert "| the test evals/test_x.py::test_y is gone |" in text
     assert "| published/merchant_risk/rubric: the prompt changed |" in text
     assert "| pass | undecided | the number itself did not change beyond chance |" in text
-    assert text.index("#### Changed in this pull request") < text.index("What turns this run red")
+    assert text.index("#### What was changed") < text.index("What turns this run red")
     assert "The baseline was written because: the rubric was reworded" in text
 
 

@@ -96,5 +96,5 @@ def test_what_takes_single_items_is_not_concluded_from(tmp_path, capsys):
     assert main(["compare", str(path), "judge_b", "judge_a"]) == 2
     text = " ".join(capsys.readouterr().out.split())
     assert "is undecided: position bias could not be measured" in text
-    assert "position bias it takes single items, and these were counted at most 0.1 not measured" in text
+    assert "position bias it takes single items, and these were counted at most 10 % not measured" in text
     assert "Same 900,000 texts" in text

@@ -155,7 +155,7 @@ describe(
     reading="The largest shift, of any sign, that a slice of the texts has: a system, a topic, a language.",
 )  # fmt: skip
 describe(
-    "upgrade_slice_agreement", "agreement with people on its worst slice", rank=6, bad="above",
+    "upgrade_slice_agreement", "agreement with people lost on its worst slice", rank=6, bad="above",
     above="agrees with your people less on one slice|agree with your people less on one slice",
     reading="The largest loss of agreement with people, text by text, that a slice of the texts has.",
 )  # fmt: skip

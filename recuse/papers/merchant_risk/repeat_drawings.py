@@ -20,7 +20,7 @@ MOST_NUMBERS = 4000
 def _how_far(group: Group) -> str:
     known = [n for n in group.of("repeat_difference") if is_number(n.value)]
     if not known:
-        return "How far a judge's answers to one text lie apart could be measured of no judge."
+        return ""
     least, most = (choose(known, key=lambda n: n.amount) for choose in (min, max))
     if least.who == most.who:
         return f"Two answers of {group.label(most.who)} to one text lie {fixed(most.value)} points apart on average."

@@ -13,7 +13,7 @@ from recuse.report.drawing import Block, Words
 from recuse.report.figures import Cell, Table, trends
 from recuse.report.gated_number import Number, grouped, place_in, plain_name
 from recuse.report.results_model import Panel, Question, ResultsModel
-from recuse.schema.number_text import MINUS, count, counted, in_number, in_unit, is_number, limit, listed, short
+from recuse.schema.number_text import MINUS, count, counted, in_unit, is_number, limit, listed, short
 from recuse.schema.results import Known, NotAskedRow, UsageRow
 from recuse.schema.vocabulary import NOT_MEASURED, PROVENANCE_MEANINGS, printed, tally, worst
 
@@ -79,11 +79,8 @@ def in_one_line(view: ResultsModel) -> str:
     entries = view.results.get("not_asked") or ()
     wanted = Counter(need for row in entries for need in row.get("missing") or ())
     needs = sorted(wanted, key=lambda need: (-wanted[need], need))
-    phrases = [f"{plain_name(need)} ({wanted[need]})" for need in needs[:MOST_NEEDS]]
-    if more := len(needs[MOST_NEEDS:]):
-        phrases.append(f"{more} {in_number('other needs', more)}")
-    many = f"{len(entries)} question{'s' if len(entries) > 1 else ''}"
-    return f"{many} for lack of {', '.join(phrases)}" if entries else ""
+    phrases = listed([f"{plain_name(need)} ({wanted[need]})" for need in needs], MOST_NEEDS)
+    return f"{counted(len(entries), 'question')} (counted per task) for lack of {phrases}" if entries else ""
 
 
 # --------------------------------------------------------------------------- who judged, by which limits

@@ -14,7 +14,7 @@ from recuse.schema.number_text import counted, fixed, in_unit, is_number
 from recuse.schema.verdict_rows import Comparison, EntryRow
 from recuse.schema.vocabulary import FAIL, NOT_MEASURED, PASS, printed
 
-TITLE = "Changed in this pull request"
+TITLE = "What was changed"
 NONE = "–"
 MAY_REPLACE = {PASS: "may replace it", FAIL: "may not replace it", NOT_MEASURED: "not comparable"}
 NOT_KNOWN = (
@@ -113,8 +113,9 @@ def _results(view: ResultsModel, baseline: Comparison) -> Iterator[Change]:
             in_unit(value, n.unit, signed=n.is_signed) if n and is_number(value) else fixed(value, 3)
             for value in (moved["before"], moved["after"])
         )
-        by, low, high = (fixed(moved[part], 3, signed=True) for part in ("change", "low", "high"))
-        note = f"{moved['beyond'] or 'beyond chance, within what the gate tolerates'}: {by} ({low} to {high})"
+        unit, within = n.unit if n else "", ", within what the gate tolerates" if n and n.gate else ""
+        by, low, high = (in_unit(moved[part], unit, 3, signed=True) for part in ("change", "low", "high"))
+        note = f"{moved['beyond'] or f'beyond chance{within}'}: {by} ({low} to {high})"
         yield Change(_what(view, moved), before, after, note, bool(moved["beyond"]))
 
 

@@ -65,7 +65,7 @@ def test_errors_above_the_bound_need_another_judge():
     answers = answers_from(np.where(np.arange(200) % 5 == 0, 1 - truth, truth), [truth])
     found = _delegable(answers, 0, np.zeros(200), "nothing", 0.05, 0.95, 0.1)
     assert (found.value, found.detail["labels_needed"]) == (0.0, None)
-    assert "20.0%, not below 5.0%" in found.note
+    assert "20 %, not below 5 %" in found.note
 
 
 def frame(judge, person, column, **more):
