@@ -71,11 +71,10 @@ class Choice:
     def lines(self) -> Iterator[str]:
         """The recommendation, then a row per judge."""
         first, chance = self.judges[0], self.chances[0]
-        best, whose, sure = f"{first} is the best", "its", ""
-        if chance < SURE:
-            best, whose, sure = "None is surely the best", f"{first}'s", f" ({100 * SURE:.0f} % would be sure)"
+        best = f"{first} is the best" if chance >= SURE else "None is surely the best"
+        sure = "" if chance >= SURE else f" ({100 * SURE:.0f} % would be sure)"
         yield (
-            f"{best} of {len(self.judges)} judges to {self.use}{self.decided}: {whose} chance to be the best is "
+            f"{best} of {len(self.judges)} judges to {self.use}{self.decided}: {first}'s chance to be the best is "
             f"{_chance(chance)}, by {self.texts:,} texts{sure}."
         )
         for k in self.cheaper[:1]:

@@ -26,7 +26,6 @@ READ_FILE = (
     "changed, give a file of its new ratings"
 )
 RECORD_MISSING = "Look at the replies that were left out, or record what is missing: "
-READ_BY = ", which pytest evals/ and recuse compare read and recuse check does not"
 COMPLETE_FILE = "Look at the rows that were left out, or add what is missing; recuse check FILE --all says what that is"
 
 
@@ -38,7 +37,7 @@ def next_step(decided: Decided, today: date, file: str) -> Remedy | None:
     )  # fmt: skip
     record = record_command(member.subject.get("panel", ""))
     read, complete = (READ_FILE, COMPLETE_FILE) if of_file else (READ_REPLIES + record, RECORD_MISSING + record)
-    there = f"{file}{READ_BY if of_file else ''}"
+    there = f"{file}, which pytest evals/ and recuse compare read and recuse check does not" if of_file else file
     if decision.outcome == "fail":
         advice = f"{read}. Otherwise leave the judge out, or accept it knowingly and for a time in {there}."
         return replace(

@@ -129,8 +129,7 @@ def _why_nothing(groups: list[dict[str, Any]], needed: int | None, labels: int, 
         return (
             f"nothing yet: the first group needs {needed} labels, there are {groups[0]['labels'] if groups else labels}"
         )
-    first = percent(groups[0]["errors"])
-    return f"nothing: errors in the most confident group are {first}, not below {percent(bound)}"
+    return f"nothing: errors in the surest group are {percent(groups[0]['errors'])}, not below {percent(bound)}"
 
 
 def _sizes(sure: Floats, times: Floats, fewest: int) -> list[int]:

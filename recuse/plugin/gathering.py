@@ -176,16 +176,14 @@ def _chosen_tests(session: pytest.Session) -> str:
     """Which tests were chosen, in words, where not all of them ran; "" where all did."""
     config = session.config
     choosing = ("keyword", "markexpr", "deselect", "ignore", "ignore_glob", "lf", "stepwise")
-    options = [name for name in choosing if config.getoption(name, None)]
     files = [Path(arg.partition("::")[0]).name for arg in config.args if arg.endswith(".py") or "::" in arg]
     if files:
         return f"only {files[0]}{f' and {len(files) - 1} more' if files[1:] else ''} ran"
     evals = (config.rootpath / config.getini("recuse_gates")).parent.resolve()  # the file itself may be a link
     if not any(evals.is_relative_to(Path(config.invocation_params.dir, arg).resolve()) for arg in config.args):
         return f"{evals.name}/ was not asked"
-    if options:
-        short = {"keyword": "-k", "markexpr": "-m"}
-        return f"only the tests chosen by {short.get(options[0], '--' + options[0].replace('_', '-'))} ran"
+    if any(config.getoption(name, None) for name in choosing):
+        return "only the tests chosen on the command line ran"
     return "the run was stopped before its end" if session.shouldfail or session.shouldstop else ""
 
 

@@ -134,6 +134,8 @@ def test_it_says_what_was_read_and_what_would_unlock_the_rest(checked):
     assert "people        anna, ben" in out
     assert "rating: fail < pass" in out
     assert "Needs: the judge's repeats: a column repeat, or columns judge.1, judge.2" in out
+    unasked = out.partition("\nNot asked\n")[2].partition("\n\n")[0].splitlines()
+    assert [line for line in unasked if "? Needs: " not in line and "recuse init" not in line] == []
 
 
 def test_too_little_memory_is_a_sentence_and_no_verdict(recuse, monkeypatch):
@@ -325,6 +327,9 @@ def test_a_word_keeps_its_next_step_where_not_all_are_shown(recuse, tmp_path):
     assert cut == 6
     assert [line.startswith("  next: ") for line in lines[:cut]] == [False, True] * 3
     assert "; 12 not cleared: " in lines[cut]
+    worst = lines[0].split()[0]
+    assert f"; 12 not cleared: {worst} " in lines[cut]
+    assert next(line for line in lines if line.startswith("  fail ")).split()[1] == f"{worst}:"
 
 
 def test_whom_it_may_stand_in_for_and_what_needs_no_person_are_sentences(checked):

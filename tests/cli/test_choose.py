@@ -256,7 +256,7 @@ def test_the_way_to_check_repeats_what_was_typed(recuse):
 def test_a_recorded_panel_is_chosen_from_by_what_its_calls_cost(recuse):
     found = recuse("choose", FILE.parents[2] / "fixtures" / "panels" / "checks.toml")
     assert (found.code, found.err) == (0, "")
-    assert found.first.startswith("qwen2.5-coder-1.5b is the best of 4 judges to decide (yes): its chance")
+    assert found.first.startswith("qwen2.5-coder-1.5b is the best of 4 judges to decide (yes): ")
     assert "cost per text" in found.out
     several = recuse("choose", FILE.parents[2] / "fixtures" / "panels" / "local.toml")
     assert (several.code, "name it: --task TASK/PROTOCOL" in several.err) == (3, True)

@@ -176,7 +176,7 @@ def test_errors_are_by_the_right_answers_where_these_are_known(recuse, tmp_path)
     found = recuse("check", tmp_path / "f.csv", *asked, "--to-people", tmp_path / "p.csv").out
     assert "gpt_a may decide alone from 0 on" in found
     assert "% errors by the right answers" in found
-    assert "gpt_b may decide nothing alone at 5 % errors by the right answers: errors in the most confident" in found
+    assert "gpt_b may decide nothing alone at 5 % errors by the right answers: errors in the surest" in found
     sent = pd.read_csv(tmp_path / "p.csv")
     assert {*sent["judge"]} == {"gpt_b"}
     assert {*sent["item"]} == {f"t{k}" for k in range(170, 200)}

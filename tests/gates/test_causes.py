@@ -248,12 +248,34 @@ def test_what_a_gate_of_another_use_shows_explains_a_failure_and_does_not_refuse
     ((OFFSET, SLICE), [], "do not use it for this"),
     ((UNANSWERED, OFFSET), [], "read the replies that could not be used"),
     ((CEILING,), [], "do not use it for this, and read where it disagrees"),
+    ((verdict("human_offset", -0.9, WITHIN, criterion="tone"),), [], "on tone, add 0.9 to its scores"),
+    ((replace(OFFSET, figure=replace(OFFSET.figure, unit="share")),), [], "do not use it for this"),  # has no threshold
 ])  # fmt: skip
 def test_the_next_step_is_a_repair_where_the_cause_has_one(failed, figures, step):
     assert causes_of_failure(failed, failed, figures)[1].startswith(step)
 
 
 # --------------------------------------------------------------------------- nothing can be concluded yet
+
+
+def test_where_labels_are_at_fault_a_coefficient_says_nothing_of_the_judge():
+    """Beside people who all but always give the top score any judge seems to say the opposite of them."""
+    near = verdict("human_ceiling", -0.05, LEAST, "undecided", detail={"people_agree": False})
+    at_fault, _ = causes_of_doubt(
+        [near], [], [], [coefficient(-0.06, 0.02)], verdicts=[near], every=[near], part="", lacking=False
+    )
+    assert "labels" in at_fault[0]
+    assert not any("opposite" in cause for cause in at_fault)
+
+
+def test_a_judge_unrelated_to_one_person_is_told_so():
+    known = verdict("human_offset", 0.0, WITHIN, "pass")
+    for value, unrelated in ((0.05, True), (0.6, False)):
+        causes, _ = causes_of_doubt(
+            [], [], [], [coefficient(value, 0.1)], verdicts=[known], every=[known], part="", lacking=True
+        )
+        assert causes[0].startswith("one person alone")
+        assert any("no more than chance" in cause for cause in causes) == unrelated
 
 
 def doubts(*open_, apart=(), missing=(), figures=(), part="", lacking=False):

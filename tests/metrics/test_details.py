@@ -14,7 +14,9 @@ from recuse.metrics import (
     coverage,
     human_alignment,
 )
+from recuse.metrics.estimates import undefined
 from recuse.metrics.measure import MEASURES as DESCRIBED
+from recuse.metrics.position import order_consistency
 from recuse.papers.merchant_risk import (
     human_order,
     name_effect,
@@ -99,3 +101,8 @@ def test_the_order_of_rows_does_not_matter(name, published, published_frame, as_
     turned = as_published(published_frame.sort_values("repeat", ascending=False, kind="stable"))
     first, second = (estimates(MEASURES[name](ratings)) for ratings in (published, turned))
     assert {key: repr(e) for key, e in first.items()} == {key: repr(e) for key, e in second.items()}
+
+
+def test_what_could_not_be_measured_has_the_unit_of_its_measure() -> None:
+    assert undefined(order_consistency.__name__, "no pair", method="").unit == "share"
+    assert undefined(order_consistency.__name__, "no pair", method="", unit="points").unit == "points"

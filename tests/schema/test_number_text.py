@@ -21,6 +21,7 @@ from recuse.schema.number_text import (
     listed,
     out_of,
     rate,
+    with_interval,
 )
 
 
@@ -85,3 +86,9 @@ def test_a_rate_says_all_or_none_only_where_it_is(share):
 def test_a_sentence_has_two_digits_and_no_power_of_ten(value, text):
     assert brief(value) == text
     assert brief(abs(value), signed=True) == f"+{text.lstrip('-')}"
+
+
+def test_an_interval_says_its_level_where_it_is_not_95_percent():
+    row = {"value": 0.5, "low": 0.25, "high": 0.75, "unit": "", "level": 0.95}
+    assert with_interval(row) == "0.50 (0.25 to 0.75)"
+    assert with_interval(row | {"level": 0.9}) == "0.50 (0.25 to 0.75, 90 % interval)"
