@@ -172,7 +172,7 @@ def test_any_number_of_items_comes_to_a_word(tmp_path, capsys):
     assert words[0] == words[1]
     assert halves[0] / halves[1] == pytest.approx(1000**0.5, rel=0.02)
     out = capsys.readouterr().out
-    assert "16 rows, 4000000000 judgements" in out
+    assert "16 rows, 4,000,000,000 judgements" in out
     assert main(["check", str(path), "--disagreements", str(tmp_path / "d.csv")]) == 3
     assert "are counted by their answers and have no names" in capsys.readouterr().err
 
