@@ -71,7 +71,7 @@ def judge_upgrade(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], *,
             *_level(verdict),
             *_below_people(upgrade),
         ),
-        steps=tuple(_steps(verdict, _repaired(gates, upgrade, subject, share, verdict))),
+        steps=tuple(_steps(verdict, gates.file, _repaired(gates, upgrade, subject, share, verdict))),
     )
     faults = sentences(people_faults(upgrade.both))
     if verdict.word == "equivalent" and len(upgrade.both.persons) > 1:
@@ -156,7 +156,7 @@ def _below_people(upgrade: Upgrade) -> Iterator[str]:
 # --------------------------------------------------------------------------- what to do
 
 
-def _steps(verdict: UpgradeVerdict, repaired: str) -> Iterator[str]:
+def _steps(verdict: UpgradeVerdict, file: str, repaired: str) -> Iterator[str]:
     """From what costs least to what costs most: keep, repair, collect, accept."""
     if verdict.outcome == "pass":
         return
@@ -171,7 +171,7 @@ def _steps(verdict: UpgradeVerdict, repaired: str) -> Iterator[str]:
         yield "ask both of every pair in both orders, a row each: with one, bias for a place is not told from a choice"
     refusing = [*dict.fromkeys(row.gate for row in verdict.rows if row.outcome == "fail" and not row)]
     if refusing and verdict.word != UNDECIDED:
-        yield f"or accept it, with a reason and a date: [[accepted]] of {listed(refusing)} in evals/gates.toml"
+        yield f"or accept it, with a reason and a date: [[accepted]] of {listed(refusing)} in {file}"
 
 
 def _repaired(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], share: float, verdict: UpgradeVerdict) -> str:
