@@ -215,14 +215,15 @@ def scale_of_numbers(values: pd.Series[float], top: float | None = None) -> Nume
 
 def _but_for_strays(values: Any) -> tuple[float, float] | None:
     """Ends of the smallest usual scale that all but `STRAYS` of whole numbers fill; None where none is outside, and
-    where all lie within 0 to 10: a grade that is seldom given is a grade, and the worst ones are seldom given."""
+    where all lie within 0 to 10, or in 0 to 100: a grade that is seldom given is a grade, and the worst ones are
+    seldom given."""
     if not len(values) or (values.min() >= 0 and values.max() <= 10):
         return None
     for low, high in sorted(ENDS[1:], key=lambda ends: ends[1] - ends[0]) if len(values) >= FEWEST else ():
         inside = values[(low <= values) & (values <= high)]
         outside = values[(values < low) | (values > high)]
         filled = {low, high} <= set(inside) and bool((inside == inside.round()).all())
-        few = 0 < len(outside) <= STRAYS * len(values) and len(set(outside)) <= CODES
+        few = len(outside) <= STRAYS * len(values) and len(set(outside)) <= CODES and outside.any()  # 0 is no stray
         if filled and few and high - low > 1:
             return float(low), float(high)
     return None

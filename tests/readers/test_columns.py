@@ -142,6 +142,9 @@ def test_labels_answer_alike_where_one_is_shared_and_only_so_where_all_are():
         ((0, 4), 5.0, (0, 5), 1.0),
         ((3, 90), 100.0, (0, 100), 1.0),
         ((1, 6), 5.0, (1, 6), 1.0),  # above what the cells say they are out of
+        ((*range(1, 101), 0), None, (0, 100), 1.0),  # seldom given, and no stray
+        ((*range(1, 101), -1), None, (1, 100), 1.0),
+        ((*[1, 2, 3, 4, 5] * 12, 99), None, (1, 5), 1.0),
     ],
 )
 def test_the_usual_scale_that_numbers_fit_into(seen, top, ends, step):
