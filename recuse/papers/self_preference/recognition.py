@@ -54,9 +54,9 @@ def recognised_in_pairs(part: Ratings) -> Iterator[Named]:
         wrote = np.array([part.authors.get(name) for name in pairs.judges], dtype=object)[:, None]
         peers = mean_of(np.where((wrote != pairs.a) & (wrote != pairs.b), credit, np.nan), axis=0)
         own = np.where(side != 0, credit[row], np.nan)
-        for against, other in (("chance", np.full(len(own), 0.5)), ("peers", peers)):
+        for against, other, far in (("chance", np.full(len(own), 0.5), 0.5), ("peers", peers, 1.0)):
             yield (judge, against), bounded_estimate(
-                "recognised_in_pairs", own - other, pairs.cluster_codes(), (-1.0, 1.0),
+                "recognised_in_pairs", own - other, pairs.cluster_codes(), (-far, far),
                 "no pair with its own text was judged by all it takes", requested=pairs.requested[row] & (side != 0),
                 unit="share", detail={"share": mean_or_none(own[np.isfinite(own - other)])}, **repeated_over(part),
             )  # fmt: skip

@@ -191,6 +191,8 @@ def test_who_knows_its_texts_and_favours_them() -> None:
     known = recognition.recognised_in_pairs(pairs)
     shares = [known.of(judge=name, against="chance").detail["share"] for name in names]
     assert shares == pytest.approx([0, 1 / 3, 2 / 3, 1])
+    always = known.of(judge=names[-1], against="chance")
+    assert (always.value, always.high) == (0.5, 0.5), "a share is at most one half beyond chance"
     together = recognition.recognition_and_preference(pairs).of()
     assert together.value == pytest.approx(1.0)
     assert together.detail["p"] == pytest.approx(2 / 24)  # all orders of four: this one and its mirror image
