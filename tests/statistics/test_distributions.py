@@ -13,6 +13,7 @@ from scipy import stats
 from recuse.papers.merchant_risk.fixed_texts import FixedTexts, Noise
 from recuse.papers.merchant_risk.repeat_noise import MeanDifference, mean_difference
 from recuse.schema import RecuseError
+from recuse.statistics.agreement.icc import ICC
 from recuse.statistics.bounded import bounded_mean
 from recuse.statistics.contrasts import Contrast, contrast
 from recuse.statistics.distributions import (
@@ -62,7 +63,8 @@ def test_higher_level_is_wider_and_more_data_narrower(distribution):
     inner, outer = distribution.interval(0.8), distribution.interval(0.95)
     assert outer[0] <= inner[0] <= inner[1] <= outer[1]
     now, four_times = distribution.half_width_at(1.0), distribution.half_width_at(4.0)
-    if now is not None:  # an ICC's outlook is unknown
+    assert (now is None) == isinstance(distribution, ICC | FixedTexts), "no other outlook is unknown"
+    if now is not None:
         low, high = distribution.interval(0.95)
         assert now == pytest.approx((high - low) / 2)
         assert four_times < now

@@ -24,7 +24,11 @@ def test_the_value_is_that_of_the_table(form):
     x, y = 3 + rng.normal(size=(2, 50))
     y[7] = np.nan
     y += x
-    assert icc_of_pairs(x, y, form).value == pytest.approx(float(icc(mean_squares(np.column_stack([x, y])), form)))
+    whole = icc_of_pairs(x, y, form)
+    assert whole.value == pytest.approx(float(icc(mean_squares(np.column_stack([x, y])), form)))
+    some = np.argsort(x[np.isfinite(y)])[25:]  # whose mean is not that of all
+    part = mean_squares(np.column_stack([x, y])[np.isfinite(y)][some])
+    assert whole.of(whole.shares[some].sum(axis=0)[None]) == pytest.approx(float(icc(part, form)))
 
 
 def test_one_item_has_none():
