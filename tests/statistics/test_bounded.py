@@ -127,3 +127,11 @@ def test_moved_to_another_mean_it_is_that_of_a_normal_with_the_same_spread(value
     assert moved.value == pytest.approx(value, abs=1e-9)
     errors = n * math.sqrt(moved.above.variance * moved.below.variance)
     assert moved.correlation == pytest.approx(-(density @ above) * (density @ below) / errors, rel=1e-3)
+
+
+def test_what_never_varied_is_bounded_by_slips_of_a_step_either_way():
+    """None of 40 texts is a step off, on a scale of four: as none of 40 that could be one off."""
+    stepped = bounded_mean(np.zeros(40), range(40), (-4.0, 4.0), step=1.0)
+    assert stepped.interval(0.95) == bounded_mean(np.zeros(40), range(40), (-1.0, 1.0)).interval(0.95)
+    high = stepped.interval(0.95)[1]
+    assert stepped.interval(0.95) == (-high, high)
