@@ -116,11 +116,11 @@ def decision_lines(view: ResultsModel) -> list[Line]:
     return lines
 
 
-Uses = list[tuple[Panel, list[tuple[str, list[tuple[str, JudgeDecisionRow | None]]]]]]
+JudgesByPanel = list[tuple[Panel, list[tuple[str, list[tuple[str, JudgeDecisionRow | None]]]]]]
 """Of each panel its judges, and of each judge every use with the word on it."""
 
 
-def used(view: ResultsModel) -> tuple[list[str], Uses] | None:
+def used(view: ResultsModel) -> tuple[list[str], JudgesByPanel] | None:
     """The uses, and every word on a judge, of a use that its panel states or not; None where there is none."""
     if not any(one["stated"] for one in view.judges):
         return None
