@@ -234,8 +234,7 @@ class Batches:
                 report.stored += 1
                 self._stored(call, outcome)
             else:
-                body = web.shown(outcome.body.decode("utf-8", "replace"))
-                report.failed.append((call, f"HTTP {outcome.status}: {body}"))
+                report.failed.append((call, self._library.dropped[call.cell, call.key, call.repeat]))
 
     @contextmanager
     def _provider(self, judge: str) -> Iterator[tuple[BatchInterface, Web]]:

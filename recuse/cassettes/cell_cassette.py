@@ -10,8 +10,9 @@ from recuse.cassettes import cell_coverage
 from recuse.cassettes.cell_coverage import Stale, Unused
 from recuse.cassettes.cell_file import SUFFIX, cell_of, contents, stamp_of, stored_path
 from recuse.cassettes.index import CellIndex, Interaction, read_index, read_requests
+from recuse.cassettes.matching import reason_to_drop
 from recuse.cassettes.plain_file import CassetteError
-from recuse.cassettes.record_format import Recorded
+from recuse.cassettes.record_format import Recorded, read_answer
 from recuse.configuration import checked_name
 from recuse.schema import PROVENANCES, Call, RecuseError
 from recuse.security.sanitize import visible
@@ -25,15 +26,18 @@ when it changes, every answer of the cell is asked for anew, not only those whos
 
 
 class CellCassette:
-    """A cell. `anew` cells are recorded into a side file; all others are read from and appended to their cassette."""
+    """A cell. `anew` cells are recorded into a side file; all others are read from and appended to their cassette.
+    `doubting`: what was stored as an answer and is none (by an earlier version) counts as missing, `no_answers`."""
 
     __slots__ = (
-        "_complete", "_side_header", "_used", "anew", "base", "calls", "cell", "faults", "header", "index", "main",
-        "obsolete_side", "plain", "recorded_header", "touched",
+        "_complete", "_doubting", "_side_header", "_used", "anew", "base", "calls", "cell", "faults", "header", "index",
+        "main", "no_answers", "obsolete_side", "plain", "recorded_header", "touched",
     )  # fmt: skip
 
-    def __init__(self, root: Path, cell: str, anew: bool = False, complete: bool = False) -> None:
-        self.cell = cell
+    def __init__(
+        self, root: Path, cell: str, anew: bool = False, complete: bool = False, doubting: bool = False
+    ) -> None:
+        self.cell, self._doubting = cell, doubting
         self.plain = root / f"{cell}{SUFFIX}"
         self._complete = complete
         self.header: Mapping[str, Any] | None = None
@@ -57,6 +61,14 @@ class CellCassette:
         self.index.header = None  # read; what is needed of it later is in `recorded_header`
         misplaced = f"{self.index.path}:1: recorded as cell {stored}; the file was moved or copied from there"
         self.faults = self.index.faults if stored == self.cell else [*self.index.faults, misplaced]
+        self.no_answers: dict[Interaction, str] = {}
+        if self._doubting and self.index.answers and not self.faults:
+            data = contents(self.index.path)[0]
+            for interaction, (at, length) in list(self.index.answers.items()):
+                status, _, body = read_answer(data, at, length)
+                if why := reason_to_drop(status, body):
+                    self.no_answers[interaction] = why
+                    del self.index.answers[interaction]
 
     def refresh(self) -> None:
         """Read the file again if it is not the one that was read."""

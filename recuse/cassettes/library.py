@@ -110,6 +110,11 @@ class Library:
         """How many of these calls an interrupted recording anew (`--record=all`) has answered already."""
         return sum(self._cassette(call.cell).anew and self.has(call) for call in calls)
 
+    def no_answers(self, calls: Iterable[Call]) -> Counter[str]:
+        """Why what is stored for some of these calls is no answer, so that they are missing; and of how many."""
+        stored = ((self._cassette(call.cell).no_answers, (call.key, call.repeat)) for call in calls)
+        return Counter(none[interaction] for none, interaction in stored if interaction in none)
+
     def coverage(self) -> Coverage:
         """All plans registered so far against what is recorded by now."""
         return self._coverage(self._cassettes.values())
@@ -268,7 +273,7 @@ class Library:
         cell = checked_cell(cell)
         if cell.split("/")[0] != self.panel:
             raise RecuseError(f"cell {cell} does not belong to panel {self.panel}")
-        new = CellCassette(self.root, cell, self.mode == "all", cell in self._complete)
+        new = CellCassette(self.root, cell, self.mode == "all", cell in self._complete, self.mode == "missing")
         return self._cassettes.setdefault(cell, new)
 
     def _wanted(self, request: Request, headers: Mapping[str, str]) -> tuple[CellCassette, Interaction] | None:

@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from recuse.judges.description import CanonicalJson, canonical
-from recuse.judges.provider_responses import BROKEN_OFF, broken_off, decompressed, is_policy_refusal, parsed
+from recuse.judges.provider_responses import decompressed, is_policy_refusal, no_reply, parsed
 from recuse.schema import Call, RawResponse, RecuseError, Request
 from recuse.security.redaction import PLACEHOLDER, SECRET_NAMES, Secrets
 
@@ -144,11 +144,11 @@ def _text(value: str | bytes | None) -> str | None:
 
 
 # --------------------------------------------------------------------------- which responses are worth keeping
-# Kept: a complete 2xx whose body is a JSON object without an `error` member, whatever its content type says; and the
-# 4xx by which a provider says that its policy forbids an answer (it would say so again, so it is this judge's answer).
+# Kept: a complete 2xx whose body is a JSON object and may be a reply, whatever its content type says; and the 4xx by
+# which a provider says that its policy forbids an answer (it would say so again, so it is this judge's answer).
 # Not kept: everything that another try may change - 408, 409, 425, 429, 5xx, bodies that are empty, cut off or no JSON
-# (a proxy's page), an `error` object under status 200, a reply that was broken off - and what is a mistake in the
-# set-up: 401, 403, 404, 400.
+# (a proxy's page), what is no reply under status 200 (`no_reply`) - and what is a mistake in the set-up: 401, 403, 404,
+# 400.
 # A refusal or a reply cut by max_tokens is an answer like any other. A body that cannot be decompressed here is not
 # kept, whatever its status: nobody could tell what it is.
 
@@ -178,13 +178,7 @@ def reason_to_drop(status: int, body: bytes) -> str:
         return "the body is empty"
     if not isinstance(value, dict):
         return "the body is not a complete JSON object"
-    choices = value.get("choices")
-    for one in (value, *(choices if isinstance(choices, list) else ())):
-        if isinstance(one, dict) and one.get("error"):
-            return "the body is an error report, although the status says success"
-        if isinstance(one, dict) and str(one.get("finish_reason")) in BROKEN_OFF:
-            return broken_off(one["finish_reason"])
-    return ""
+    return no_reply(value)
 
 
 def in_utf_8(body: bytes) -> bytes:

@@ -85,6 +85,9 @@ class Storage:
         with self._lock:
             if interaction in cassette.index.answers:
                 return
+            if cassette.no_answers:  # not before an answer is there: until then nothing is lost by asking in vain
+                self._rewrite(cassette, set(), renew_header=False)
+                cassette.base = next(iter(cassette.recorded_requests().items()), None)
             index, (key, repeat) = cassette.index, interaction
             clean, clean_text = self._secrets.clean, self._secrets.clean_text
             new = [] if index.sound_size else [self._header_line(cassette)]
@@ -163,7 +166,8 @@ class Storage:
         self.writer.forget(path)
         header, old = self._header_line(cassette) if renew_header else None, contents(path)[0]
         data = canonical_bytes(cassette.index, old, header, _order(cassette), superseded)
-        if cassette.main.exists() and (cassette.anew or superseded) and contents(cassette.main)[0] != data:
+        replaced = cassette.anew or superseded or cassette.no_answers
+        if cassette.main.exists() and replaced and contents(cassette.main)[0] != data:
             aside, kept = self._root / SUPERSEDED / cassette.main.relative_to(self._root), raw_bytes(cassette.main)
             aside.parent.mkdir(parents=True, exist_ok=True)
             names = chain([aside], (aside.with_name(f"{aside.name}.{number}") for number in count(2)))

@@ -25,7 +25,7 @@ from typing import Any, Protocol, cast
 from pydantic_core import from_json  # the faster parser
 
 from recuse.configuration import named
-from recuse.judges.provider_responses import is_policy_refusal
+from recuse.judges.provider_responses import is_policy_refusal, no_reply
 from recuse.schema import Judge, Prompt, RawResponse, Reply, Request, Usage
 from recuse.security.sanitize import encodable
 
@@ -73,6 +73,8 @@ def read_response(format_: Wire, response: RawResponse) -> Reply:
         message = payload["error"].get("message") if isinstance(payload.get("error"), dict) else None
         refused = is_policy_refusal(response.status, payload)
         return Reply(text=str(message or f"HTTP {response.status}"), finish="refusal" if refused else "error")
+    if why := no_reply(payload):
+        return Reply(text=why, finish="error")
     try:
         reply = format_.read(payload)
         if not isinstance(reply.text, str):

@@ -53,6 +53,23 @@ def broken_off(reason: object) -> str:
     return f'the reply ended with "{reason}", which is not known to end a whole answer'
 
 
+def no_reply(payload: Mapping[str, Any]) -> str:
+    """Why this JSON, under status 200, is no reply of a model at all; empty where it is one, or of a form that is not
+    known here. Asked again, the provider may give one.
+
+    Known: an error report (in a member, in a choice, or flat: FastChat, older vLLM), a reply that was broken off, no
+    choice or candidate, a Responses object that is under way or has failed."""
+    choices, state = payload.get("choices", payload.get("candidates", payload)), payload.get("status")
+    for one in (payload, *(choices if isinstance(choices, list) else ())):
+        if isinstance(one, dict) and (one.get("error") or "error" in (one.get("object"), one.get("type"))):
+            return "the body is an error report, although the status says success"
+        if isinstance(one, dict) and str(one.get("finish_reason")) in BROKEN_OFF:
+            return broken_off(one["finish_reason"])
+    if isinstance(state, str) and state in ("queued", "in_progress", "failed", "cancelled"):
+        return f"the response is {state}"
+    return "" if choices or payload.get("promptFeedback") else "the body holds no reply"
+
+
 def with_cached(usage: Mapping[str, Any], fresh: str, *cached: str) -> Any:
     """The tokens of a request, where a provider counts those that it kept or found in a cache beside the `fresh` ones:
     all are billed."""

@@ -224,6 +224,19 @@ def test_the_providers_words_are_not_told_where_texts_stay_hidden(setting: Setti
     assert "not shown: recuse_texts = false" in report.text()
 
 
+def test_what_is_no_reply_of_the_model_is_named_and_asked_again(
+    setting: Setting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as ill, setting.batches() as batches:
+        ill.setattr(setting.provider, "good", lambda body: {"object": "error", "message": "out of memory"})
+        report = batches.wait(setting.calls, sleep=no_sleep)
+    assert (report.stored, len(report.failed)) == (0, 6)
+    assert "the body is an error report, although the status says success: “out of memory”" in report.text()
+    with setting.batches() as batches:
+        assert batches.wait(setting.calls, sleep=no_sleep).stored == 6
+    assert setting.replayed() == WORDS
+
+
 def test_more_reasons_than_are_told_are_counted(setting: Setting) -> None:
     calls = [setting.calls[0]] * 10
     report = BatchReport(failed=[(call, f"reason {min(n, 8)}") for n, call in enumerate(calls)])

@@ -212,6 +212,11 @@ _BODIES: dict[str, tuple[int, str, Any]] = {
     "wrong content type": (200, "text/plain", lambda good: good),
     "error in a choice": (200, _JSON, b'{"choices":[{"finish_reason":"error","error":{"code":502,"message":"died"}}]}'),
     "broken off": (200, _JSON, b'{"choices":[{"finish_reason":"insufficient_system_resource","message":{}}]}'),
+    "flat error": (200, _JSON, b'{"object":"error","message":"CUDA out of memory","code":50002}'),
+    "no choice": (200, _JSON, b'{"object":"chat.completion","choices":[]}'),
+    "no candidate": (200, _JSON, b'{"candidates":[],"modelVersion":"m-1"}'),
+    "queued": (200, _JSON, b'{"object":"response","status":"queued","output":[]}'),
+    "in progress": (200, _JSON, b'{"object":"response","status":"in_progress","error":null,"output":[]}'),
     "error in 200": (200, _JSON, b'{"error":{"message":"overloaded","code":503}}'),
 }
 

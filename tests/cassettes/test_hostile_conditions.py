@@ -545,7 +545,7 @@ def test_a_link_in_the_place_of_a_temporary_file_is_not_written_through(root: Pa
 @pytest.mark.parametrize(("answered", "faults"), [("m-1-2025-01-01", 0), ("expensive-9", 1)])
 def test_another_model_than_the_one_that_was_asked_is_a_fault(root: Path, answered: str, faults: int) -> None:
     calls = plan(items=("a",), repeats=2)
-    body = json.dumps({"model": answered, "choices": []}).encode()
+    body = json.dumps({"model": answered, "choices": [{}]}).encode()
     recorded(root, calls, dict.fromkeys((("a", 0), ("a", 1)), body))
     found = [fault for fault in check_cassettes(root).faults if "answers are by" in fault]
     assert len(found) == faults

@@ -15,6 +15,8 @@ from judge_limits import Limits
 from misbehaving import Server
 from small_plans import files, headers, opened, plan, record, recorded, recording, send_all
 
+from recuse.cassettes.__main__ import compact
+from recuse.cassettes.integrity import check_cassettes
 from recuse.cassettes.library import Library
 from recuse.cassettes.storage import Storage
 from recuse.cassettes.writer import RecordingLock, StorageError
@@ -380,6 +382,44 @@ def test_what_was_replaced_is_set_aside(root: Path, server: Server) -> None:
     old = (root / f"{calls[0].cell}.jsonl").read_bytes()
     recording(opened(root, calls, mode="all"), calls)
     assert (root / ".superseded" / f"{calls[0].cell}.jsonl").read_bytes() == old
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_what_was_stored_and_is_no_answer_is_asked_again(
+    root: Path, server: Server, monkeypatch: pytest.MonkeyPatch, packed: bool
+) -> None:
+    """Earlier versions stored it. It stays until the first answer in its place is there, and is set aside then."""
+    calls = plan(server.url, items=("a", "b"), repeats=3)
+    with monkeypatch.context() as earlier:
+        earlier.setattr("recuse.cassettes.matching.no_reply", lambda payload: "")
+        recorded(root, calls, {("a", 0): b'{"choices":[]}', ("a", 2): b'{"object":"error","message":"died"}'})
+    if packed:
+        compact(root / f"{calls[0].cell}.jsonl", gzip=True)
+    before, sound = files(root), opened(root, calls).response(calls[1])
+    server.default = "503"
+    library = opened(root, calls, mode="missing")
+    assert library.coverage().missing == (calls[0], calls[2])
+    assert set(library.no_answers(calls)) == {
+        "the body holds no reply", "the body is an error report, although the status says success"
+    }  # fmt: skip
+    assert len(recording(library, calls).failed) == 2
+    assert opened(root, calls).coverage().complete, "asked in vain, it stays as it was"
+    assert packed or files(root) == before
+
+    server.default = "ok"
+    asked = server.requests
+    assert recording(opened(root, calls, mode="missing"), calls).complete
+    assert server.requests == asked + 2
+    after = opened(root, calls)
+    assert after.coverage().complete
+    assert after.response(calls[1]) == sound
+    assert all(b'"choices"' in after.response(calls[n]).body for n in (0, 2))
+    kept = [path.read_bytes() for path in (root / ".superseded").rglob("*.jsonl*")]
+    assert len(kept) == 1
+    assert b'{"choices":[]}' in kept[0]
+    assert b'"message":"died"' in kept[0]
+    assert not check_cassettes(root).faults
+    assert opened(root, calls, mode="missing").coverage().complete
 
 
 def test_what_is_replaced_later_leaves_what_was_set_aside(root: Path, server: Server) -> None:

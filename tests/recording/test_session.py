@@ -22,6 +22,22 @@ def everything_reads(call: Call, response: RawResponse) -> None:
     return None
 
 
+def test_stored_replies_that_are_none_are_named_and_asked_again(
+    root: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    panel = load(root.parent, server.url, settings="free = true")
+    planned = plans(panel, repeats=1)
+    server.default = "no choice"
+    with monkeypatch.context() as earlier:  # a version that stored them
+        earlier.setattr("recuse.cassettes.matching.no_reply", lambda payload: "")
+        record(root, panel, planned, readable=everything_reads)
+    first, server.default = server.requests, "ok"
+    said = "\n".join(record(root, panel, planned, readable=everything_reads))
+    assert f"{first} stored answers are no reply of the model and are asked again: the body holds no reply" in said
+    assert server.requests == 2 * first
+    assert "no reply" not in "\n".join(record(root, panel, planned, readable=everything_reads))
+
+
 # --------------------------------------------------------------------------- the budget
 
 
