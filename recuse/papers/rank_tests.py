@@ -5,7 +5,7 @@ no question of the engine.
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,11 +21,8 @@ from recuse.statistics.agreement.correlation import counted_ranks, over_root, pe
 from recuse.statistics.clusters import clustered_mean
 from recuse.statistics.distributions import FEWEST_PAIRS, SEED, FisherZ, InUnits, generator
 
-
-def _chunks(draws: int, n: int, cells: int = 2_000_000) -> list[int]:
-    """Sizes that add up to `draws`, each small enough to keep weights of shape (size, n) in memory."""
-    size = max(1, cells // max(n, 1))
-    return [min(size, draws - start) for start in range(0, draws, size)]
+CELLS = 2_000_000
+"""Most numbers of random orders that are held at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +53,9 @@ def permutation_test(
         orders = np.array(list(permutations(second)))
         hits = int(np.sum(np.abs(statistic(first, orders)) >= observed - 1e-12))
         return PermutationTest(hits / len(orders), len(orders), True, f"all {len(orders)} orders")
-    hits = 0
-    for size in _chunks(draws, len(first)):
-        orders = rng.permuted(np.broadcast_to(second, (size, len(second))), axis=1)
+    hits, size = 0, max(1, CELLS // len(first))
+    for start in range(0, draws, size):
+        orders = rng.permuted(np.broadcast_to(second, (min(size, draws - start), len(second))), axis=1)
         hits += int(np.sum(np.abs(statistic(first, orders)) >= observed - 1e-12))
     return PermutationTest((hits + 1) / (draws + 1), draws, False, f"{draws} random orders")
 
@@ -90,9 +87,10 @@ def spearman_test(x: ArrayLike, y: ArrayLike, seed: int = SEED) -> PermutationTe
     if len(a) < 2 or len(set(a.tolist())) < 2 or len(set(b.tolist())) < 2:
         return PermutationTest(math.nan, 0, False, "undefined")
     x_ties, y_ties = Counter(a.tolist()), Counter(b.tolist())
-    if _steps(y_ties) < _steps(x_ties):
+    steps, steps_of_y = (math.prod(count + 1 for count in ties.values()) * len(ties) for ties in (x_ties, y_ties))
+    if steps_of_y < steps:
         a, b, x_ties = b, a, y_ties
-    if _steps(x_ties) > STEPS or len(a) > 20:
+    if min(steps, steps_of_y) > STEPS or len(a) > 20:
         # an order keeps the ranks
         return permutation_test(ranks(x), ranks(y), pearson_of_ranks, generator(seed, "spearman"))
     counts = _sums(tuple(sorted(x_ties.items())), tuple(np.sort(b).tolist()))
@@ -114,24 +112,19 @@ def spearman_t(rho: float, n: int) -> float:
     return 2 * float(special.stdtr(n - 2, -abs(rho) * math.sqrt((n - 2) / spare))) if spare > 0 else 0.0
 
 
-def _steps(ties: Counter[int]) -> int:
-    return math.prod(count + 1 for count in ties.values()) * len(ties)
-
-
 @lru_cache(maxsize=32)
 def _sums(groups: tuple[tuple[int, int], ...], y: tuple[int, ...]) -> NDArray[np.int64]:
     """In how many ways dealing y, ascending, to groups (value, size) gives each sum of products (the index)."""
     values, sizes = zip(*groups, strict=True)
-    length = sum(v * r for v, r in zip(np.repeat(values, sizes).tolist(), y, strict=True)) + 1  # the largest sum
+    length = int(np.repeat(values, sizes) @ y) + 1  # the largest sum
     level: dict[tuple[int, ...], NDArray[np.int64]] = {sizes: np.eye(1, length, dtype=np.int64)[0]}
     for rank in y:
-        following: dict[tuple[int, ...], NDArray[np.int64]] = {}
+        following: dict[tuple[int, ...], NDArray[np.int64]] = defaultdict(lambda: np.zeros(length, dtype=np.int64))
         for left, counts in level.items():
             for g, value in enumerate(values):
                 if left[g]:
                     state, shift = (*left[:g], left[g] - 1, *left[g + 1 :]), value * rank
-                    target = following.setdefault(state, np.zeros(length, dtype=np.int64))
-                    target[shift:] += counts[: length - shift]
+                    following[state][shift:] += counts[: length - shift]
         level = following
     return next(iter(level.values()))
 
@@ -170,16 +163,14 @@ def spearman_distribution(
 def _largest_slip(x: Floats, times: Floats) -> float:
     """The most that one of n numbers takes from rho = 1 with its own order by moving to the next level; of many levels,
     LEVELS are tried."""
-    levels = np.unique(x)
-    tried = np.unique(np.linspace(0, len(levels) - 2, min(len(levels) - 1, LEVELS)).astype(int))
-    largest = 0.0
-    for k in tried.tolist():
-        for here, there in ((k, k + 1), (k + 1, k)):
-            one = int(np.argmax(x == levels[here]))
-            left = np.append(times, 1.0)
-            left[one] -= 1.0
-            rho = float(spearman(np.append(x, levels[there]), np.append(x, x[one]), left))
-            largest = max(largest, 1 - rho if math.isfinite(rho) else 1.0)
+    levels, largest = np.unique(x), 0.0
+    tried = np.unique(np.linspace(0, len(levels) - 2, min(len(levels) - 1, LEVELS)).astype(int)).tolist()
+    for here, there in ((k + up, k + 1 - up) for k in tried for up in (0, 1)):
+        one = int(np.argmax(x == levels[here]))
+        left = np.append(times, 1.0)
+        left[one] -= 1.0
+        rho = float(spearman(np.append(x, levels[there]), np.append(x, x[one]), left))
+        largest = max(largest, 1 - rho if math.isfinite(rho) else 1.0)
     return largest
 
 
