@@ -22,8 +22,7 @@ import numpy as np
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
-from recuse.papers.self_preference.over_texts import with_interval
-from recuse.papers.self_preference.win_rates import mean_credit
+from recuse.papers.self_preference.over_texts import bounded_estimate, with_interval
 from recuse.ratings import Ratings
 from recuse.ratings.answers import against_truth
 from recuse.ratings.pair_array import PAIRED, repeated_over, verdicts_of
@@ -74,7 +73,7 @@ def verdict_agreement(ratings: Ratings, evidence: Ratings | None = None, scores:
         if agree.notna().any():
             ties, decided, right = (pairs[f"{name}_{scoring}"].sum() for name in ("ties", "decided", "right"))
             detail |= {"ties": number(ties / len(pairs)), "of_decided": number(right / decided) if decided else None}
-        estimates[judge, scoring, *names] = mean("verdict_agreement", agree, (0.0, 1.0), detail=detail)
+        estimates[judge, scoring, *names] = mean("verdict_agreement", agree, ends=(0.0, 1.0), detail=detail)
     return Estimates(("judge", "scoring", *ratings.within(*PAIRED)), estimates)
 
 
@@ -97,7 +96,7 @@ def calibration_gain(ratings: Ratings, evidence: Ratings | None = None, scores: 
     for names, judge, scoring, pairs, mean in _each_scoring(ratings, evidence, scores):
         if scoring != "single":
             gain = pairs[f"agree_{scoring}"] - pairs["agree_single"]
-            estimates[judge, scoring, *names] = mean("calibration_gain", gain, (-1.0, 1.0), detail={})
+            estimates[judge, scoring, *names] = mean("calibration_gain", gain, ends=(-1.0, 1.0))
     return Estimates(("judge", "scoring", *ratings.within(*PAIRED)), estimates)
 
 
@@ -119,11 +118,29 @@ def own_win_excess_change(part: Ratings) -> Iterator[Named]:
     >>> own_win_excess_change(choices).of(judge="x", mitigation="position_calibration").value
     -0.5
     """
-    table = _credits(part)
+    metric, table = "own_win_excess_change", _credits(part)
     table = table[table["kind"] != PERSON]
     table = table.assign(before=table["ab"], after=verdict((table["ab"] + table["ba"]) / 2))
+    complete = neutral(table, part.authors).dropna(subset=["before", "after"])
+    about: dict[str, Any] = {"unit": "share", "method": PAIRED_DIFFERENCES, **repeated_over(part)}
     for judge, text in part.own().items():
-        yield (judge, CALIBRATION), _calibrated(table, judge, text, part.authors, repeated_over(part))
+        of_judge = table[(table["rater"] == judge) & ((table["a"] == text) | (table["b"] == text))]
+        peers = complete[complete["rater"] != judge].groupby("item")[["before", "after"]].mean()
+        sign = np.where(of_judge["a"] == text, 1.0, -1.0)[:, None]
+        moved = sign * (of_judge[["before", "after"]].to_numpy() - peers.reindex(of_judge["item"]).to_numpy())
+        both = np.isfinite(moved).all(axis=1)
+        about["n_excluded"] = int((~both).sum())
+        if not both.any():
+            why = "no pair with its own text was judged in both orders by it and by a neutral peer"
+            yield (judge, CALIBRATION), undefined(metric, why, **about)
+            continue
+        was, now = moved[both].T
+        groups = of_judge["group"].to_numpy()[both]
+        change, before, after = (clustered_mean(values, groups) for values in (now - was, was, now))
+        yield (judge, CALIBRATION), estimated(
+            metric, change.value, change, n=len(groups), n_clusters=len(np.unique(groups)), span=2.0,
+            detail={"before": with_interval(before), "after": with_interval(after)}, **about,
+        )  # fmt: skip
 
 
 # --------------------------------------------------------------------------- verdicts beside their reference
@@ -146,7 +163,7 @@ def _each_scoring(
             lost = len(of_judge) - len(kept)
             for scoring in PLAIN if evidence is None else SCORINGS:
                 why = NO_EVIDENCE if len(kept) and scoring.startswith("evidence") else NO_REFERENCE
-                mean = partial(mean_credit, why=why, groups=kept["group"], n_excluded=lost, **over)
+                mean = partial(bounded_estimate, groups=kept["group"], why=why, unit="share", n_excluded=lost, **over)
                 yield names, judge, scoring, kept, mean
 
 
@@ -154,15 +171,14 @@ def _compared_pairs(part: Ratings, evidence: Ratings | None, scores: Ratings | N
     """One row per judge and item with the `reference` (1 a, 0 b, 1/2 tie; `by_people` says whose), and per scoring how
     it compares: `agree_`, `ties_`, `decided_` (it and the reference both name a winner) and `right_` (the same one),
     averaged over its verdicts. NaN where something is missing."""
-    plain, after = _credits(against_truth(part)), None if evidence is None else _credits(evidence)
+    plain, keys = _credits(against_truth(part)), ["rater", "item"]
+    after = None if evidence is None else _credits(evidence)
     if after is not None:  # evidence is dear: often only some of the pairs were asked for it
         plain = plain[plain["item"].isin(after["item"])]
     references = reference_verdicts(plain, scores, part.judges, part.authors)
-    table = plain[plain["kind"] != PERSON].merge(references, on=["rater", "item"], how="left")
+    table = plain[plain["kind"] != PERSON].merge(references, on=keys, how="left")
     if after is not None:
-        table = table.merge(
-            after[["rater", "item", *ORDERS]], on=["rater", "item"], how="left", suffixes=("", "_after")
-        )
+        table = table.merge(after[[*keys, *ORDERS]], on=keys, how="left", suffixes=("", "_after"))
     for scoring in SCORINGS:
         table = table.join(_compared(table, scoring).add_suffix(f"_{scoring}"))
     return table
@@ -196,32 +212,6 @@ def _credits(part: Ratings) -> pd.DataFrame:
     wide = wide.reindex(columns=list(ORDERS)).reset_index()
     wide.columns.name = None
     return wide.assign(group=wide["cluster"].factorize()[0])
-
-
-# --------------------------------------------------------------------------- before and after
-
-
-def _calibrated(
-    table: pd.DataFrame, judge: str, text: str, authors: Mapping[str, str], over: dict[str, Any]
-) -> Estimate:
-    metric = "own_win_excess_change"
-    of_judge = table[(table["rater"] == judge) & ((table["a"] == text) | (table["b"] == text))]
-    complete = neutral(table, authors)
-    complete = complete[complete["rater"] != judge].dropna(subset=["before", "after"])
-    peers = complete.groupby("item")[["before", "after"]].mean().reindex(of_judge["item"]).to_numpy()
-    sign = np.where(of_judge["a"] == text, 1.0, -1.0)
-    was, now = (sign * (of_judge[name].to_numpy() - peers[:, k]) for k, name in enumerate(("before", "after")))
-    both = np.isfinite(was) & np.isfinite(now)
-    if not both.any():
-        why = "no pair with its own text was judged in both orders by it and by a neutral peer"
-        return undefined(metric, why, n_excluded=len(of_judge), unit="share", method=PAIRED_DIFFERENCES, **over)
-    groups = of_judge["group"].to_numpy()[both]
-    change, before, after = (clustered_mean(part[both], groups) for part in (now - was, was, now))
-    return estimated(
-        metric, change.value, change, n=int(both.sum()), n_clusters=len(np.unique(groups)), span=2.0,
-        n_excluded=int((~both).sum()), unit="share", method=PAIRED_DIFFERENCES,
-        detail={"before": with_interval(before), "after": with_interval(after)}, **over,
-    )  # fmt: skip
 
 
 # --------------------------------------------------------------------------- which of two texts is better

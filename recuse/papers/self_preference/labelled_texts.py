@@ -16,17 +16,11 @@ from numpy.typing import NDArray
 from recuse.metrics.consensus import WELCH
 from recuse.metrics.estimates import THESE_TEXTS, estimated, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_part, per_subject
-from recuse.papers.self_preference.over_texts import (
-    by_level,
-    clusters_of_texts,
-    facts_of_texts,
-    known_of_texts,
-    mean_or_none,
-    mean_over_texts,
-    true_scores,
-)
+from recuse.papers.self_preference import over_texts
+from recuse.papers.self_preference.over_texts import mean_or_none, true_scores
 from recuse.ratings import Cells, RatingArray, Ratings, mean_of
 from recuse.ratings.answers import against_truth
+from recuse.ratings.array import arrays_by_level
 from recuse.ratings.scale import TRUE, counted_criteria
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, Mask, distinct
@@ -61,23 +55,23 @@ def calibrated_criteria(part: Ratings) -> Iterator[Named]:
     >>> estimate.value, estimate.detail["chosen"]
     (-1.0, 'draft')
     """
-    arrays = by_level(part, CRITERIA)
+    arrays = arrays_by_level(part, CRITERIA)
     if not arrays:
         return
     first = next(iter(arrays.values()))
-    true, fold = true_scores(part, first), facts_of_texts(part, FOLD, first)
+    true, fold = true_scores(part, first), over_texts.facts_of_texts(part, FOLD, first)
     for row, judge in enumerate(first.raters):
         scores = {level: array.means[row] for level, array in arrays.items()}
         yield judge, _estimate(part, first, scores, true, fold)
 
 
 def _estimate(
-    part: Ratings, array: RatingArray, scores: dict[str, Floats], true: Floats | None, fold: NDArray[Any]
+    part: Ratings, array: RatingArray, scores: dict[str, Floats], true: Floats, fold: NDArray[Any]
 ) -> Estimate:
     given, *own = scores
     metric = "calibrated_criteria"
     about: dict[str, Any] = {"unit": part.scale.unit, "method": "none"}
-    if true is None or not (fold == CHOOSING).any():
+    if np.isnan(true).all() or not (fold == CHOOSING).any():
         return undefined(metric, "no labels, or no text that chooses (texts: true_<criterion>, fold)", **about)
     fits = {level: _fit(scores[level], true, fold == CHOOSING) for level in own}
     best = max(own, key=lambda level: fits[level], default=None)
@@ -91,7 +85,7 @@ def _estimate(
                                         for level, r in fits.items()},
         "before": mean_or_none(before[both]), "after": mean_or_none(after[both]),
     }  # fmt: skip
-    return mean_over_texts(
+    return over_texts.mean_over_texts(
         metric, after - before, array, part, detail=detail, requested=tested & np.isfinite(true),
         why="no held-out text was scored by the given and by the chosen criteria",
     )  # fmt: skip
@@ -140,10 +134,11 @@ def escalation(part: Ratings, bound: float = BOUND) -> Estimate:
     (-1.2, 0.6)
     """
     array = against_truth(part).array()
-    judged = array.means[~array.people]
-    labels = _labels(part, array)
+    judged, labels = array.means[~array.people], true_scores(part, array)
+    if np.isnan(labels).all():
+        labels = mean_of(array.means[array.people], axis=0)
     there = np.isfinite(judged).all(axis=0) & np.isfinite(labels)
-    groups = clusters_of_texts(array)
+    groups = over_texts.clusters_of_texts(array)
     count = distinct(groups[there])
     about: dict[str, Any] = {
         "over": "clusters", "clusters": part.clusters, "unit": part.scale.unit, "span": 2 * part.scale.span,
@@ -157,7 +152,10 @@ def escalation(part: Ratings, bound: float = BOUND) -> Estimate:
     order = by_content(groups[there], [spread[there], error[there]])
     first[there] = generator(SEED, "escalation").permutation(count)[order] < count // 2
     rest = there & ~first
-    threshold = _threshold(spread[first], error[first], bound * part.scale.span)
+    ranges = np.unique(spread[first]).tolist()
+    errors = [error[first][spread[first] <= value + 1e-9].mean() for value in ranges]
+    good = [value for value, mean in zip(ranges, errors, strict=True) if mean <= bound * part.scale.span + 1e-9]
+    threshold = good[-1] if good else ranges[0]
     kept = rest & (spread <= threshold + 1e-9)
     detail: dict[str, Any] = {
         "threshold": number(threshold), "escalated": number(1 - kept.sum() / rest.sum()),
@@ -174,19 +172,6 @@ def escalation(part: Ratings, bound: float = BOUND) -> Estimate:
         "escalation", value, bounded_mean(values, groups[rest], (-widest, widest)), n=int(rest.sum()),
         n_clusters=distinct(groups[rest]), detail=detail, **about,
     )  # fmt: skip
-
-
-def _labels(part: Ratings, array: RatingArray) -> Floats:
-    """What is true of each text; where that is not known, people's mean, (items, targets)."""
-    true = true_scores(part, array)
-    return mean_of(array.means[array.people], axis=0) if true is None else true
-
-
-def _threshold(spread: Floats, error: Floats, bound: float) -> float:
-    """The largest range at which what is kept has a mean error of at most `bound`, else the smallest range."""
-    ranges = np.unique(spread)
-    good = [value for value in ranges if error[spread <= value + 1e-9].mean() <= bound + 1e-9]
-    return float(max(good) if good else ranges[0])
 
 
 # --------------------------------------------------------------------------- error against a known score
@@ -222,7 +207,8 @@ def known_score_error(ratings: Ratings) -> Estimates:
     for criterion in counted_criteria(ratings):
         for names, part in ratings.with_criterion(criterion).each():
             cells = part.cells()
-            known, places = known_of_texts(part, TRUE + criterion), zip(cells.items, cells.targets, strict=True)
+            known = over_texts.known_of_texts(part, TRUE + criterion)
+            places = zip(cells.items, cells.targets, strict=True)
             texts = [(cells.item_names[i], cells.target_names[t]) for i, t in places]
             right = np.array([known.get(text, math.nan) for text in texts], dtype=float)  # NaN where it is not known
             for judge in cells.judges:

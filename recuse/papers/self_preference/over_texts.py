@@ -5,7 +5,7 @@ one item are judged after one reading of it."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.self_preference import own_place
 from recuse.ratings import RatingArray, Ratings
-from recuse.ratings.array import Axes, array_of, judges_array
+from recuse.ratings.array import judges_array
 from recuse.ratings.scale import TRUE
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats, Mask, ascending_codes
@@ -23,8 +23,6 @@ from recuse.statistics.bounded import BOUNDED, bounded_mean
 from recuse.statistics.clusters import SHARE, OverClusters, clustered_share
 
 JACKKNIFE = "jackknife over clusters, Student's t"
-
-
 Place = tuple[int, int]
 OwnTexts = tuple[Ratings, RatingArray, dict[str, Place | None]]
 
@@ -34,17 +32,6 @@ def own_texts(part: Ratings, ratings: Ratings) -> OwnTexts:
     wrote a target anywhere in `ratings`, None where that is not in the array."""
     array = judges_array(part)
     return part, array, {judge: own_place(array, part.authors, judge) for judge in ratings.own()}
-
-
-def axes_of(ratings: Ratings) -> Axes:
-    """Judges, items and targets of the whole table, whatever factors vary in it."""
-    return ratings.judges, tuple(map(str, ratings.table["item"].drop_duplicates())), ratings.targets
-
-
-def by_level(part: Ratings, factor: str, of: Ratings | None = None) -> dict[str, RatingArray]:
-    """One array per level of a factor, all on the axes of the whole table; `of`: of these ratings in their place."""
-    axes, rated = axes_of(part), of or part
-    return {level: array_of(rated.where(**{factor: level}), axes) for level in part.levels(factor)}
 
 
 def clusters_of_texts(array: RatingArray) -> NDArray[np.intp]:
@@ -68,11 +55,10 @@ def facts_of_texts(ratings: Ratings, column: str, array: RatingArray) -> NDArray
     return np.array(each, dtype=object).reshape(array.shape[1:])
 
 
-def true_scores(ratings: Ratings, array: RatingArray) -> Floats | None:
+def true_scores(ratings: Ratings, array: RatingArray) -> Floats:
     """What each text deserves on the one criterion, shape (items, targets), as a number on the ascending scale; NaN
-    where that is not known, and None where it is of no text."""
-    known = facts_of_texts(ratings, f"{TRUE}{ratings.criterion}", array).astype(float)
-    return known if np.isfinite(known).any() else None
+    where that is not known."""
+    return facts_of_texts(ratings, f"{TRUE}{ratings.criterion}", array).astype(float)
 
 
 def mean_over_texts(
@@ -92,37 +78,34 @@ def mean_over_texts(
 
 def bounded_estimate(
     metric: str, values: ArrayLike, groups: ArrayLike, ends: tuple[float, float], why: str, *,
-    requested: Mask | bool = True, **about: Any,
+    requested: Mask | bool = True, distribution: Callable[..., Any] | None = None, **about: Any,
 ) -> Estimate:  # fmt: skip
-    """The mean of `values`, none beyond `ends`, over `groups` of the same shape; NaN is left out, and counted where it
-    was `requested`. Undefined, with `why`, where nothing is left. `about`: further facts of the estimate."""
+    """The mean of `values`, none beyond `ends`, over `groups` of the same shape, by `bounded_mean` unless another
+    `distribution` is given; NaN is left out, and counted where it was `requested`. Undefined, with `why`, where nothing
+    is left. `about`: further facts of the estimate."""
     values, groups = np.asarray(values, dtype=float), np.asarray(groups)
     there = np.isfinite(values)
     about = {"n_excluded": int((requested & ~there).sum()), "span": ends[1] - ends[0], "method": BOUNDED, **about}
-    return _mean_estimate(metric, values[there], groups[there], partial(bounded_mean, ends=ends), why, about)
+    if not there.any():
+        return undefined(metric, why, **about)
+    known, groups = values[there], groups[there]
+    about = {"n": len(known), "n_clusters": len(np.unique(groups)), **about}
+    of = distribution or partial(bounded_mean, ends=ends)
+    return estimated(metric, float(known.mean()), of(known, groups), **about)
 
 
 def share_estimate(metric: str, hits: ArrayLike, groups: ArrayLike, why: str, **about: Any) -> Estimate:
     """The share of `hits` (n,) over `groups` (n,); undefined, with `why`, of none."""
-    about = {"unit": "share", "span": 1.0, "method": SHARE, **about}
-    return _mean_estimate(metric, np.asarray(hits, dtype=float), np.asarray(groups), clustered_share, why, about)
+    about = {"unit": "share", "method": SHARE, "distribution": clustered_share, **about}
+    return bounded_estimate(metric, hits, groups, (0.0, 1.0), why, **about)
 
 
-def _mean_estimate(
-    metric: str, known: Floats, groups: NDArray[Any], distribution: Callable[[Floats, NDArray[Any]], Any], why: str,
-    about: Mapping[str, Any],
-) -> Estimate:  # fmt: skip
-    if not len(known):
-        return undefined(metric, why, **about)
-    about = {"n": len(known), "n_clusters": len(np.unique(groups)), **about}
-    return estimated(metric, float(known.mean()), distribution(known, groups), **about)
-
-
-def over_left_out(value: float, left_out: Floats) -> OverClusters:
-    """The jackknife's distribution of a value from those without each cluster in turn, (clusters,)."""
+def jackknifed(metric: str, value: float, left_out: Sequence[float] | Floats, **about: Any) -> Estimate:
+    """The estimate of a value with the jackknife's interval, from the values without each cluster in turn."""
     count = len(left_out)
-    se = math.sqrt((count - 1) / count * float(((left_out - left_out.mean()) ** 2).sum()))
-    return OverClusters(value, 0.0 if se < 1e-12 else se, count - 1)
+    se = math.sqrt((count - 1) / count * float(((np.asarray(left_out) - np.mean(left_out)) ** 2).sum()))
+    distribution = OverClusters(value, 0.0 if se < 1e-12 else se, count - 1)
+    return estimated(metric, value, distribution, n_clusters=count, **about)
 
 
 def mean_or_none(values: Floats) -> float | None:

@@ -11,24 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.estimates import number, undefined
 from recuse.metrics.measure import Named, measure, per_subject
 from recuse.metrics.self_preference import missing_text
 from recuse.papers.rank_tests import spearman_test
-from recuse.papers.self_preference.over_texts import (
-    JACKKNIFE,
-    OwnTexts,
-    mean_or_none,
-    over_left_out,
-    own_texts,
-    true_scores,
-)
+from recuse.papers.self_preference import over_texts
+from recuse.papers.self_preference.over_texts import OwnTexts, mean_or_none, own_texts
 from recuse.ratings import Ratings, mean_of
-from recuse.schema import Estimate, Estimates
+from recuse.schema import Estimate
 from recuse.schema.arrays import Floats, Mask, ascending_codes
 from recuse.statistics.agreement.correlation import spearman
 
@@ -65,7 +59,8 @@ def overconfidence(seen: OwnTexts) -> Iterator[Named]:
     "capability_and_overconfidence", "do capable judges overrate themselves?", unit="rho", signed=True, rank=345,
     reading="Rank correlation over judges of how good their own texts are with how far they overrate them.",
 )  # fmt: skip
-def capability_and_overconfidence(ratings: Ratings) -> Estimates:
+@per_subject((), own_texts)
+def capability_and_overconfidence(seen: OwnTexts) -> list[Named]:
     """Spearman's rho over judges between capability and `overconfidence`, by factor level; n is the number of judges.
     No interval of so few; detail: both values per judge, and `p` over all permutations. Undefined with fewer than four
     judges that wrote a text, or where either is the same for all.
@@ -75,13 +70,8 @@ def capability_and_overconfidence(ratings: Ratings) -> Estimates:
     >>> capability_and_overconfidence(example("target score", "a 5; b 1", authors={"j": "a"}, texts=texts)).of().note
     'undefined: a rank correlation over judges takes 4 of them'
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each():
-        examined = list(_examined(own_texts(part, ratings)))
-        pairs = {one.judge: (np.nan if one.capability is None else one.capability, one.beyond()) for one in examined}
-        if pairs:
-            estimates[names] = rank_correlation("capability_and_overconfidence", pairs)
-    return Estimates(ratings.within(), estimates)
+    pairs = {one.judge: (np.nan if one.capability is None else one.capability, one.beyond()) for one in _examined(seen)}
+    return [((), rank_correlation("capability_and_overconfidence", pairs))] if pairs else []
 
 
 def rank_correlation(metric: str, pairs: dict[str, tuple[float, float]]) -> Estimate:
@@ -117,49 +107,47 @@ class _Examined:
     def capability(self) -> float | None:
         return mean_or_none(self.true[:, self.own])
 
-    def accepted(self, texts: Mask, lowest: float) -> float | None:
-        """Mean score of the texts by these targets that deserve the lowest one."""
-        return mean_or_none(self.scores[texts & (np.abs(self.true - lowest) < 1e-9)])
-
-    def compared(self, kept: Mask) -> Floats:
+    def compared(self, kept: Mask | Literal[True] = True) -> Floats:
         """Own score less the mean of others' texts of the same true score, of the items that are `kept`, (items,); NaN
         where there is none."""
-        values = np.full(self.scores.shape, np.nan)
+        values, kept = np.full(self.scores.shape, np.nan), np.broadcast_to(kept, len(self.scores))
         for level in np.unique(self.true[np.isfinite(self.true)]):
             same = kept[:, None] & (np.abs(self.true - level) < 1e-9)
             values[same] = self.scores[same] - mean_of(self.scores[same & ~self.own], axis=0)
         return values[:, self.own].ravel()
 
-    def beyond(self, kept: Mask | None = None) -> float:
+    def beyond(self, kept: Mask | Literal[True] = True) -> float:
         """Overconfidence on the items that are kept."""
-        return float(mean_of(self.compared(np.ones(len(self.scores), dtype=bool) if kept is None else kept), axis=0))
+        return float(mean_of(self.compared(kept), axis=0))
 
 
 def _overconfidence(one: _Examined, part: Ratings, clusters: Sequence[str]) -> Estimate:
-    there, (lowest, _) = np.isfinite(one.compared(np.ones(len(one.scores), dtype=bool))), part.scale.ends
+    there, worst = np.isfinite(one.compared()), np.abs(one.true - part.scale.ends[0]) < 1e-9
     detail = {
-        "capability": one.capability, "accepts_own": one.accepted(one.own, lowest),
-        "accepts_others": one.accepted(~one.own, lowest),
+        "capability": one.capability, "accepts_own": mean_or_none(one.scores[worst & one.own]),
+        "accepts_others": mean_or_none(one.scores[worst & ~one.own]),
     }  # fmt: skip
+    n = int(there.sum())
     about: dict[str, Any] = {
-        "n_excluded": len(one.scores) - int(there.sum()), "over": "clusters", "clusters": part.clusters,
-        "method": JACKKNIFE, "unit": part.scale.unit, "span": part.scale.span, "detail": detail,
+        "n": n, "n_excluded": len(one.scores) - n, "over": "clusters", "clusters": part.clusters,
+        "method": over_texts.JACKKNIFE, "unit": part.scale.unit, "span": part.scale.span, "detail": detail,
     }  # fmt: skip
-    if not there.any():
+    if not n:
         return undefined("overconfidence", one.why, **about)
-    groups, value = ascending_codes(clusters), one.beyond()
-    left_out = np.array([one.beyond(groups != cluster) for cluster in np.unique(groups[there])])
-    distribution = over_left_out(value, left_out)
-    return estimated("overconfidence", value, distribution, n=int(there.sum()), n_clusters=len(left_out), **about)
+    groups = ascending_codes(clusters)
+    left_out = [one.beyond(groups != cluster) for cluster in np.unique(groups[there])]
+    return over_texts.jackknifed("overconfidence", one.beyond(), left_out, **about)
 
 
 def _examined(seen: OwnTexts) -> Iterator[_Examined]:
     part, array, places = seen
-    known, nothing = true_scores(part, array), np.full(array.shape[1:], np.nan)
+    true, nothing, columns = over_texts.true_scores(part, array), np.full(array.shape[1:], np.nan), len(array.targets)
+    unknown = UNKNOWN if np.isnan(true).all() else ""
     for judge, place in places.items():
-        why = "no own text has another of the same true score to be held against"
-        if known is None or place is None:
-            why = UNKNOWN if known is None else missing_text(array, judge)
-            yield _Examined(judge, nothing, nothing, np.zeros(len(array.targets), dtype=bool), why)
+        if unknown or place is None:
+            yield _Examined(
+                judge, nothing, nothing, np.zeros(columns, dtype=bool), unknown or missing_text(array, judge)
+            )
         else:
-            yield _Examined(judge, array.means[place[0]], known, np.arange(len(array.targets)) == place[1], why)
+            why = "no own text has another of the same true score to be held against"
+            yield _Examined(judge, array.means[place[0]], true, np.arange(columns) == place[1], why)

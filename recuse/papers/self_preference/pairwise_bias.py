@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from recuse.metrics.estimates import add_losses, estimated, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.metrics.position import NO_PAIR, SHARE_ENDS, Pairs, paired, pairs_by_judge
-from recuse.papers.self_preference.over_texts import mean_or_none, share_estimate
+from recuse.papers.self_preference.over_texts import bounded_estimate, mean_or_none, share_estimate
 from recuse.ratings import Ratings
 from recuse.ratings.array import moments_of
-from recuse.ratings.pair_array import PAIRED, PairArray, codes_of, pair_array, repeated_over, verdicts_of
+from recuse.ratings.pair_array import PAIRED, codes_of, pair_array, repeated_over, verdicts_of
 from recuse.ratings.text_slices import doublings_of_pairs
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats
@@ -53,13 +53,14 @@ def gap_effect(part: Ratings, bins: tuple[float, ...] = BINS) -> Iterator[Named]
     "undefined: no other judge's verdicts give these texts different win rates"
     """
     pairs = paired(part)
+    pairs = pairs.assign(complete=pairs["ab"].notna() & pairs["ba"].notna())
     pairs = pairs.assign(gap=_gaps(pairs, part.judges))
     for judge in part.judges:
         yield judge, _gap_effect(pairs[pairs["rater"] == judge], bins, repeated_over(part))
 
 
 def _gap_effect(pairs: pd.DataFrame, bins: tuple[float, ...], over: dict[str, Any]) -> Estimate:
-    both = pairs[_complete(pairs)]
+    both = pairs[pairs["complete"]]
     kept = both[both["gap"].notna()]
     gaps, groups = kept["gap"].to_numpy(), kept["group"].to_numpy()
     sensitive: Floats = np.asarray(kept["ab"] + kept["ba"] != 1, dtype=np.float64)
@@ -90,7 +91,7 @@ def _gaps(pairs: pd.DataFrame, judges: tuple[str, ...]) -> Floats:
     keys = [pairs["cluster"].astype(str) + "\x1f" + pairs[side].astype(str) for side in ("a", "b")]
     codes = pd.factorize(pd.concat(keys))[0].reshape(2, -1)
     shape = len(judges), int(codes.max(initial=-1)) + 1
-    there = _complete(pairs).to_numpy() & (judge >= 0)
+    there = pairs["complete"].to_numpy() & (judge >= 0)
     won = pairs["won"].where(pairs["ab"] + pairs["ba"] == 1, 0.5).to_numpy(dtype=float)[there]
     cells = np.concatenate([judge[there] * shape[1] + code[there] for code in codes])
     counts, sums = (
@@ -100,11 +101,6 @@ def _gaps(pairs: pd.DataFrame, judges: tuple[str, ...]) -> Floats:
     rates = ratio(sums.sum(axis=0) - sums, (counts.sum(axis=0) - counts).astype(float))
     gaps: Floats = np.abs(rates[judge, codes[0]] - rates[judge, codes[1]]).round(12)
     return gaps
-
-
-def _complete(pairs: pd.DataFrame) -> pd.Series[bool]:
-    """Which pairs have a usable verdict in both orders."""
-    return pairs["ab"].notna() & pairs["ba"].notna()
 
 
 # --------------------------------------------------------------------------- a remedy for a liking for length
@@ -139,21 +135,23 @@ def same_length_reference(part: Ratings) -> Iterator[Named]:
     pairs, over = pair_array(part), repeated_over(part)
     doublings = doublings_of_pairs(part, pairs)
     beyond = pairs.beyond_peers() * np.sign(doublings)
-    texts, text_groups = _texts_met(pairs)
-    for j, judge in enumerate(pairs.judges):
-        usable = np.isfinite(beyond[j])
-        means = _by_text(beyond[j][usable], np.abs(doublings[usable]), texts[:, usable], len(text_groups))
-        more = {"n_excluded": int(pairs.requested[j].sum() - usable.sum()), **over}
-        for reference, values in zip(REFERENCES, means, strict=True):
-            yield (judge, reference), _referenced(values, text_groups, bool(usable.any()), more)
-
-
-def _texts_met(pairs: PairArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The texts a and b of each pair as numbers, shape (2, pairs), and the cluster of each text."""
+    # The texts a and b of each pair as numbers, (2, pairs), and the cluster of each text
     names = codes_of(np.concatenate([pairs.a, pairs.b]))
     keys = np.concatenate([codes_of(pairs.questions)] * 2) * (int(names.max(initial=0)) + 1) + names
-    _, first, texts = np.unique(keys, return_index=True, return_inverse=True)
-    return texts.reshape(2, -1), np.concatenate([codes_of(pairs.clusters)] * 2)[first]
+    _, first, met = np.unique(keys, return_index=True, return_inverse=True)
+    texts, groups = met.reshape(2, -1), np.concatenate([pairs.cluster_codes()] * 2)[first]
+    for j, judge in enumerate(pairs.judges):
+        usable = np.isfinite(beyond[j])
+        means = _by_text(beyond[j][usable], np.abs(doublings[usable]), texts[:, usable], len(groups))
+        more = {"n_excluded": int(pairs.requested[j].sum() - usable.sum()), "method": REFERENCED, **over}
+        why = "no pair was judged by the judge and a peer"
+        if usable.any():
+            why = "no text met two others, one nearer to it in length, so there was none to choose"
+        for reference, values in zip(REFERENCES, means, strict=True):
+            yield (judge, reference), bounded_estimate(
+                "same_length_reference", values, groups, (0.0, 1.0), why, unit="share", distribution=clustered_mean,
+                **more,
+            )  # fmt: skip
 
 
 def _by_text(longer: Floats, distance: Floats, texts: NDArray[np.intp], size: int) -> tuple[Floats, Floats, Floats]:
@@ -169,20 +167,6 @@ def _by_text(longer: Floats, distance: Floats, texts: NDArray[np.intp], size: in
         np.where(chosen, moments_of(flat[kept], values[kept], size).mean, np.nan) for kept in (slice(None), nearest)
     )
     return anyone, near, near - anyone
-
-
-def _referenced(values: Floats, clusters: NDArray[np.intp], judged: bool, more: dict[str, Any]) -> Estimate:
-    there = np.isfinite(values)
-    if not there.any():
-        why = "no pair was judged by the judge and a peer"
-        if judged:
-            why = "no text met two others, one nearer to it in length, so there was none to choose"
-        return undefined("same_length_reference", why, method=REFERENCED, **more)
-    distribution = clustered_mean(values[there], clusters[there])
-    return estimated(
-        "same_length_reference", distribution.value, distribution, n=int(there.sum()),
-        n_clusters=len(np.unique(clusters[there])), unit="share", span=1.0, method=REFERENCED, **more,
-    )  # fmt: skip
 
 
 # --------------------------------------------------------------------------- first picks and ties
@@ -218,24 +202,20 @@ def first_pick_share(part: Ratings) -> Iterator[Named]:
         by_lot = not both.any() and bool(in_either_order.get(judge))
         kept = of_judge[np.isfinite(of_judge.won) if by_lot else both]
         lost = len(of_judge) - len(kept)
-        estimate = _first_picks(kept, lost, over)
+        estimate = _first_picks(kept, {"n_excluded": lost, "method": SHARE, **over})
         yield judge, estimate if by_lot else add_losses(estimate, of_judge.lost_by_order(), SHARE_ENDS, lost)
 
 
-def _first_picks(pairs: Pairs, lost: int, over: dict[str, Any]) -> Estimate:
-    facts: dict[str, Any] = {"n_excluded": lost, "method": SHARE, **over}
+def _first_picks(pairs: Pairs, facts: dict[str, Any]) -> Estimate:
     if not len(pairs):
         return undefined("first_pick_share", NO_PAIR, **facts)
     picks, groups = np.concatenate([pairs.ab, pairs.ba]), np.concatenate([pairs.group, pairs.group])
-    there = np.isfinite(picks)
-    note = "" if there.all() else ONE_ORDER
-    picks, groups = picks[there], groups[there]
-    decided = picks != 0.5
-    facts["detail"] = {
-        "first": int((picks == 1).sum()), "second": int((picks == 0).sum()), "ties": int((~decided).sum())
-    }  # fmt: skip
+    outcomes = {"first": picks == 1, "second": picks == 0, "ties": picks == 0.5}
+    facts["detail"] = {name: int(which.sum()) for name, which in outcomes.items()}
+    decided = outcomes["first"] | outcomes["second"]
     if not decided.any():
         return undefined("first_pick_share", "every verdict is a tie", **facts)
+    note = "" if np.isfinite(picks).all() else ONE_ORDER
     return share_estimate("first_pick_share", picks[decided], groups[decided], "", note=note, **facts)
 
 
@@ -249,13 +229,9 @@ def tie_share(part: Ratings) -> Iterator[Named]:
     >>> tie_share(choices).of(judge="j").value
     0.5
     """
-    verdicts, over = verdicts_of(part), repeated_over(part)
-    verdicts = verdicts.assign(group=verdicts["cluster"].factorize()[0])
+    verdicts, why = verdicts_of(part), "no verdict was usable"
+    ties = (verdicts["slot"] == 0.5).astype(float).where(verdicts["slot"].notna())
+    verdicts = verdicts.assign(tie=ties, group=verdicts["cluster"].factorize()[0])
     for judge in part.judges:
         of_judge = verdicts[verdicts["rater"] == judge]
-        usable = of_judge[of_judge["slot"].notna()]
-        facts: dict[str, Any] = {"n_excluded": len(of_judge) - len(usable), **over}
-        if usable.empty:
-            yield judge, undefined("tie_share", "no verdict was usable", method=SHARE, **facts)
-        else:
-            yield judge, share_estimate("tie_share", usable["slot"] == 0.5, usable["group"], "", **facts)
+        yield judge, share_estimate("tie_share", of_judge["tie"], of_judge["group"], why, **repeated_over(part))

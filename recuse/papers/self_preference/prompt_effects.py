@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from recuse.metrics.measure import measure
-from recuse.papers.self_preference.over_texts import by_level, mean_or_none, mean_over_texts, true_scores
+from recuse.papers.self_preference.over_texts import by_rater, mean_or_none, mean_over_texts, true_scores
 from recuse.ratings import Ratings, mean_of
+from recuse.ratings.array import arrays_by_level
 from recuse.schema import Estimate, Estimates, number
 from recuse.schema.arrays import Floats
 from recuse.schema.factors import PROMPT
@@ -105,22 +106,20 @@ class _Ways:
 
 def _ways(ratings: Ratings, factor: str) -> Iterator[tuple[tuple[str, ...], _Ways]]:
     for names, part in ratings.each(factor):
-        arrays, counted = by_level(part, factor), f"{part.criterion}.{TOKENS}"
+        arrays, counted = arrays_by_level(part, factor), f"{part.criterion}.{TOKENS}"
         if not arrays:
             continue
         first = next(iter(arrays.values()))
-        spent = by_level(part, factor, part.with_criterion(counted)) if counted in part.criteria else {}
-        tokens = {level: mean_of(array.means, axis=(1, 2)) for level, array in spent.items()}
-        known = true_scores(part, first)
-        true = np.full(first.shape[1:], np.nan) if known is None else known
+        spent = arrays_by_level(part.with_criterion(counted), factor) if counted in part.criteria else {}
+        tokens = {level: by_rater(array, mean_of(array.means, axis=(1, 2))) for level, array in spent.items()}
+        true = true_scores(part, first)
+        known = np.isfinite(true)
         for row, judge in enumerate(first.raters):
             requested = np.any([array.requested[row] for array in arrays.values()], axis=0)
-            if known is not None:
-                requested &= np.isfinite(true)
             yield names, _Ways(
                 judge, {level: array.means[row] for level, array in arrays.items()},
-                {level: number(float(tokens[level][row])) if level in tokens else None for level in arrays}, true,
-                partial(mean_over_texts, array=first, part=part, requested=requested),
+                {level: tokens.get(level, {}).get(judge) for level in arrays}, true,
+                partial(mean_over_texts, array=first, part=part, requested=requested & (known | ~known.any())),
             )  # fmt: skip
 
 

@@ -5,27 +5,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any
 
 import numpy as np
 
-from recuse.metrics.estimates import PAIRED_MARGIN, estimated, paired_estimate, undefined
+from recuse.metrics.estimates import PAIRED_MARGIN, paired_estimate, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.metrics.self_preference import contrast, missing_text, own_place, why_not_comparable
-from recuse.papers.self_preference.over_texts import (
-    JACKKNIFE,
-    by_level,
-    clusters_of_texts,
-    mean_or_none,
-    over_left_out,
-    true_scores,
-)
+from recuse.papers.self_preference import over_texts
 from recuse.papers.self_preference.published_tests import paired_test, self_received_given
 from recuse.papers.self_preference.scale_framing import NO_TEXT, scored_twice
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import arrays_by_level
-from recuse.schema import Estimate, Estimates
+from recuse.schema import Estimate
 from recuse.schema.arrays import Floats
 from recuse.schema.factors import DIRECTION, LEVELS
 from recuse.statistics.paired import Paired
@@ -41,7 +34,8 @@ ONE_DIRECTION = "it was asked in one direction of the scale only"
     below="prefers its own work less where low is best|prefer their own work less where low is best",
     reading="Self-preference where the lowest number is best less that where the highest is.",
 )  # fmt: skip
-def framing_change(ratings: Ratings, margin: float = PAIRED_MARGIN) -> Estimates:
+@per_subject(("judge", "against"), lambda part, ratings: (part, ratings.own()), DIRECTION)
+def framing_change(seen: tuple[Ratings, Mapping[str, str]], margin: float = PAIRED_MARGIN) -> Iterator[Named]:
     """Self-preference with the scale reversed minus that with it ascending, by judge and `against`; paired t over the
     items on which both are defined. `against` names the measure of `recuse.metrics.self_preference`: "received" (S -
     R), "given" (S - G) or "controlled" (D). Detail: the mean in each direction on those items (`ascending`,
@@ -55,45 +49,30 @@ def framing_change(ratings: Ratings, margin: float = PAIRED_MARGIN) -> Estimates
     >>> framing_change(scores).of(judge="x", against="received").value
     -1.0
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each(DIRECTION):
-        arrays = arrays_by_level(part, DIRECTION)
-        for judge in ratings.own():
-            for against, estimate in _changes(part, arrays, judge, margin).items():
-                estimates[(judge, against, *names)] = estimate
-    return Estimates(("judge", "against", *ratings.within(DIRECTION)), estimates)
-
-
-def _changes(part: Ratings, arrays: Mapping[str, RatingArray], judge: str, margin: float) -> dict[str, Estimate]:
-    """The change of each measure of self-preference, by its name."""
-    why, array = ONE_DIRECTION, arrays.get(ASCENDING)
-    if array is not None and REVERSED in arrays:
-        place = own_place(array, part.authors, judge)
-        if place is not None:
-            return _change_of_each(part, arrays, place, margin)
-        why = missing_text(array, judge)
-    return {
-        against: paired_estimate(
-            "framing_change", Paired.of([]), part, excluded=0, why=why, detail={"against": against}
-        )
-        for against in AGAINST
-    }
-
-
-def _change_of_each(
-    part: Ratings, arrays: Mapping[str, RatingArray], place: tuple[int, int], margin: float
-) -> dict[str, Estimate]:
-    preferences = []
-    for array in (arrays[ASCENDING], arrays[REVERSED]):
-        s, r, g = self_received_given(array, *place)
-        preferences.append((s - r, s - g, np.subtract(*contrast(array, *place, part.authors))))
-    why = why_not_comparable(arrays[ASCENDING]) or "no item can be compared in both directions of the scale"
-    estimates = {}
-    for against, up, down in zip(AGAINST, *preferences, strict=True):
-        both = np.isfinite(up) & np.isfinite(down)
-        detail = {ASCENDING: mean_or_none(up[both]), REVERSED: mean_or_none(down[both]), "against": against}
-        estimates[against] = paired_change("framing_change", part, arrays[ASCENDING], down - up, margin, why, detail)
-    return estimates
+    part, own = seen
+    arrays = arrays_by_level(part, DIRECTION)
+    both_ways = [arrays[way] for way in LEVELS[DIRECTION] if way in arrays]
+    for judge in own:
+        place = own_place(both_ways[0], part.authors, judge) if len(both_ways) == 2 else None
+        if place is None:
+            why = missing_text(both_ways[0], judge) if len(both_ways) == 2 else ONE_DIRECTION
+            for name in AGAINST:
+                yield (
+                    (judge, name),
+                    paired_estimate(
+                        "framing_change", Paired.of([]), part, excluded=0, why=why, detail={"against": name}
+                    ),
+                )
+            continue
+        preferences = []
+        for array in both_ways:
+            s, r, g = self_received_given(array, *place)
+            preferences.append((s - r, s - g, np.subtract(*contrast(array, *place, part.authors))))
+        why = why_not_comparable(both_ways[0]) or "no item can be compared in both directions of the scale"
+        for name, up, down in zip(AGAINST, *preferences, strict=True):
+            means = (over_texts.mean_or_none(side[np.isfinite(up + down)]) for side in (up, down))
+            detail = {**dict(zip(LEVELS[DIRECTION], means, strict=True)), "against": name}
+            yield (judge, name), paired_change("framing_change", part, both_ways[0], down - up, margin, why, detail)
 
 
 # --------------------------------------------------------------------------- juries of which half are inverted
@@ -176,19 +155,18 @@ def _juries(
     part: Ratings, metric: str, unit: str, span: float, statistic: Callable[[Floats, Floats], float]
 ) -> Iterator[Named]:
     about: dict[str, Any] = {
-        "over": "clusters", "clusters": part.clusters, "unit": unit, "method": JACKKNIFE, "span": span
+        "over": "clusters", "clusters": part.clusters, "unit": unit, "method": over_texts.JACKKNIFE, "span": span
     }  # fmt: skip
     if set(part.levels(DIRECTION)) < set(LEVELS[DIRECTION]):
         why = "the scale was asked one way only"
         yield from ((jury, undefined(metric, why, **about)) for jury in JURIES)
         return
-    arrays = by_level(part, DIRECTION)
+    arrays = arrays_by_level(part, DIRECTION)
     first = arrays[ASCENDING]
     both = np.stack([arrays[way].means for way in LEVELS[DIRECTION]])  # (ways, judges, items, targets)
     whole = np.isfinite(both).all(axis=(0, 1))
-    scores, groups = both[:, :, whole], clusters_of_texts(first)[whole]  # (ways, judges, texts), (texts,)
-    known = true_scores(part, first)
-    true = np.full(int(whole.sum()), np.nan) if known is None else known[whole]
+    scores, groups = both[:, :, whole], over_texts.clusters_of_texts(first)[whole]  # (ways, judges, texts), (texts,)
+    true = over_texts.true_scores(part, first)[whole]
     about |= {"n": int(whole.sum()), "n_excluded": int((first.requested.any(axis=0) & ~whole).sum())}
     clusters = np.unique(groups)
     if len(clusters) < 3 or both.shape[1] < 2:
@@ -198,29 +176,24 @@ def _juries(
     values = _all(scores, true, statistic)
     without = [_all(scores[..., groups != one], true[groups != one], statistic) for one in clusters]
     for jury, value, left_out in zip(JURIES, values, np.array(without).T, strict=True):
-        if not np.isfinite(value) or not np.isfinite(left_out).all():
+        if np.isfinite([value, *left_out]).all():
+            yield jury, over_texts.jackknifed(metric, value, left_out, **about)
+        else:
             why = "no true score is known" if metric == "jury_error" else "the jury's sum does not vary"
             yield jury, undefined(metric, why, **about)
-        else:
-            yield jury, estimated(metric, value, over_left_out(value, left_out), n_clusters=len(clusters), **about)
 
 
 def _all(scores: Floats, true: Floats, statistic: Callable[[Floats, Floats], float]) -> tuple[float, ...]:
-    """The statistic of every jury, in their order."""
+    """The statistic of every jury, in their order; of those with half of their members inverted, or of so many of them
+    at equal distances, the mean."""
     up, down = statistic(scores[0], true), statistic(scores[1], true)
-    mixed = float(np.mean([statistic(jury, true) for jury in _half_inverted(scores)]))
+    members = np.arange(scores.shape[1])
+    chosen = list(combinations(members, len(members) // 2))
+    mixed = float(np.mean([
+        statistic(np.where(np.isin(members, turned)[:, None], scores[1], scores[0]), true)
+        for turned in islice(chosen, 0, None, -(-len(chosen) // MOST))
+    ]))  # fmt: skip
     return up, down, mixed, mixed - up
-
-
-def _half_inverted(scores: Floats) -> Iterator[Floats]:
-    """Every jury with half of its members inverted, or so many of them at equal distances."""
-    members = scores.shape[1]
-    chosen = list(combinations(range(members), members // 2))
-    step = -(-len(chosen) // MOST)
-    for turned in chosen[::step]:
-        jury = scores[0].copy()
-        jury[list(turned)] = scores[1][list(turned)]
-        yield jury
 
 
 @per_subject(("judge", "target"), itself, DIRECTION)

@@ -14,18 +14,17 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.estimates import number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
-from recuse.papers.self_preference.over_texts import JACKKNIFE, bounded_estimate, over_left_out
+from recuse.papers.self_preference.over_texts import JACKKNIFE, bounded_estimate, jackknifed
 from recuse.ratings import Ratings, mean_of
 from recuse.ratings.answers import without_truth
 from recuse.ratings.array import moments_of
-from recuse.ratings.pair_array import PAIRED, PairArray, codes_of, pair_array, repeated_over
+from recuse.ratings.pair_array import PAIRED, codes_of, pair_array, repeated_over
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats
-from recuse.statistics.bounded import BOUNDED
 
 SEEN_BY = ("self", "peers", "neutral_peers", "people")
 
@@ -78,12 +77,12 @@ def own_win_excess(part: Ratings) -> Iterator[Named]:
             **rates, "against_people": number(float(mean_of(versus, 0))),
             "pairs_with_people": int(np.isfinite(versus).sum()),
         }  # fmt: skip
-        yield judge, mean("own_win_excess", beyond, (-1.0, 1.0), "the judge and a neutral peer", detail)
+        yield judge, mean("own_win_excess", beyond, (-1.0, 1.0), "the judge and a neutral peer", detail=detail)
 
 
 def _own_pairs(part: Ratings) -> Iterator[tuple[str, Mapping[str, Floats], Callable[..., Estimate]]]:
     """Every judge with a text of its own, that text's credit in each of SEEN_BY on the pairs it takes part in, shape
-    (pairs,), NaN where there is none, and the estimate of a mean over them (`_mean_of_pairs`)."""
+    (pairs,), NaN where there is none, and the estimate of a mean over them."""
     pairs, over = pair_array(without_truth(part)), repeated_over(part)
     clusters = pairs.cluster_codes()
     names = np.array(pairs.judges, dtype=object)[:, None]
@@ -99,26 +98,15 @@ def _own_pairs(part: Ratings) -> Iterator[tuple[str, Mapping[str, Floats], Calla
             "neutral_peers": mean_of(np.where((names != judge) & (wrote != rival), won, np.nan), axis=0),
             "people": people,
         }
-        yield judge, seen, partial(_mean_of_pairs, text=text, groups=clusters[own], over=over)
+        none = "" if own.any() else f"no pair has a text of {text}, which is the judge's own"
+        yield judge, seen, partial(_mean_of_pairs, none=none, groups=clusters[own], **over)
 
 
 def _mean_of_pairs(
-    metric: str, values: Floats, ends: tuple[float, float], who: str, detail: Mapping[str, object] | None = None, *,
-    text: str, groups: NDArray[np.intp], over: Mapping[str, Any],
+    metric: str, values: Floats, ends: tuple[float, float], who: str, *, none: str, groups: NDArray[np.intp],
+    **about: Any,
 ) -> Estimate:  # fmt: skip
-    why = f"no pair with the own text has a usable verdict by {who.replace('_', ' ')}"
-    if not len(values):
-        why = f"no pair has a text of {text}, which is the judge's own"
-    lost = int(np.isnan(values).sum())
-    return mean_credit(metric, values, ends, why, groups=groups, n_excluded=lost, detail=detail or {}, **over)
-
-
-def mean_credit(
-    metric: str, values: ArrayLike, ends: tuple[float, float], why: str, *, groups: ArrayLike, **about: Any
-) -> Estimate:
-    """Mean of shares of pairs. What cannot be told has neither unit nor span."""
-    if not np.isfinite(values).any():
-        return undefined(metric, why, method=BOUNDED, **about)
+    why = none or f"no pair with the own text has a usable verdict by {who.replace('_', ' ')}"
     return bounded_estimate(metric, values, groups, ends, why, unit="share", **about)
 
 
@@ -151,7 +139,15 @@ def controlled_own_win_excess(part: Ratings) -> Iterator[Named]:
     False
     """
     choices, over = pair_array(part), {"method": JACKKNIFE, **repeated_over(part)}
-    pairs, won = _by_authors(choices)
+    # The credit of the first of each pair of authors, (judges, clusters, pairs of authors)
+    swap = choices.a > choices.b
+    first, second = np.where(swap, choices.b, choices.a), np.where(swap, choices.a, choices.b)
+    names = first + "\x1f" + second
+    pairs = [tuple(str(name).split("\x1f")) for name in dict.fromkeys(names)]
+    shape = int(choices.cluster_codes().max(initial=-1)) + 1, len(pairs)
+    cells = choices.cluster_codes() * shape[1] + codes_of(names)
+    credit = np.where(swap, 1 - choices.won, choices.won)
+    won = np.reshape([moments_of(cells, row, shape[0] * shape[1]).mean for row in credit], (len(credit), *shape))
     wrote = [part.authors.get(name) for name in choices.judges]
     for judge, text in part.own().items():
         row = choices.judges.index(judge)
@@ -160,19 +156,6 @@ def controlled_own_win_excess(part: Ratings) -> Iterator[Named]:
         sides = np.array([(a == text) * 1.0 - (b == text) for a, b in pairs])
         judged = int((np.isfinite(won).any(axis=0) & (sides != 0)).sum())
         yield judge, _controlled(won[row] - 0.5, neutral - 0.5, sides, judged, over)
-
-
-def _by_authors(choices: PairArray) -> tuple[list[tuple[str, ...]], Floats]:
-    """The pairs of authors, and the credit of the first of each, shape (judges, clusters, pairs of authors)."""
-    swap = choices.a > choices.b
-    credit = np.where(swap, 1 - choices.won, choices.won)
-    first, second = np.where(swap, choices.b, choices.a), np.where(swap, choices.a, choices.b)
-    names = first + "\x1f" + second
-    pairs = [tuple(str(name).split("\x1f")) for name in dict.fromkeys(names)]
-    shape = int(choices.cluster_codes().max(initial=-1)) + 1, len(pairs)
-    cells = choices.cluster_codes() * shape[1] + codes_of(names)
-    won = np.array([moments_of(cells, row, shape[0] * shape[1]).mean for row in credit])
-    return pairs, won.reshape(len(credit), *shape)
 
 
 def _controlled(own: Floats, neutral: Floats, sides: Floats, judged: int, over: Mapping[str, Any]) -> Estimate:
@@ -192,10 +175,9 @@ def _controlled(own: Floats, neutral: Floats, sides: Floats, judged: int, over: 
     if not np.isfinite(values).all():
         why = "the texts of the other authors win alike, so nothing tells how well the judge tells texts apart"
         return undefined(metric, why, n=counted, n_clusters=count, **over)
-    distribution = over_left_out(float(values[0]), values[1:])
-    return estimated(
-        metric, distribution.value, distribution, n=counted, n_clusters=count, unit="share", span=2.0,
-        n_excluded=judged - counted, detail={"discrimination": number(slopes[0])}, **over,
+    return jackknifed(
+        metric, float(values[0]), values[1:], n=counted, unit="share", span=2.0, n_excluded=judged - counted,
+        detail={"discrimination": number(slopes[0])}, **over,
     )  # fmt: skip
 
 
