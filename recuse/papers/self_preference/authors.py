@@ -6,7 +6,7 @@ together; leniency counts as unfair by S - R and good work by S - G, which is wh
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -45,11 +45,10 @@ def author_score(part: Ratings) -> Iterator[Named]:
     [(3.0, 2), (4.0, 1)]
     """
     array = judges_array(part)
-    own = array.columns(part.authors)
-    values: dict[str, Floats] = {}
-    for column, target in enumerate(array.targets):
-        others = np.array([place != column for place in own])
-        values[target] = mean_of(array.means[others, :, column], axis=0)
+    own = np.array(array.columns(part.authors), dtype=object)
+    values = {
+        target: mean_of(array.means[own != column, :, column], axis=0) for column, target in enumerate(array.targets)
+    }
     for target, per_item in values.items():
         detail = {"rank": _rank(target, values)}
         yield target, _mean("author_score", part, array, per_item, detail, "nobody else scored it")
@@ -112,29 +111,26 @@ def distance_from_fair(seen: OwnTexts) -> Iterator[Named]:
     >>> distance_from_fair(scores).of(judge="x").detail["given"]
     2.0
     """
-    part, array, places = seen
+    metric, (part, array, places) = "distance_from_fair", seen
     about: dict[str, Any] = {"unit": part.scale.unit, "span": part.scale.span,
                              "method": "distance of two means from 0"}  # fmt: skip
-    known: dict[str, tuple[float, float, int]] = {}
+    known: dict[str, tuple[float, float, float, int]] = {}
     for judge, place in places.items():
         if place is not None:
             s, r, g = self_received_given(array, *place)
             there = np.isfinite(s - r) & np.isfinite(s - g)
             if there.any():
-                known[judge] = float((s - r)[there].mean()), float((s - g)[there].mean()), int(there.sum())
-    distances = {judge: float(np.hypot(received, given)) for judge, (received, given, _) in known.items()}
+                received, given = (float((s - other)[there].mean()) for other in (r, g))
+                known[judge] = float(np.hypot(received, given)), received, given, int(there.sum())
     for judge, place in places.items():
         if judge not in known:
             why = "no item has its own score, a peer's and its score of another text"
-            yield judge, undefined("distance_from_fair", why if place else missing_text(array, judge), **about)
+            yield judge, undefined(metric, why if place else missing_text(array, judge), **about)
             continue
-        received, given, n = known[judge]
-        rank = 1 + sum(other < distances[judge] - 1e-12 for other in distances.values())
+        distance, received, given, n = known[judge]
+        rank = 1 + sum(other < distance - 1e-12 for other, *_ in known.values())
         detail = {"received": received, "given": given, "rank": rank}
-        yield (
-            judge,
-            Estimate(metric="distance_from_fair", value=distances[judge], n=n, over="items", detail=detail, **about),
-        )
+        yield judge, Estimate(metric=metric, value=distance, n=n, over="items", detail=detail, **about)
 
 
 def _mean(metric: str, part: Ratings, array: RatingArray, values: Floats, detail: dict[str, Any], why: str) -> Estimate:
@@ -164,33 +160,20 @@ def significant_tests(ratings: Ratings, alpha: float = ALPHA) -> Estimate:
     >>> significant_tests(scores).detail["summary"]
     '2 of 2 significant, all 2 survive Holm, 2 could not be made'
     """
-    families = self_minus_received(ratings), self_minus_given(ratings)
-    made, lacking, significant, survive = _counted(families, alpha)
-    return Estimate(
-        metric="significant_tests", value=float(significant), unit="tests", n=made, n_excluded=lacking,
-        method=METHOD, note="a count, no interval",
-        detail={
-            "significant": significant, "survive": survive, "tests": made, "alpha": alpha,
-            "summary": summary(*families, alpha=alpha),
-        },
-    )  # fmt: skip
-
-
-def summary(*families: Estimates, alpha: float = ALPHA) -> str:
-    """ "12 of 20 significant, all 12 survive Holm" over tests whose details hold `p` and `p_holm`; says so where a test
-    could not be made."""
-    made, lacking, significant, survive = _counted(families, alpha)
-    kept = f"all {survive} survive Holm" if survive == significant else f"{survive} survive Holm"
-    unmade = f", {lacking} could not be made" if lacking else ""
-    return f"{significant} of {made} significant{f', {kept}' if significant else ''}{unmade}"
-
-
-def _counted(families: Sequence[Estimates], alpha: float) -> tuple[int, int, int, int]:
-    """Tests that were made, and that could not be, and of the former those significant by p and by p_holm."""
-    every = [estimate.detail for family in families for estimate in family.values()]
+    every = [one.detail for family in (self_minus_received, self_minus_given) for one in family(ratings).values()]
     made = [test for test in every if test.get("p") is not None]
     significant, survive = (sum(test[p] < alpha for test in made) for p in ("p", "p_holm"))
-    return len(made), len(every) - len(made), significant, survive
+    kept = f", {'all ' * (survive == significant)}{survive} survive Holm" if significant else ""
+    lacking = len(every) - len(made)
+    unmade = f", {lacking} could not be made" if lacking else ""
+    return Estimate(
+        metric="significant_tests", value=float(significant), unit="tests", n=len(made), n_excluded=lacking,
+        method=METHOD, note="a count, no interval",
+        detail={
+            "significant": significant, "survive": survive, "tests": len(made), "alpha": alpha,
+            "summary": f"{significant} of {len(made)} significant{kept}{unmade}",
+        },
+    )  # fmt: skip
 
 
 # --------------------------------------------------------------------------- language drift
@@ -218,17 +201,15 @@ def language_drift(ratings: Ratings) -> Estimates:
     for (item, target), text in known_of_texts(ratings, "text").items():
         known.setdefault(item, {})[target] = scripts(str(text))
     for target in ratings.targets:
-        drifted: dict[str, list[str]] = {}
-        compared = []
-        for item, by_target in known.items():
-            others = [letters for name, letters in by_target.items() if name != target]
-            if target in by_target and others:
-                compared.append(item)
-                if extra := by_target[target] - frozenset().union(*others):
-                    drifted[item] = sorted(extra)
+        extra = {
+            item: letters[target].difference(*(letters[name] for name in letters if name != target))
+            for item, letters in known.items()
+            if target in letters and len(letters) > 1
+        }
         estimates[(target,)] = share_estimate(
-            "language_drift", [item in drifted for item in compared], np.arange(len(compared)),
-            "no item has the words of this author's text and of another's", n_clusters=None, detail={"items": drifted},
+            "language_drift", list(map(bool, extra.values())), np.arange(len(extra)),
+            "no item has the words of this author's text and of another's", n_clusters=None,
+            detail={"items": {item: sorted(scripts) for item, scripts in extra.items() if scripts}},
         )  # fmt: skip
     return Estimates(("target",), estimates)
 

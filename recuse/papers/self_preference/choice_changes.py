@@ -5,6 +5,7 @@ sec. 2.1.1, 2.2.1, 2.4.1 and 5.1."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from recuse.metrics.estimates import number, undefined
 from recuse.metrics.length import a_is_longer
 from recuse.metrics.measure import measure
-from recuse.papers.self_preference.over_texts import bounded_estimate, mean_or_none
+from recuse.papers.self_preference.over_texts import bounded_estimate, known_of_texts, mean_or_none
 from recuse.ratings import Ratings
 from recuse.ratings.array import clusters_of
 from recuse.ratings.pair_array import PAIRED, codes_of, pair_array, repeated_over, verdicts_of
@@ -78,8 +79,8 @@ def _changed(
     estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each(factor, *PAIRED):
         arrays = {level: pair_array(part.where(**{factor: level})) for level in part.levels(factor)}
-        for level in part.levels(factor)[1:]:
-            before, after = arrays[part.levels(factor)[0]], arrays[level]
+        for level, after in list(arrays.items())[1:]:
+            before = next(iter(arrays.values()))
             credits = pd.DataFrame(after.won, index=list(after.judges), columns=after.items)
             same_pairs = credits.reindex(index=list(before.judges), columns=before.items).to_numpy()
             values = value(part, before.items, same_pairs - before.won)
@@ -132,19 +133,20 @@ def discussion_change(ratings: Ratings) -> Estimates:
     >>> discussion_change(example("judge criterion response", rows, **more)).of(judge="x", of="agreement").value
     1.0
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
+    metric, judges = "discussion_change", ratings.judges
     if FIRST_CHOICE not in ratings.criteria:
         why = "no first choice is told (criterion first_choice)"
-        nothing = undefined("discussion_change", why, method=BOUNDED, unit="share", span=2.0)
-        subjects = ((judge, of) for judge in ratings.judges for of in ("agreement", "consistency"))
-        return Estimates(("judge", "of"), dict.fromkeys(subjects, nothing))
-    first = ratings.with_criterion(FIRST_CHOICE)
-    judges = ratings.judges
-    before, after = (_slots(one, judges) for one in (first, ratings))
+        nothing = undefined(metric, why, method=BOUNDED, unit="share", span=2.0)
+        return Estimates(("judge", "of"), dict.fromkeys(product(judges, ("agreement", "consistency")), nothing))
+    estimates: dict[tuple[str, ...], Estimate] = {}
+    before, after = _slots(ratings.with_criterion(FIRST_CHOICE), judges).align(_slots(ratings, judges))
     steady = _steady(before), _steady(after)
     for judge, peer in zip(judges, (*judges[1:], *judges[:1]), strict=True):
-        estimates[judge, "agreement"] = _agreement(ratings, before, after, judge, peer)
-        estimates[judge, "consistency"] = _change("discussion_change", ratings, *(one[judge] for one in steady))
+        there = (before[judge] + before[peer] + after[judge] + after[peer]).notna()
+        was, now = ((one[judge] == one[peer])[there].astype(float) for one in (before, after))
+        gave_in = np.asarray((after[judge] == before[peer])[there][was == 0], dtype=np.float64)
+        estimates[judge, "agreement"] = _change(metric, ratings, was, now, gave_in=mean_or_none(gave_in))
+        estimates[judge, "consistency"] = _change(metric, ratings, *(one[judge] for one in steady))
     return Estimates(("judge", "of"), estimates)
 
 
@@ -162,14 +164,6 @@ def _steady(slots: pd.DataFrame) -> pd.DataFrame:
     """1 where both orders of an item give one choice, else 0, NaN where one is lacking; a column per judge."""
     both = slots.groupby(level="item").sum(min_count=2)
     return (both == 1).where(both.notna()).astype(float)
-
-
-def _agreement(ratings: Ratings, before: pd.DataFrame, after: pd.DataFrame, judge: str, peer: str) -> Estimate:
-    places = (before[judge] + before[peer] + after[judge] + after[peer]).dropna().index
-    before, after = before.loc[places], after.loc[places]
-    was, now = ((one[judge] == one[peer]).astype(float) for one in (before, after))
-    gave_in = np.asarray((after[judge] == before[peer])[was == 0], dtype=np.float64)
-    return _change("discussion_change", ratings, was, now, gave_in=mean_or_none(gave_in))
 
 
 def _change(
@@ -208,12 +202,9 @@ def list_accuracy(ratings: Ratings) -> Estimates:
     >>> list_accuracy(example("criterion rotation response", "best 1 a; best 2 b", **more)).of(judge="j").value
     0.5
     """
-    texts, column = ratings.texts, f"{TRUE}{ratings.criterion}"
-    known: dict[str, str] = {}
-    if texts is not None and column in texts:
-        known = {str(i): str(b) for i, b in texts[["item", column]].dropna().itertuples(index=False)}
-    lengths = [] if texts is None or "length" not in texts else texts["length"].dropna().tolist()
-    detail = {"by_chance": number(float(np.mean([1 / length for length in lengths]))) if lengths else None}
+    known = {item: str(best) for (item, _), best in known_of_texts(ratings, f"{TRUE}{ratings.criterion}").items()}
+    shares = [1 / length for length in known_of_texts(ratings, "length").values()]
+    detail = {"by_chance": number(float(np.mean(shares))) if shares else None}
     return _by_judge("list_accuracy", ratings, lambda rows, item: (
         float((rows["response"] == known[item]).mean()) if item in known else np.nan
     ), "no list has a known best", detail)  # fmt: skip

@@ -17,18 +17,17 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, paired_estimate, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.metrics.self_preference import contrast, missing_text, why_not_comparable
 from recuse.papers.self_preference.over_texts import OwnTexts, Place, own_texts
 from recuse.papers.self_preference.published_tests import paired_test
-from recuse.ratings import Numeric, RatingArray, Ratings, Scale, mean_of
+from recuse.ratings import Numeric, RatingArray, Ratings, mean_of
 from recuse.ratings.array import judges_array
 from recuse.schema import Estimate, RatingsError
 from recuse.schema.arrays import Floats, ascending_codes
-from recuse.statistics.clusters import OverClusters, slopes
+from recuse.statistics.clusters import slopes
 from recuse.statistics.paired import significant
 
 SLOPE = "least squares with a level per item, jackknife over clusters, Student's t"
@@ -103,9 +102,11 @@ def _own(part: Ratings, texts: RatingArray, judge: str, place: Place | None) -> 
     row, column = place
     half, elsewhere = contrast(texts, row, column, part.authors)
     usable = np.isfinite(half - elsewhere)
-    of_judge = texts.means[row][usable]
+    of_judge, scale = texts.means[row][usable], texts.scale
+    if isinstance(scale, Numeric) and scale.reversed:  # from the ascending scale back to bits
+        of_judge = scale.turned(of_judge)
     bits = (of_judge[:, column], mean_of(np.delete(of_judge, column, axis=1), axis=1))
-    own, others = (number(_as_given(mean_of(each, axis=0).item(), texts.scale)) for each in bits)
+    own, others = (number(mean_of(each, axis=0).item()) for each in bits)
     test = paired_test(half - elsewhere, texts)
     why = why_not_comparable(texts) or (
         "no item has its likelihood and a peer's on its own text and on a text that neither wrote"
@@ -114,21 +115,17 @@ def _own(part: Ratings, texts: RatingArray, judge: str, place: Place | None) -> 
     return paired_estimate(metric, test, part, excluded=int((~usable).sum()), why=why, detail=detail)
 
 
-def _as_given(value: float, scale: Scale) -> float:
-    """From the ascending scale back to bits."""
-    return scale.turned(value) if isinstance(scale, Numeric) and scale.reversed else value
-
-
 def _slope(part: Ratings, texts: RatingArray, scores: Floats, row: int) -> Estimate:
-    own = [values[row] for values in (scores, texts.means)]
-    peers = [mean_of(np.delete(values, row, axis=0), axis=0) for values in (scores, texts.means)]
-    usable = np.isfinite(own + peers).all(axis=0)
+    own = np.array([values[row] for values in (scores, texts.means)])  # (scores and likelihoods, items, targets)
+    peers = np.array([mean_of(np.delete(values, row, axis=0), axis=0) for values in (scores, texts.means)])
+    usable = np.isfinite([own, peers]).all(axis=(0, 1))
     items = np.nonzero(usable)[0]
-    clusters = ascending_codes(texts.clusters)[items]
-    beyond, raw = (
-        _within_items((own[0] - less[0])[usable], (own[1] - less[1])[usable], items, clusters)
-        for less in (peers, (0.0, 0.0))
-    )
+    codes, clusters = np.unique(items, return_inverse=True)[1], ascending_codes(texts.clusters)[items]
+    found = []  # slopes with a level per item; items of one cluster leave the jackknife together
+    for values in (own - peers, own):
+        y, x = (v - (np.bincount(codes, weights=v) / np.bincount(codes))[codes] for v in values[:, usable])
+        found.append(slopes(y[:, None], x, clusters, levels=False)[0])
+    beyond, raw = found
     n = int(usable.sum())
     about = {
         **_about(part), "n": n, "n_excluded": int((texts.requested[row] & ~usable).sum()),
@@ -139,14 +136,6 @@ def _slope(part: Ratings, texts: RatingArray, scores: Floats, row: int) -> Estim
         return undefined("grade_on_predictability", why, **about)
     clusters_used = len(np.unique(clusters))
     return estimated("grade_on_predictability", beyond.value, beyond, n_clusters=clusters_used, **about)
-
-
-def _within_items(y: Floats, x: Floats, items: NDArray[np.intp], clusters: NDArray[np.intp]) -> OverClusters:
-    """Slope of y on x with a level per item; items of one cluster leave the jackknife together."""
-    codes = np.unique(items, return_inverse=True)[1]
-    sizes = np.bincount(codes)
-    y, x = (values - (np.bincount(codes, weights=values) / sizes)[codes] for values in (y, x))
-    return slopes(y[:, None], x, clusters, levels=False)[0]
 
 
 def _about(part: Ratings) -> dict[str, Any]:

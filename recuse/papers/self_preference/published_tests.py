@@ -166,14 +166,13 @@ Tests = tuple[int, Mapping[Subject, _Test], Mapping[tuple[Subject, str], float]]
 
 
 def _tests(ratings: Ratings) -> Tests:
-    return ratings.remember(_tests, lambda: _all_tests(ratings))
+    def made() -> Tests:
+        tests = {(judge, *names): _test(part, judge) for names, part in ratings.each() for judge in ratings.own()}
+        p = {(subject, side): paired.p for subject, test in tests.items() for side, paired in test.sides.items()}
+        adjusted = dict(zip(p, map(float, holm(np.array(list(p.values()), dtype=float))), strict=True))
+        return int(np.isfinite(list(adjusted.values())).sum()), tests, adjusted
 
-
-def _all_tests(ratings: Ratings) -> Tests:
-    tests = {(judge, *names): _test(part, judge) for names, part in ratings.each() for judge in ratings.own()}
-    p = {(subject, side): paired.p for subject, test in tests.items() for side, paired in test.sides.items()}
-    adjusted = dict(zip(p, map(float, holm(np.array(list(p.values()), dtype=float))), strict=True))
-    return int(np.isfinite(list(adjusted.values())).sum()), tests, adjusted
+    return ratings.remember(_tests, made)
 
 
 def _estimates(

@@ -87,11 +87,8 @@ def recognised_singly(seen: OwnTexts) -> Iterator[Named]:
         both = np.isfinite(own - others)
         why = "no item has its own text and another's" if place else missing_text(array, judge)
         detail = {"hits": mean_or_none(own[both]), "false_alarms": mean_or_none(others[both])} if place else {}
-        test = bounded_test(own - others, array, spans=1) if place else Paired.of([])
-        yield (
-            judge,
-            paired_estimate("recognised_singly", test, part, excluded=int((~both).sum()), detail=detail, why=why),
-        )
+        test, excluded = bounded_test(own - others, array, spans=1) if place else Paired.of([]), int((~both).sum())
+        yield judge, paired_estimate("recognised_singly", test, part, excluded=excluded, detail=detail, why=why)
 
 
 @measure(
@@ -164,19 +161,18 @@ def _recognition(ratings: Ratings) -> dict[str, dict[str, float]]:
             _, array, places = own_texts(part, ratings)
             for judge, place in places.items():
                 if place is not None:
-                    own, others = _own_and_others(array, place)
-                    known[judge] = _known(array.items, own - others)
-        return known
-    for _, part in ratings.each(*PAIRED):
-        pairs = pair_array(part)
-        for judge, text in part.own().items():
-            side, row = pairs.credit(text), pairs.judges.index(judge)
-            credit = np.where(side > 0, pairs.won[row], 1 - pairs.won[row]) - 0.5
-            values: dict[str, list[float]] = {}
-            for cluster, value in zip(pairs.clusters[side != 0], credit[side != 0], strict=True):
-                values.setdefault(str(cluster), []).append(float(value))
-            known[judge] = _known(tuple(values), np.array([np.mean(v) for v in values.values()]))
-    return known
+                    known[judge] = dict(zip(array.items, np.subtract(*_own_and_others(array, place)), strict=True))
+    else:
+        for _, part in ratings.each(*PAIRED):
+            pairs = pair_array(part)
+            for judge, text in part.own().items():
+                side, row = pairs.credit(text), pairs.judges.index(judge)
+                credit = np.where(side > 0, pairs.won[row], 1 - pairs.won[row]) - 0.5
+                values: dict[str, list[float]] = {}
+                for cluster, value in zip(pairs.clusters[side != 0], credit[side != 0], strict=True):
+                    values.setdefault(str(cluster), []).append(float(value))
+                known[judge] = {cluster: float(np.mean(v)) for cluster, v in values.items()}
+    return {judge: {name: float(v) for name, v in of.items() if np.isfinite(v)} for judge, of in known.items()}
 
 
 def _own_and_others(array: RatingArray, place: Place | None) -> tuple[Floats, Floats]:
@@ -185,10 +181,6 @@ def _own_and_others(array: RatingArray, place: Place | None) -> tuple[Floats, Fl
         return (np.full(len(array.items), np.nan),) * 2
     means = array.means[place[0]]
     return means[:, place[1]], mean_of(np.delete(means, place[1], axis=1), axis=1)
-
-
-def _known(items: tuple[str, ...], values: Floats) -> dict[str, float]:
-    return {item: float(value) for item, value in zip(items, values, strict=True) if np.isfinite(value)}
 
 
 def _favour(part: Ratings) -> Mapping[str, Floats]:

@@ -309,7 +309,7 @@ def test_tally_counts(frame, rate):
     assert (alone.value, alone.n, alone.n_excluded) == (0, 0, 2)
 
 
-def test_summary_when_holm_takes_some_away():
+def test_summary_when_holm_takes_some_away(frame, rate, monkeypatch):
     from recuse.schema import Estimate, Estimates
 
     ps = {"a": (0.001, 0.004), "b": (0.02, 0.06), "c": (0.5, 0.5), "d": (None, None)}
@@ -317,7 +317,10 @@ def test_summary_when_holm_takes_some_away():
         (name,): Estimate(metric="m", value=0.0, n=3, method="t", detail={"p": p, "p_holm": holm})
         for name, (p, holm) in ps.items()
     })  # fmt: skip
-    assert tallies.summary(family) == "2 of 3 significant, 1 survive Holm, 1 could not be made"
+    monkeypatch.setattr(tallies, "self_minus_received", lambda ratings: family)
+    monkeypatch.setattr(tallies, "self_minus_given", lambda ratings: Estimates(("judge",), {}))
+    found = tallies.significant_tests(rate(frame, authors=OWN)).detail["summary"]
+    assert found == "2 of 3 significant, 1 survive Holm, 1 could not be made"
 
 
 # --------------------------------------------------------------------------- degenerate
