@@ -138,8 +138,8 @@ def same_length_reference(part: Ratings) -> Iterator[Named]:
     # The texts a and b of each pair as numbers, (2, pairs), and the cluster of each text
     names = codes_of(np.concatenate([pairs.a, pairs.b]))
     keys = np.concatenate([codes_of(pairs.questions)] * 2) * (int(names.max(initial=0)) + 1) + names
-    _, first, met = np.unique(keys, return_index=True, return_inverse=True)
-    texts, groups = met.reshape(2, -1), np.concatenate([pairs.cluster_codes()] * 2)[first]
+    _, first, codes = np.unique(keys, return_index=True, return_inverse=True)
+    texts, groups = codes.reshape(2, -1), np.concatenate([pairs.cluster_codes()] * 2)[first]
     for j, judge in enumerate(pairs.judges):
         usable = np.isfinite(beyond[j])
         means = _by_text(beyond[j][usable], np.abs(doublings[usable]), texts[:, usable], len(groups))

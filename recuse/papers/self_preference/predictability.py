@@ -121,11 +121,11 @@ def _slope(part: Ratings, texts: RatingArray, scores: Floats, row: int) -> Estim
     usable = np.isfinite([own, peers]).all(axis=(0, 1))
     items = np.nonzero(usable)[0]
     codes, clusters = np.unique(items, return_inverse=True)[1], ascending_codes(texts.clusters)[items]
-    found = []  # slopes with a level per item; items of one cluster leave the jackknife together
+    fits = []  # slopes with a level per item; items of one cluster leave the jackknife together
     for values in (own - peers, own):
         y, x = (v - (np.bincount(codes, weights=v) / np.bincount(codes))[codes] for v in values[:, usable])
-        found.append(slopes(y[:, None], x, clusters, levels=False)[0])
-    beyond, raw = found
+        fits.append(slopes(y[:, None], x, clusters, levels=False)[0])
+    beyond, raw = fits
     n = int(usable.sum())
     about = {
         **_about(part), "n": n, "n_excluded": int((texts.requested[row] & ~usable).sum()),
