@@ -21,6 +21,7 @@ from recuse.check.underspecified import pass_rate_ranges
 from recuse.gates import Decision, Gates
 from recuse.gates.decision import EXIT
 from recuse.ratings import Ratings
+from recuse.ratings.needs import check_for_judges
 from recuse.readers.column_names import as_typed
 from recuse.readers.file_panel import FilePanel, ReadOptions, load_versions, panel_of, read
 from recuse.readers.formats import FOLDED, RatingsSource
@@ -29,7 +30,7 @@ from recuse.recording.progress import watched
 from recuse.run.run import FileRun, ask_file
 from recuse.run.show import check_outputs, write_results
 from recuse.schema import RecuseError
-from recuse.schema.number_text import fitting, more
+from recuse.schema.number_text import fitting
 from recuse.schema.vocabulary import UNDECIDED
 from recuse.security.files import check_output, write_output
 from recuse.security.sanitize import visible
@@ -157,10 +158,7 @@ def _decide(
 ) -> tuple[FileRun, Gates, tuple[Question, ...]]:
     """The shipped questions, asked of the panel and held against the limits of a gates file; `deciding`: only those
     that the decision rests on. Who waits at a terminal for longer than `patience` seconds sees how many are asked."""
-    if not panel.judges:
-        persons = panel.ratings.persons
-        people = f"only people ({', '.join(persons[:8]) or 'none'}{more(persons, 8)})"
-        raise RecuseError(f"{panel.path}: no judge was found in it, {people}; say who is one: --judge A,B")
+    check_for_judges(panel.ratings, panel.path)
     gates, questions = read_evals(shipped_evals(), date.today())
     if limits is not None:
         gates = Gates.load(Path(limits), today=date.today())

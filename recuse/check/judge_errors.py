@@ -33,7 +33,7 @@ from recuse.gates.uses import uses_for
 from recuse.ratings import Ratings
 from recuse.ratings.answers import Answers, against_truth, answers_of_one_way
 from recuse.ratings.array import mean_of
-from recuse.ratings.needs import offers_of
+from recuse.ratings.needs import check_for_judges, offers_of
 from recuse.ratings.scale import ResponseSets
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats, Mask
@@ -59,8 +59,7 @@ class Contest:
     @cached_property
     def use(self) -> str:
         """As stated, or what the ratings offer first; `RecuseError` where that is none of `USES`."""
-        if not self.ratings.judges:
-            raise RecuseError(f"{self.place}: no judge was found in it; say who is one: --judges A,B")
+        check_for_judges(self.ratings, self.place)
         gates = Gates.load(shipped_evals() / "gates.toml", today=date.today())
         uses = uses_for(self.uses, [offers_of(self.ratings)], gates.uses, self.place).stated
         if not uses or uses[0] not in USES:

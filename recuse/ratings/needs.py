@@ -18,6 +18,7 @@ from recuse.ratings.scale import PLACE, Nominal, Ordinal, Scale, counted_criteri
 from recuse.ratings.text_slices import have_slices
 from recuse.schema import RecuseError
 from recuse.schema.factors import DIRECTION, LEVELS, ORDER, TEMPERATURE, VERSION, WORDING, levels_in
+from recuse.schema.number_text import more
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,14 @@ def check_needs(needs: Iterable[str], place: str, known: Iterable[str] = ()) -> 
     there = {*NEEDS, *known}
     if unknown := [name for name in needs if name not in there]:
         raise RecuseError(f"{place}: nothing offers {', '.join(map(repr, unknown))}; known: {', '.join(sorted(there))}")
+
+
+def check_for_judges(ratings: Ratings, place: object) -> None:
+    """`RecuseError` naming the place, where nobody among the raters is a judge."""
+    if not ratings.judges:
+        people, rest = ", ".join(ratings.persons[:8]), more(ratings.persons, 8)
+        people = f"only people ({people}{rest})" if people else "and no person"
+        raise RecuseError(f"{place}: no judge was found in it, {people}; say who is one: --judge A,B")
 
 
 def kind_of(needs: Sequence[str]) -> str:

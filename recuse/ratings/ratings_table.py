@@ -140,7 +140,7 @@ def combined(codes: Any, count: int, column: Any) -> tuple[Any, int]:
     """Numbers below `count` together with what stands in a column, as numbers below the second result."""
     import pandas as pd
 
-    if isinstance(column, np.ndarray) and column.dtype.kind == "i" and 0 <= np.ptp(column) <= len(column):
+    if isinstance(column, np.ndarray) and column.dtype.kind == "i" and column.size and np.ptp(column) <= column.size:
         own, known = column - column.min(), range(int(np.ptp(column)) + 1)  # numbers already
     else:
         own, known = pd.factorize(column, use_na_sentinel=False)

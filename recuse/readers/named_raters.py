@@ -38,8 +38,8 @@ def names_raters(roles: Roles, column: Column) -> bool:
     if column.wordy or column.holds_labels or (column.numeric and not called):
         return False
     won = False  # model_a, model_b, tie: who won, unless they tell apart rows about one pair
-    if all(map(chosen, column.words)):
-        about = [name for name, other in roles.columns.items() if not all(map(chosen, other.words))]
+    about = [name for name, other in roles.columns.items() if not all(map(chosen, other.words))]
+    if about and all(map(chosen, column.words)):
         twice, left = (int(roles.frame.duplicated(keys).sum()) for keys in (about, [*about, column.name]))
         won = twice == 0 or left > (1 - SAME_COLUMN) * twice
     if all(re.match(OUT_OF, str(value)) for value in column.distinct) or answers_as_others(roles, column, won=won):

@@ -136,7 +136,8 @@ def check_related(roles: Roles, unknown: Sequence[Column], raters: Sequence[Colu
         name, rest = column.name, [n for n in names if n != column.name]
         least = 3 / max(table[name].notna().sum(), 1) ** 0.5
         own, among = related.loc[name, rest], related.loc[rest, rest].max().max()
-        near, close = own[sure or rest].max(), between.loc[sure or rest, rest].max().max()
+        held = [n for n in sure if n != name] or rest
+        near, close = own[held].max(), between.loc[held, rest].max().max()
         apart = np.arctanh(min(close, 0.99)) - np.arctanh(np.clip([near, own.abs().max()], -0.99, 0.99))
         far, weak = apart * (table.notna().sum().min() / 2) ** 0.5 > SURELY
         against = -own.min() > max(own.max(), least)

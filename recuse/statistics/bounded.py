@@ -56,7 +56,8 @@ class Part:
         variance that `trials` follow from."""
         if not self.top > 0:
             return 0.0, 0.0
-        spread = 1.0 if self.counted else float(special.ndtri(alpha)) / float(special.stdtrit(df, alpha))
+        near = min(alpha, 0.4999)  # both quantiles vanish at one half, their ratio does not
+        spread = 1.0 if self.counted else float(special.ndtri(near)) / float(special.stdtrit(df, near))
         share, n = self.mean / self.top, self.trials * spread**2
         hits, misses = share * n, max(0.0, (1 - share) * n)
         low = float(special.betaincinv(hits + 1 - more, misses + more, alpha)) if share > 0 else 0.0

@@ -15,6 +15,7 @@ from recuse.panels import UNLOCK, Panel, unfixed
 from recuse.protocols import protocol as known_protocol
 from recuse.ratings import Ratings
 from recuse.ratings.answers import people_beside_truth
+from recuse.ratings.needs import check_for_judges
 from recuse.ratings.ratings import ONE_DECISION
 from recuse.ratings.ratings_table import PERSON
 from recuse.readers.file_panel import FilePanel, load_file_panel, on_the_same_items, panel_of
@@ -122,6 +123,7 @@ def open_source(path: Ratings | RatingsSource, gates: Gates, given: Mapping[str,
 
 
 def _file(panel: FilePanel) -> Source:
+    check_for_judges(panel.ratings, panel.path)
     part = Part(panel.name, panel.task, FILE, lambda judge: panel.ratings)
     selection = Selection(panel.path.parent, files={panel.name: panel})
     truth = panel.ratings.truth

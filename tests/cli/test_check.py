@@ -399,12 +399,20 @@ def test_every_criterion_counts_and_is_named(recuse, tmp_path):
         assert re.search(rf"gpt4, {criterion} +agreement with people less people's own: ", found.out)
 
 
-def test_a_file_of_people_alone_is_one_line(recuse, tmp_path):
+@pytest.mark.parametrize("command", ["check", "compare", "choose"])
+def test_a_file_of_people_alone_is_one_line(recuse, tmp_path, command):
     path = tmp_path / "people.csv"
     path.write_text("id,human_a,human_b\n" + "\n".join(f"{k},{k % 5},{k % 4}" for k in range(30)), encoding="utf-8")
-    found = recuse("check", path)
+    found = recuse(command, path)
     assert (found.code, found.out) == (3, "")
     assert "no judge was found in it, only people (human_a, human_b); say who is one: --judge A,B" in found.err
+
+
+def test_a_file_in_which_nobody_rated_is_one_line(recuse, tmp_path):
+    path = tmp_path / "nobody.json"
+    path.write_text(json.dumps([{"item": f"t{k}", "system": "s1", "x": ""} for k in range(20)]), encoding="utf-8")
+    found = recuse("choose", path, "--people", "x")
+    assert found.err == f"recuse: {path}: no judge was found in it, and no person; say who is one: --judge A,B\n"
 
 
 def test_a_criterion_that_nobody_rated_keeps_a_judge_from_being_cleared(recuse, tmp_path):

@@ -46,6 +46,12 @@ def test_clusters_without_spread_count_once():
         assert (low, high) == pytest.approx((-end, end))
 
 
+def test_bounds_each_missed_half_of_the_time():
+    """Both quantiles that the number of trials follows from vanish there; scipy's of 4 degrees of freedom before."""
+    mean = bounded_mean([0.1, 0.0, -0.2, 0.3, 0.1], range(5), (-1, 1))
+    assert mean.interval(1e-8) == pytest.approx(mean.interval(2e-4), abs=1e-4)
+
+
 def test_parts_are_mirrored():
     distribution, mirror = (bounded_mean(sign * np.array([1, 0, 0, 0, 3.0]), range(5), (-4.0, 4.0)) for sign in (1, -1))
     low, high = distribution.interval(0.95)
