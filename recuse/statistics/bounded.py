@@ -3,13 +3,14 @@
 Values are often all equal, mostly 0, or 0 but for a rare large one, where Student's t says far too little or nothing.
 So the part above the origin and the part below it are each treated as a share of their end, with Jeffreys' beta
 interval at the number of trials that has the variance seen, and the two are joined (MOVER: Zou and Donner 2008,
-Statistics in Medicine 27, 1693-1702; Brown, Cai and DasGupta 2001, Statistical Science 16, 101-133, who, as here, take
-the exact interval where nothing varied):
+Statistics in Medicine 27, 1693-1702; Brown, Cai and DasGupta 2001, Statistical Science 16, 101-133):
 
     mean = p - q,   low = mean - sqrt((p - l_p)^2 + (u_q - q)^2 - 2 r (p - l_p)(u_q - q)),   high likewise
 
 r is the correlation of the two parts over clusters. Each variance is that of sums over clusters, never below what
 values in whole steps must have; where clusters hang together, a pseudo-cluster allows for those that were not drawn.
+Where nothing varied, or every cluster has one value, an end or 0, and only two of these were seen, the beta interval is
+Clopper and Pearson's of these trials: for 2.5 % Jeffreys' misses 8 % where none was seen, 5 % where one was.
 With values that vary freely this is Student's t but for a hair. Coverage: `python tests/benchmarks/coverage.py
 bounded`.
 """
@@ -37,7 +38,7 @@ UNSEEN = 1.0
 @dataclass(frozen=True, slots=True)
 class Part:
     """The mean of max(x, 0) or max(-x, 0), between 0 and `top`: as a share of `top` in `trials` trials, whose number
-    follows from an estimated variance unless they were `counted`."""
+    follows from an estimated variance unless they were `counted` (each value 0 or `top`, or all the same)."""
 
     mean: float
     trials: float
@@ -48,7 +49,7 @@ class Part:
     def variance(self) -> float:
         """Of the mean; 0 where nothing varied."""
         share = self.mean / self.top if self.top > 0 else 0.0
-        return 0.0 if self.counted or not 0 < share < 1 else share * (1 - share) * self.top**2 / self.trials
+        return share * (1 - share) * self.top**2 / self.trials if 0 < share < 1 else 0.0
 
     def bounds(self, alpha: float, df: float, more: float = 0.5) -> tuple[float, float]:
         """Low and high end, each missed with probability alpha: Jeffreys' bounds of a share (Beta quantiles with half a
@@ -112,11 +113,19 @@ class BoundedMean(Sampled):
         return (high - low) / 2
 
     def moved(self, value: float) -> BoundedMean:
-        """The same number of observations, normal with the spread that these have, around another mean."""
+        """The same number of observations, normal with the spread that these have, around another mean. Where these did
+        not vary, a share of them is a slip off, or all are by more than that."""
         one, other = self.above.variance, self.below.variance
         together = one + other - 2 * self.correlation * math.sqrt(one * other)
         n, shift = self.df + 1, value - self.origin
-        spread = math.sqrt(max(n * together, 1e-12 * (self.above.top + self.below.top) ** 2))
+        if not together > 0:
+            above, below = (
+                replace(part, mean=min(max(0.0, far), top), top=top)
+                for part, far in ((self.above, shift), (self.below, -shift))
+                for top in [max(part.top, far) if self.slip else part.top]
+            )
+            return replace(self, above=above, below=below)
+        spread = math.sqrt(n * together)
         chance, density = float(special.ndtr(shift / spread)), math.exp(-((shift / spread) ** 2) / 2) / ROOT_2_PI
         mean = shift * chance + spread * density
         square = (shift**2 + spread**2) * chance + shift * spread * density
@@ -138,8 +147,11 @@ class BoundedMean(Sampled):
 
     def _ends(self, alpha: float) -> tuple[float, float]:
         p, q = self.above.mean, self.below.mean
-        more = 1.0 if self.above.counted and self.below.counted else 0.5  # of none in n, Jeffreys' miss 8 % for 2.5 %
-        (low_p, high_p), (low_q, high_q) = (part.bounds(alpha, self.df, more) for part in (self.above, self.below))
+        exact = self.above.counted and self.below.counted
+        (low_p, high_p), (low_q, high_q) = (
+            one.bounds(alpha, self.df, 1.0 if exact and (one.mean > 0 or not other.variance > 0) else 0.5)
+            for one, other in ((self.above, self.below), (self.below, self.above))
+        )
         down = joined(p - low_p, high_q - q, self.correlation)
         up = joined(high_p - p, q - low_q, self.correlation)
         return self.value - down, self.value + up
@@ -158,9 +170,13 @@ def bounded_mean(
     x, groups = np.asarray(values, dtype=float), ascending_codes(clusters)
     low, high = ends
     origin = 0.0 if low < 0 < high else low
-    _, count, _ = sizes_of(groups, times)
+    n, count, _ = sizes_of(groups, times)
     above, up = _part(np.maximum(x - origin, 0.0), groups, high - origin, step, slip or step, times)
     below, down = _part(np.maximum(origin - x, 0.0), groups, origin - low, step, slip or step, times)
+    near = 1e-12 * (high - low)
+    seen = [number for end in {low, origin, high} if (number := int((np.abs(x - end) <= near).sum()))]
+    if count == n and len(seen) < 3 and sum(seen) == len(x):  # of two values the one is a share of trials, exactly
+        above, below = (replace(part, trials=float(n), counted=True) for part in (above, below))
     spread = math.sqrt(float((up @ up) * (down @ down)))
     return BoundedMean(
         above, below, float(up @ down) / spread if spread > 0 else 0.0, count - 1.0, origin, slip or step or 0.0

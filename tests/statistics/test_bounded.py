@@ -8,13 +8,55 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from recuse.gates.verdict_power import _moved_fault
 from recuse.statistics.bounded import bounded_mean
 
 
-def test_a_share_of_single_trials_is_jeffreys():
-    """No part below the lower end: the beta quantiles of 3 + 1/2 and 7 + 1/2, but for z / t of the trials."""
-    low, high = bounded_mean([1] * 300 + [0] * 700, range(1000), (0.0, 1.0)).interval(0.95)
-    assert (low, high) == pytest.approx(tuple(stats.beta(300.5, 700.5).ppf([0.025, 0.975])), abs=2e-4)
+@pytest.mark.parametrize("ends", [(0.0, 1.0), (-1.0, 1.0), (0.1, 0.7)])
+@pytest.mark.parametrize("hits", [1, 7, 19])
+def test_a_share_of_single_trials_is_clopper_and_pearsons(ends, hits):
+    """Twenty values, each the one end or the other."""
+    low, high = ends
+    x = low + (high - low) * (np.arange(20) < hits)
+    expected = stats.binomtest(hits, 20).proportion_ci(0.95)
+    found = bounded_mean(x, range(20), ends).interval(0.95)
+    assert found == pytest.approx((low + (high - low) * expected.low, low + (high - low) * expected.high))
+
+
+def test_shares_above_and_below_0_are_jeffreys():
+    """Neither part is the whole: the beta quantiles of 300 + 1/2 and 700 + 1/2, but for z / t of the trials."""
+    x = [1.0] * 300 + [-1.0] + [0.0] * 699
+    above = bounded_mean(x, range(1000), (-1.0, 1.0)).above
+    assert above.bounds(0.025, 999.0) == pytest.approx(tuple(stats.beta(300.5, 700.5).ppf([0.025, 0.975])), abs=2e-4)
+    assert not above.counted
+
+
+@pytest.mark.parametrize("n", [24, 60, 150])
+def test_errors_one_way_are_missed_as_seldom_as_is_said(n):
+    """Every share of errors up to a fifth, by all numbers of them that may be seen. Where one was seen, Jeffreys' high
+    end missed 5 %; where errors the other way could be, the low end is hardly wider for that."""
+    for ends in ((0.0, 1.0), (-1.0, 1.0)):
+        found = np.array([bounded_mean(1.0 * (np.arange(n) < k), range(n), ends).interval(0.95) for k in range(n + 1)])
+        for share in np.linspace(0.002, 0.2, 100):
+            chance = stats.binom(n, share).pmf(np.arange(n + 1))
+            assert chance @ (found[:, 0] > share) <= 0.025
+            assert chance @ (found[:, 1] < share) <= 0.025
+    assert found[1, 0] > -2 / n  # with the exact bound of none below 0, too: 2.5 / n
+    assert not bounded_mean([1, 1, 0] * 8, np.repeat(np.arange(12), 2), (0.0, 1.0)).above.counted
+
+
+@pytest.mark.parametrize(("n", "limit"), [(24, 0.25), (60, 0.1), (200, 0.5)])
+def test_the_smallest_fault_of_what_never_varied_is_found_as_often_as_is_said(n, limit):
+    """Slips of a step, in so large a share of texts: at least four recordings in five lie beyond the limit. Taken to
+    have no spread, one in twenty did."""
+    never = bounded_mean(np.zeros(n), range(n), (-4.0, 4.0), step=1.0)
+    fault = _moved_fault(never.moved, limit, True, never.half_width_at(1.0) / 2, 0.95)
+    rng = np.random.default_rng(3)
+    slips = (1.0 * (rng.random(n) < fault) for _ in range(400))
+    beyond = [bounded_mean(x, range(n), (-4.0, 4.0), step=1.0).interval(0.95)[0] > limit for x in slips]
+    assert 0.78 < np.mean(beyond) < 0.95
+    assert never.moved(2.5).value == 2.5
+    assert bounded_mean(np.zeros(n), range(n), (-1.0, 1.0)).moved(-1.5).value == -1.0
 
 
 def test_values_that_vary_freely_have_students_interval():

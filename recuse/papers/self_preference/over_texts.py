@@ -20,7 +20,7 @@ from recuse.ratings.scale import TRUE
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats, Mask, ascending_codes
 from recuse.statistics.bounded import BOUNDED, bounded_mean
-from recuse.statistics.clusters import SHARE, OverClusters, clustered_share
+from recuse.statistics.clusters import SHARE, Bounded, OverClusters, clustered_share
 
 JACKKNIFE = "jackknife over clusters, Student's t"
 Place = tuple[int, int]
@@ -100,11 +100,14 @@ def share_estimate(metric: str, hits: ArrayLike, groups: ArrayLike, why: str, **
     return bounded_estimate(metric, hits, groups, (0.0, 1.0), why, **about)
 
 
-def jackknifed(metric: str, value: float, left_out: Sequence[float] | Floats, **about: Any) -> Estimate:
-    """The estimate of a value with the jackknife's interval, from the values without each cluster in turn."""
+def jackknifed(
+    metric: str, value: float, left_out: Sequence[float] | Floats, far: float = math.inf, **about: Any
+) -> Estimate:
+    """The estimate of a value, no further from 0 than `far`, with the jackknife's interval, from the values without
+    each cluster in turn."""
     count = len(left_out)
     se = math.sqrt((count - 1) / count * float(((np.asarray(left_out) - np.mean(left_out)) ** 2).sum()))
-    distribution = OverClusters(value, 0.0 if se < 1e-12 else se, count - 1)
+    distribution = Bounded(value, 0.0 if se < 1e-12 else se, count - 1, (-far, far))
     return estimated(metric, value, distribution, n_clusters=count, **about)
 
 

@@ -136,7 +136,7 @@ def _overconfidence(one: _Examined, part: Ratings, clusters: Sequence[str]) -> E
         return undefined("overconfidence", one.why, **about)
     groups = ascending_codes(clusters)
     left_out = [one.beyond(groups != cluster) for cluster in np.unique(groups[there])]
-    return over_texts.jackknifed("overconfidence", one.beyond(), left_out, **about)
+    return over_texts.jackknifed("overconfidence", one.beyond(), left_out, part.scale.span, **about)
 
 
 def _examined(seen: OwnTexts) -> Iterator[_Examined]:
