@@ -127,6 +127,11 @@ class Number:
         """Its detail as of a kind that its metric has (`recuse.schema.details`)."""
         return detail_as(kind, self.detail)
 
+    def entries(self, name: str) -> list[Any]:
+        """The list that its detail holds under a name; empty without one."""
+        held = self.detail.get(name)
+        return held if isinstance(held, list) else []
+
     @property
     def side_of_zero(self) -> str:
         """Where its whole interval lies: "above" or "below" zero, "" where it holds zero or there is none."""

@@ -3,9 +3,9 @@ what they know, and how much of it is the rubric that they share?"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from statistics import fmean
-from typing import Any, TypedDict
+from typing import Any
 
 from recuse.papers.self_preference.self_preference_drawings import detail_text
 from recuse.report.drawing import Drawing
@@ -28,23 +28,12 @@ from recuse.report.results_model import Group
 from recuse.schema.details import Matrix
 from recuse.schema.number_text import MISSING, fixed, in_words, is_number, out_of, rate
 
-
-class OfPair(TypedDict, total=False):
-    """r of a pair of judges, or what another rubric changes in it."""
-
-    pair: str
-    r: float | None
-    delta: float | None
-
-
-class PairsDetail(TypedDict, total=False):
-    """Pair by pair."""
-
-    cells: list[OfPair]
-    pairs: list[OfPair]
-
-
 # --------------------------------------------------------------------------- agreement at three resolutions
+
+
+def _measured(n: Number) -> bool:
+    return is_number(n.value)
+
 
 RUNGS = (
     ("model", "which target is better", "Spearman's rho over targets"),
@@ -54,8 +43,7 @@ RUNGS = (
 
 
 def _at_three_resolutions(group: Group) -> str:
-    gaps = [n for n in group.of("resolution_gap") if is_number(n.value)]
-    if gaps:
+    if gaps := [n for n in group.of("resolution_gap") if is_number(n.value)]:
         widest = max(gaps, key=lambda n: n.amount)
         model, sample, absolute = (widest.detail.get(name) for name, *_ in RUNGS)
         where = f", {widest.circumstances}" if widest.circumstances else ""
@@ -74,19 +62,17 @@ _ladders = DetailTable(
     "resolution_gap", "Agreement at three resolutions",
     lambda group, n: Cell(n.circumstances or "all texts"), "the judges agree on",
     {f"{title} ({what})": detail_cell(name) for name, title, what in RUNGS}, frozenset({1, 2, 3}),
-    only=lambda n: is_number(n.value),
+    only=_measured,
 )  # fmt: skip
 
 
 def _who_with_whom(group: Group) -> HeatMaps | None:
     """One matrix per circumstances, since all judges of a panel carry the same one."""
-    seen: dict[str, Number] = {}
-    for n in group.of("sample_agreement"):
-        if n.detail.get("values") and len(n.detail_as(Matrix).get("rows") or ()) > 2:
-            seen.setdefault(n.circumstances, n)
+    numbers = [n for n in group.of("sample_agreement") if n.detail.get("values") and len(n.entries("rows")) > 2]
+    first = {n.circumstances: n for n in reversed(numbers)}
     captioned = [
-        (f"Pearson's r on single texts{f', {levels}' if levels else ''}", n.detail_as(Matrix))
-        for levels, n in seen.items()
+        (f"Pearson's r on single texts{f', {levels}' if levels else ''}", first[levels].detail_as(Matrix))
+        for levels in dict.fromkeys(n.circumstances for n in numbers)
     ]
     return deviation_maps(captioned, group.label, about="zero") if captioned else None
 
@@ -105,38 +91,28 @@ def _judges(group: Group) -> Table:
                        columns, frozenset({1, 2, 3}))(group)  # fmt: skip
 
 
+SLIP = "never leaves the lower half of the scale: does it use another one?"
+
+
 def _scale(group: Group) -> Table:
     judges = {n.who for n in group.of("scale_use") if is_number(n.value)}
     columns: dict[str, Callable[[Number], Cell]] = {"SD beside the others'": number_cell}
     columns |= {name: detail_cell(name.lower()) for name in ("mean", "SD", "lowest", "highest", "skewness")}
-    return DetailTable(
-        "scale_use", f"How {in_words(len(judges))} judges use the scale",
-        lambda group, n: Cell(group.label(n.who), ", ".join(part for part in (n.circumstances, _slip(n)) if part)),
-        "judge", columns, frozenset(range(1, 7)), only=lambda n: is_number(n.value),
-    )(group)  # fmt: skip
 
+    def named(group: Group, n: Number) -> Cell:
+        return Cell(
+            group.label(n.who), ", ".join(filter(None, (n.circumstances, SLIP if n.detail.get("slip") else "")))
+        )
 
-class GapDetail(TypedDict, total=False):
-    """Whether some pairs of judges agree better, and the correlation to expect of two judges' means of so many
-    texts."""
-
-    pairs_differ: dict[str, float | None]
-    averaged: list[tuple[int, float | None]]
+    caption = f"How {in_words(len(judges))} judges use the scale"
+    return DetailTable("scale_use", caption, named, "judge", columns, frozenset(range(1, 7)), _measured)(group)
 
 
 def _pairs_differ(n: Number) -> Cell:
-    test = n.detail_as(GapDetail).get("pairs_differ") or {}
+    test: Any = n.detail.get("pairs_differ") or {}
     if not is_number(test.get("f")):
         return Cell(MISSING)
     return Cell(f"F({test['df']}, {test['df_rest']}) = {fixed(test['f'])}", f"p = {fixed(test['p'], 3)}")
-
-
-def _averaged(texts: int) -> Callable[[Number], Cell]:
-    return lambda n: Cell(fixed(dict(n.detail_as(GapDetail).get("averaged") or ()).get(texts)))
-
-
-def _slip(n: Number) -> str:
-    return "never leaves the lower half of the scale: does it use another one?" if n.detail.get("slip") else ""
 
 
 agreement_resolution = Drawing(
@@ -147,17 +123,15 @@ agreement_resolution = Drawing(
         Forest("panel_agreement", "Agreement of the panel on single texts", "ICC(2,1)", head="panel",
                includes=(-1, 1)),
         DetailTable(
-            "resolution_gap",
-            "Behind the three: all judges at once, pairs of judges, and means of several texts",
-            lambda group, n: Cell(n.circumstances or "all judges"),
-            "panel",
+            "resolution_gap", "Behind the three: all judges at once, pairs of judges, and means of several texts",
+            lambda group, n: Cell(n.circumstances or "all judges"), "panel",
             {
                 "ICC of all judges": detail_cell("panel_icc"),
                 "do some pairs agree better": _pairs_differ,
-                "r of means of 10 texts": _averaged(10),
-                "of 100 texts": _averaged(100),
+                "r of means of 10 texts": lambda n: Cell(fixed(dict(n.entries("averaged")).get(10))),
+                "of 100 texts": lambda n: Cell(fixed(dict(n.entries("averaged")).get(100))),
             },
-            only=lambda n: is_number(n.value),
+            only=_measured,
         ),
         _judges,
         _who_with_whom,
@@ -175,7 +149,7 @@ FACING = "Agreement is no evidence of being right, and a loss of it none of bein
 
 
 def _grounded(group: Group) -> str:
-    return " ".join(text for text in (_change_in_words(group), _flaws(group)) if text)
+    return " ".join(filter(None, (_change_in_words(group), _flaws(group))))
 
 
 def _change_in_words(group: Group) -> str:
@@ -213,6 +187,10 @@ def _rubric(number: Number) -> str:
     return number.lexicon.level(RUBRIC, level) if level else ""
 
 
+def _under_rubric(group: Group, n: Number) -> Cell:
+    return Cell(_rubric(n))
+
+
 def _signed(n: Number | None) -> Cell:
     """A number with its interval, or that it has none."""
     return number_cell(n, fixed(n.value, signed=True), small=_uncertainty(n), outcome=n.state) if n else Cell(MISSING)
@@ -228,7 +206,7 @@ def _pairs(group: Group) -> HeatMaps | None:
     three, or hide two gains."""
     deltas: dict[tuple[str, str], list[float]] = {}
     for n in group.of("delta_k"):
-        for row in n.detail_as(PairsDetail).get("cells") or ():
+        for row in n.entries("cells"):
             deltas.setdefault((row["pair"], _rubric(n)), []).extend([row["delta"]] if is_number(row["delta"]) else [])
     cells = {key: fmean(known) if known else None for key, known in deltas.items()}
     return _pair_map(group, "Difference in r, pair by pair", cells) if any(deltas.values()) else None
@@ -261,13 +239,9 @@ def _groups(group: Group) -> Table:
     )  # fmt: skip
 
 
-def _won(n: Number) -> str:
-    return detail_text(n, "{} sound ahead, {} flawed, {} level", "sound", "flawed", "neither", write=str)
-
-
 def _kinds_of_flaw(n: Number) -> str:
-    by_flaw: Any = n.detail.get("by_flaw") or ()
-    return ", ".join(f"{kind} {fixed(mean, 1, signed=True)} of {count}" for kind, mean, count in by_flaw)
+    kinds = n.entries("by_flaw")
+    return ", ".join(f"{kind} {fixed(mean, 1, signed=True)} of {count}" for kind, mean, count in kinds)
 
 
 knowledge_grounding = Drawing(
@@ -275,10 +249,7 @@ knowledge_grounding = Drawing(
     reading=_grounded,
     figures=(
         DetailTable(
-            "delta_k",
-            "Agreement before and after the judges say what they know",
-            lambda group, n: Cell(_rubric(n)),
-            "rubric",
+            "delta_k", "Agreement before and after the judges say what they know", _under_rubric, "rubric",
             {
                 "r by the checklist": detail_cell("base", signed=True),
                 "r by this rubric": detail_cell("grounded", signed=True),
@@ -291,15 +262,13 @@ knowledge_grounding = Drawing(
         ),
         _pairs,
         Forest("flaw_penalty", "Sound text less its polished twin with a deep flaw", "points", by="", signed=True,
-               aside=_won),
+               aside=lambda n: detail_text(n, "{} sound ahead, {} flawed, {} level", "sound", "flawed", "neither",
+                                           write=str)),
         DetailTable("flaw_penalty", "The same by kind of flaw: mean difference, of how many pairs",
                     lambda group, n: Cell(" · ".join(filter(None, (group.label(n.who), _rubric(n))))), "judge",
                     {"kinds": lambda n: Cell(_kinds_of_flaw(n))}, only=lambda n: bool(_kinds_of_flaw(n))),
         DetailTable(
-            "evidence_overlap",
-            "Words that two judges cite in common",
-            lambda group, n: Cell(_rubric(n)),
-            "rubric",
+            "evidence_overlap", "Words that two judges cite in common", _under_rubric, "rubric",
             {
                 "one text": detail_cell("same"),
                 "two texts": detail_cell("other"),
@@ -308,7 +277,7 @@ knowledge_grounding = Drawing(
                     fixed(n.detail.get("with_difference"), signed=True), f"{n.detail.get('pairs', 0)} citations"
                 ),
             },
-            only=lambda n: is_number(n.value),
+            only=_measured,
         ),
         _groups,
         lambda group: all_but(group, "delta_k", "delta_k_by_group", "flaw_penalty", "evidence_overlap"),
@@ -319,13 +288,9 @@ knowledge_grounding = Drawing(
 # --------------------------------------------------------------------------- by where the rubric came from
 
 
-def _by_rubric(group: Group) -> list[Number]:
+def _by_rubric(group: Group, metric: str = "agreement_by_rubric") -> list[Number]:
     """From the given checklist over each judge's own rubric to one for all."""
-    return _in_order(group.of("agreement_by_rubric"))
-
-
-def _in_order(numbers: Sequence[Number]) -> list[Number]:
-    return sorted(numbers, key=lambda n: n.lexicon.level_order(RUBRIC, n.subject.get(RUBRIC, "")))
+    return sorted(group.of(metric), key=lambda n: n.lexicon.level_order(RUBRIC, n.subject.get(RUBRIC, "")))
 
 
 def _most_by(group: Group) -> str:
@@ -354,9 +319,7 @@ def _levels(group: Group) -> ForestPlot | None:
 
 def _rubric_pairs(group: Group) -> HeatMaps | None:
     """r of every pair of judges by every rubric: what is compared is the same pair."""
-    numbers = _by_rubric(group)
-    rows = [(n, row) for n in numbers for row in n.detail_as(PairsDetail).get("pairs") or ()]
-    cells = {(row["pair"], _rubric(n)): row["r"] for n, row in rows}
+    cells = {(row["pair"], _rubric(n)): row["r"] for n in _by_rubric(group) for row in n.entries("pairs")}
     return _pair_map(group, "r of every pair of judges", cells)
 
 
@@ -367,7 +330,7 @@ def _steps(group: Group) -> Table:
             number_cell(n, fixed(n.value, signed=True), small=_uncertainty(n)),
             Cell(str(n.detail.get("pairs", "")), f"{n.detail.get('texts', 0)} texts"),
         ]
-        for n in _in_order(group.of("rubric_step"))
+        for n in _by_rubric(group, "rubric_step")
     ]
     caption = "What each step towards one rubric adds, on the same pairs and texts"
     return Table(caption, ["rubric", "change of r", "pairs of judges"], rows)
@@ -381,8 +344,7 @@ rubric_commensurability = Drawing(
         _rubric_pairs,
         _steps,
         DetailTable(
-            "structural_share",
-            "How much of it is gone when judges name the dimensions themselves",
+            "structural_share", "How much of it is gone when judges name the dimensions themselves",
             lambda group, n: Cell(f"of the agreement by {n.lexicon.level(RUBRIC, n.subject.get('of', ''))}"),
             "structural share",
             {
@@ -393,4 +355,4 @@ rubric_commensurability = Drawing(
         ),
         lambda group: all_but(group, "agreement_by_rubric", "rubric_step", "structural_share"),
     ),
-)
+)  # fmt: skip

@@ -4,52 +4,14 @@ models keep the rules of the task when they write, and do judges score as people
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypedDict
+from typing import Any
 
 from recuse.report.drawing import Drawing, chance, folded, under
-from recuse.report.figures import Cell, Forest, HeatMaps, Table, cross_table, deviation_maps, main_matrices
+from recuse.report.figures import Cell, Forest, Table, cross_table, deviation_maps, main_matrices
 from recuse.report.gated_number import Number
 from recuse.report.questions.generic import all_but
 from recuse.report.results_model import Group
 from recuse.schema.number_text import MISSING, decimals_for, fixed, in_unit, in_words, is_number, out_of
-
-# --------------------------------------------------------------------------- what its measures say besides a number
-
-
-class Distance(TypedDict, total=False):
-    """A judge's distance from people; `first`: how often it is the closest when repeats are redrawn."""
-
-    judge: str
-    distance: float | None
-    first: float | None
-
-
-class Offender(TypedDict, total=False):
-    """A reported number that does not follow."""
-
-    target: str
-    criterion: str
-    final: float | None
-    mean: float | None
-    sd: float | None
-    mean_of_criteria: float | None
-    wrong: int
-    replies: int
-
-
-class Detail(TypedDict, total=False):
-    """Who is closest to people, and all judges by their distance; how rules were broken, as (what, how often), and
-    texts, as (item, words, what they break); reported numbers that do not follow."""
-
-    judge: str
-    ranking: list[Distance]
-    breaches: list[tuple[str, int]]
-    texts: list[tuple[str, str, list[str]]]
-    offenders: list[Offender]
-
-
-# --------------------------------------------------------------------------- the drawings
-
 
 KINDS = {
     "reported_total": "totals",
@@ -61,16 +23,11 @@ MOST_SLIPS = 12
 """Slips are listed one by one up to here."""
 
 
-def _offenders(number: Number) -> list[Offender]:
-    """The entries of a detail whose reported number does not follow."""
-    return [entry for entry in number.detail_as(Detail).get("offenders") or () if isinstance(entry, Mapping)]
-
-
 def _what_does_not_follow(group: Group) -> str:
     parts = []
     for metric, name in KINDS.items():
         numbers = [n for n in group.of(metric) if is_number(n.value)]
-        if wrong := {n.who for n in numbers if _offenders(n)}:
+        if wrong := {n.who for n in numbers if n.entries("offenders")}:
             judges = len({n.who for n in numbers})
             parts.append(f"{in_words(len(wrong))} of {in_words(judges)} judges report {name} that do not follow")
     if not parts:
@@ -84,15 +41,11 @@ def _overview(group: Group) -> Table:
     numbers = group.of(*KINDS)
     kinds = [(metric, levels) for metric in KINDS for levels in group.circumstances(group.of(metric))]
     return cross_table(
-        "Share that does not follow",
-        "judge",
-        numbers,
+        "Share that does not follow", "judge", numbers, cell=_share, numeric=True,
         rows={who: group.label(who) for who in sorted({n.who for n in numbers}, key=group.place)},
         column=lambda n: (n.metric, n.circumstances),
-        columns={kind: ", ".join(part for part in (KINDS[kind[0]], kind[1]) if part) for kind in kinds},
-        cell=_share,
-        numeric=True,
-    )
+        columns={kind: ", ".join(filter(None, (KINDS[kind[0]], kind[1]))) for kind in kinds},
+    )  # fmt: skip
 
 
 def _share(n: Number | None) -> Cell:
@@ -107,23 +60,19 @@ def _share(n: Number | None) -> Cell:
 
 def _slips(group: Group) -> Table:
     """The first of them one by one, of every kind."""
-    slips = [(n, entry) for n in group.of(*KINDS) for entry in _offenders(n)]
-    return Table(
-        "Figures that do not follow", ["judge", "text", "figure", "reported", "computed", "replies"],
-        [_slip(group, n, entry) for n, entry in slips[:MOST_SLIPS]], frozenset({3, 4}), max(0, len(slips) - MOST_SLIPS),
-    )  # fmt: skip
-
-
-def _slip(group: Group, n: Number, entry: Offender) -> list[Cell]:
-    reported, computed = entry.get("final", entry.get("sd", entry.get("mean"))), entry.get("mean_of_criteria")
-    decimals = decimals_for([reported, computed])
-    return [
-        Cell(group.label(n.who), n.circumstances),
-        Cell(group.label(str(entry.get("target", ""))), entry.get("criterion", "")),
-        Cell(KINDS[n.metric]),
-        *(Cell(fixed(value, decimals) if is_number(value) else "") for value in (reported, computed)),
-        Cell(f"{entry['wrong']} of {entry['replies']}" if "wrong" in entry and "replies" in entry else "1 of 1"),
-    ]
+    slips, rows = [(n, entry) for n in group.of(*KINDS) for entry in n.entries("offenders")], []
+    for n, entry in slips[:MOST_SLIPS]:
+        reported, computed = entry.get("final", entry.get("sd", entry.get("mean"))), entry.get("mean_of_criteria")
+        decimals = decimals_for([reported, computed])
+        rows.append([
+            Cell(group.label(n.who), n.circumstances),
+            Cell(group.label(str(entry.get("target", ""))), entry.get("criterion", "")),
+            Cell(KINDS[n.metric]),
+            *(Cell(fixed(value, decimals) if is_number(value) else "") for value in (reported, computed)),
+            Cell(f"{entry['wrong']} of {entry['replies']}" if "wrong" in entry and "replies" in entry else "1 of 1"),
+        ])  # fmt: skip
+    columns = ["judge", "text", "figure", "reported", "computed", "replies"]
+    return Table("Figures that do not follow", columns, rows, frozenset({3, 4}), len(slips) - len(rows))
 
 
 reported_statistics = Drawing(reading=_what_does_not_follow, figures=(_overview, _slips))
@@ -131,11 +80,9 @@ reported_statistics = Drawing(reading=_what_does_not_follow, figures=(_overview,
 
 # --------------------------------------------------------------------------- the rules of the task
 
-ALL = "all"
-
 
 def _whole(group: Group) -> list[Number]:
-    return [n for n in group.of("rules_kept") if n.subject.get("rule") == ALL and is_number(n.value)]
+    return [n for n in group.of("rules_kept") if n.subject.get("rule") == "all" and is_number(n.value)]
 
 
 def _sound(group: Group) -> str:
@@ -154,7 +101,7 @@ def _broken(group: Group) -> Table:
     rows = [
         [Cell(group.label(n.who)), Cell(n.subject["rule"]), Cell(str(what)), Cell(str(times))]
         for n in group.of("rules_kept")
-        for what, times in n.detail_as(Detail).get("breaches") or ()
+        for what, times in n.entries("breaches")
     ]
     return Table("The commonest breaches", ["model", "rule", "what", "times"], rows, frozenset({3}))
 
@@ -162,25 +109,17 @@ def _broken(group: Group) -> Table:
 def _cards(group: Group) -> list[Table]:
     """The first texts of each model, and what they break."""
     return [
-        Table(
-            f"{group.label(n.who)} wrote",
-            ["text", "words, and what they break"],
-            [[Cell(item), Cell(words, "; ".join(why))] for item, words, why in texts],
-        )
+        Table(f"{group.label(n.who)} wrote", ["text", "words, and what they break"],
+              [[Cell(item), Cell(words, "; ".join(why))] for item, words, why in n.entries("texts")])
         for n in _whole(group)
-        if (texts := n.detail_as(Detail).get("texts"))
-    ]
+    ]  # fmt: skip
 
 
 rules_kept = Drawing(
     reading=_sound,
-    figures=(
-        _kept,
-        _broken,
-        folded("What they wrote", ", the first texts of each", _cards),
-        lambda group: all_but(group, "rules_kept"),
-    ),
-)
+    figures=(_kept, _broken, folded("What they wrote", ", the first texts of each", _cards),
+             lambda group: all_but(group, "rules_kept")),
+)  # fmt: skip
 
 
 # --------------------------------------------------------------------------- do judges score as people do?
@@ -201,12 +140,8 @@ def _offset_in_words(group: Group) -> str:
     than = f"is {by} more {level} than people" if far >= 0.005 else "gives on average what people give"
     offset = f"{shown[:1].upper()}{shown[1:]}, {who} {than}"
     text = f"{offset}; {share} scores lie above theirs." if share else f"{offset}."
-    closest = next((n.detail_as(Detail).get("judge") for n in group.of("closest_judge") if len(judges) != 1), None)
-    return f"{text} Closest to people is {group.label(closest)}." if closest else text
-
-
-def _offsets(group: Group) -> HeatMaps:
-    return deviation_maps(main_matrices(group, "human_offset_matrix"), group.label, about="people")
+    closest = next((n.detail.get("judge") for n in group.of("closest_judge") if len(judges) != 1), None)
+    return f"{text} Closest to people is {group.label(str(closest))}." if closest else text
 
 
 def _before_and_after(n: Number) -> str:
@@ -216,17 +151,16 @@ def _before_and_after(n: Number) -> str:
 
 def _closest(group: Group) -> Table | None:
     """Distance from people, closest first, with how often each judge is closest when the repeats are redrawn."""
-    numbers = [n for n in group.of("closest_judge") if n.detail.get("ranking")]
+    numbers = [n for n in group.of("closest_judge") if n.entries("ranking")]
     if not numbers:
         return None
-    places = [{entry["judge"]: entry for entry in n.detail_as(Detail)["ranking"]} for n in numbers]
+    places = [{entry["judge"]: entry for entry in n.entries("ranking")} for n in numbers]
     rows = [[Cell(group.label(judge)), *(_distance(place.get(judge)) for place in places)] for judge in places[0]]
     columns = ["mean distance from people", *(n.circumstances or "all repeats" for n in numbers)]
-    shown = rows[:MOST_RANKED]
-    return Table("Who is closest to people?", columns, shown, left_out=len(rows) - len(shown))
+    return Table("Who is closest to people?", columns, rows[:MOST_RANKED], left_out=max(0, len(rows) - MOST_RANKED))
 
 
-def _distance(entry: Distance | None) -> Cell:
+def _distance(entry: Mapping[str, Any] | None) -> Cell:
     if not entry:
         return Cell(MISSING)
     first = entry.get("first")
@@ -239,7 +173,8 @@ human_alignment = Drawing(
     reading=_offset_in_words,
     figures=(
         Forest("human_offset", "Judge minus people, averaged over the texts", "offset", signed=True),
-        under("Judge minus people, text by text", _offsets),
+        under("Judge minus people, text by text",
+              lambda group: deviation_maps(main_matrices(group, "human_offset_matrix"), group.label, about="people")),
         Forest("human_panel_offset", "All judges together, minus people", "offset", signed=True, panel="the panel"),
         _closest,
         Forest("human_self_offset", "Its own work, minus people: is a self-critical judge harsh, or right?", "offset",

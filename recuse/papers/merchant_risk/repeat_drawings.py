@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from recuse.report.drawing import Drawing, folded
 from recuse.report.figures import Cell, Forest, HeatMaps, Table, cross_table, magnitude_maps, main_matrices
-from recuse.report.gated_number import Number, plain_name
+from recuse.report.gated_number import Number, grouped, plain_name
 from recuse.report.questions.generic import usable_replies
 from recuse.report.results_model import Group
 from recuse.schema.details import Matrix
@@ -54,35 +54,30 @@ def cell_tables(group: Group) -> list[Table]:
     """What every judge gave every target on every criterion, mean ± SD, as studies print it in an appendix: judges in
     panel order, each under every combination of the factors; none where there is a single criterion, or more than
     `MOST_NUMBERS` in all."""
-    by_way: dict[str, list[Number]] = {}
-    held = []
-    for number in group.of("score_matrix"):
-        if "criterion" in number.subject and number.detail.get("rows"):
-            by_way.setdefault(number.circumstances_but("criterion"), []).append(number)
-            held.append(number.detail_as(Matrix))
-    if sum(len(of["rows"]) * len(of["columns"]) for of in held) > MOST_NUMBERS:
+    held = [n for n in group.of("score_matrix") if "criterion" in n.subject and n.detail.get("rows")]
+    if sum(len(n.entries("rows")) * len(n.entries("columns")) for n in held) > MOST_NUMBERS:
         return []
-    judges = dict.fromkeys(judge for of in held for judge in of["rows"])
+    judges = dict.fromkeys(judge for n in held for judge in n.entries("rows"))
+    by_way = grouped(held, lambda n: n.circumstances_but("criterion"))
     ways = {way: of for way, of in by_way.items() if len(of) >= FEWEST_CRITERIA}
     return [_cell_table(group, judge, way, of) for judge in judges for way, of in ways.items()]
 
 
 def _cell_table(group: Group, judge: str, way: str, numbers: list[Number]) -> Table:
+    def mean_and_sd(n: Number, target: str) -> Cell:
+        detail = n.detail_as(Matrix)
+        if judge not in detail["rows"] or target not in detail["columns"]:
+            return Cell(MISSING)
+        i, j = list(detail["rows"]).index(judge), list(detail["columns"]).index(target)
+        mean, sds = detail["values"][i][j], detail.get("sd")
+        sd = sds[i][j] if sds and is_number(mean) else None
+        return Cell(fixed(mean) + (f" ± {fixed(sd)}" if is_number(sd) else ""))
+
     targets = list(dict.fromkeys(target for n in numbers for target in n.detail_as(Matrix)["columns"]))
-    rows = [[Cell(group.label(target)), *(_mean_and_sd(n, judge, target) for n in numbers)] for target in targets]
+    rows = [[Cell(group.label(target)), *(mean_and_sd(n, target) for n in numbers)] for target in targets]
     caption = f"{group.label(judge)}{', ' + way if way else ''}: mean ± SD over repeats"
     columns = ["target", *(plain_name(n.subject["criterion"]) for n in numbers)]
     return Table(caption, columns, rows, frozenset(range(1, len(columns))))
-
-
-def _mean_and_sd(number: Number, judge: str, target: str) -> Cell:
-    detail = number.detail_as(Matrix)
-    if judge not in detail["rows"] or target not in detail["columns"]:
-        return Cell(MISSING)
-    i, j = list(detail["rows"]).index(judge), list(detail["columns"]).index(target)
-    mean, sds = detail["values"][i][j], detail.get("sd")
-    sd = sds[i][j] if sds and is_number(mean) else None
-    return Cell(fixed(mean) + (f" ± {fixed(sd)}" if is_number(sd) else ""))
 
 
 score_stability = Drawing(

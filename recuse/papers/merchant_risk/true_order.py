@@ -3,58 +3,16 @@ items it misplaces by name, and whether peers, people and data agree about the m
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import combinations
-from typing import TypedDict
+from typing import Any
 
 from recuse.report.drawing import Drawing, Words, chance, folded, p_value, pair, words
 from recuse.report.figures import Cell, Forest, Ladders, Table, ladders
 from recuse.report.gated_number import Number
 from recuse.report.results_model import Group
-from recuse.schema.details import Matrix, Values
 from recuse.schema.number_text import fixed, in_words, is_number, out_of, short
 
 MOST_MISPLACED = 60
-
-
-class Step(TypedDict, total=False):
-    """A level with the mean true value of what was put there."""
-
-    level: float
-    mean_value: float | None
-
-
-Fall = TypedDict("Fall", {"from": float, "to": float, "by": float})
-"""A step down where the levels go up."""
-
-
-class Pick(TypedDict, total=False):
-    """An item with the level it was given and the one that the data give it."""
-
-    item: str
-    name: str
-    assigned: float
-    empirical: float
-    value: float | None
-
-
-class LevelsDetail(TypedDict, total=False):
-    """The ladder of levels, picks by how far they are off, whether an order follows the data."""
-
-    levels: list[Step]
-    falls: list[Fall] | None
-    nonadjacent: list[Pick]
-    adjacent: list[Pick]
-    in_place: list[Pick]
-    unknown: list[object]
-    beyond_chance: bool | None
-
-
-class SourcesDetail(Matrix, total=False):
-    """Correlations of peers, people and data, and the figures behind them, model by model."""
-
-    p: Values | None
-    figures: dict[str, dict[str, float | None]]
 
 
 def _follow_the_data(group: Group) -> str:
@@ -62,7 +20,7 @@ def _follow_the_data(group: Group) -> str:
     if not known:
         return "No model's levels could be compared with the data."
     best = max(known, key=lambda n: n.amount)
-    tested = [beyond for n in known if (beyond := n.detail_as(LevelsDetail).get("beyond_chance")) is not None]
+    tested = [n.detail["beyond_chance"] is True for n in known if n.detail.get("beyond_chance") is not None]
     many = f"{out_of(sum(tested), len(tested))} models follow the data beyond chance"
     lead = f"{many}, each taken by itself. " if tested else ""
     return f"{lead}{group.label(best.who)} follows them best (ρ = {fixed(best.value)})."
@@ -70,49 +28,37 @@ def _follow_the_data(group: Group) -> str:
 
 def _unknown(group: Group) -> str:
     phrases = [
-        f"{group.label(n.who)}: {', '.join(map(str, unknown))}"
+        f"{group.label(n.who)}: {', '.join(map(str, n.entries('unknown')))}"
         for n in group.of("rank_correlation")
-        if (unknown := n.detail_as(LevelsDetail).get("unknown"))
+        if n.entries("unknown")
     ]
     return f"Picks that the data do not cover: {'; '.join(phrases)}." if phrases else ""
 
 
 def _ladders(group: Group) -> Ladders | None:
-    steps, misplaced = group.of("progression"), group.of("misassignments")
+    steps = group.of("progression")
+    levels = {n.who: n.entries("levels") for n in steps if n.entries("levels")}
     return ladders(
-        {n.who: means for n in steps if (means := _means(n))},
+        {who: [(short(step["level"]), step.get("mean_value")) for step in each] for who, each in levels.items()},
         group.label,
-        caption="Mean true value of each level, model by model",
-        unit="value",
-        items={n.who: _items(n) for n in misplaced},
-        notes={n.who: _falls(n) for n in steps},
-        falls={n.who: [short(fall["to"]) for fall in n.detail_as(LevelsDetail).get("falls") or ()] for n in steps},
-    )
-
-
-def _means(number: Number) -> list[tuple[str, float | None]]:
-    return [
-        (short(step["level"]), step.get("mean_value"))
-        for step in number.detail_as(LevelsDetail).get("levels") or ()
-        if isinstance(step, Mapping)
-    ]
+        caption="Mean true value of each level, model by model", unit="value",
+        items={n.who: _items(n) for n in group.of("misassignments")}, notes={n.who: _falls(n) for n in steps},
+        falls={n.who: [short(fall["to"]) for fall in n.entries("falls")] for n in steps},
+    )  # fmt: skip
 
 
 def _falls(number: Number) -> str:
-    falls = number.detail_as(LevelsDetail).get("falls")
-    if falls is None:
+    if number.detail.get("falls") is None:
         return ""
-    steps = "step" if len(falls) == 1 else "steps"
-    return f"falls at {in_words(len(falls))} {steps}" if falls else "rises at every step"
+    count = len(number.entries("falls"))
+    return f"falls at {in_words(count)} {'step' if count == 1 else 'steps'}" if count else "rises at every step"
 
 
 def _items(number: Number) -> dict[str, list[tuple[float | None, str, str]]]:
     """Level -> (true value, how far off, what it is) of each pick, those in place too where listed."""
     placed: dict[str, list[tuple[float | None, str, str]]] = {}
-    picks = number.detail_as(LevelsDetail)
-    far, near, in_place = picks.get("nonadjacent"), picks.get("adjacent"), picks.get("in_place")
-    for listed, how in ((far, "non-adjacent"), (near, "adjacent"), (in_place, "")):
-        for pick in listed or ():
+    for name, how in (("nonadjacent", "non-adjacent"), ("adjacent", "adjacent"), ("in_place", "")):
+        for pick in number.entries(name):
             what = " ".join(str(pick[key]) for key in ("item", "name") if pick.get(key))
             placed.setdefault(short(pick.get("assigned")), []).append((pick.get("value"), how, what))
     return placed
@@ -121,7 +67,7 @@ def _items(number: Number) -> dict[str, list[tuple[float | None, str, str]]]:
 def _far(group: Group) -> Table:
     rows = []
     for n in group.of("misassignments"):
-        for pick in n.detail_as(LevelsDetail).get("nonadjacent") or ():
+        for pick in n.entries("nonadjacent"):
             what = Cell(str(pick.get("item", "")), str(pick.get("name") or ""))
             figures = short(pick.get("assigned")), short(pick.get("empirical")), fixed(pick.get("value"), 4)
             rows.append([Cell(group.label(n.who)), what, *map(Cell, figures)])
@@ -133,14 +79,13 @@ def _far(group: Group) -> Table:
 
 def _near(group: Group) -> Words | None:
     """ "gpt: 5651 (2, by the data 3), ..." for the picks one level off."""
-    by_model = {
-        group.label(n.who): ", ".join(
+    lines = [
+        f"{group.label(n.who)}: " + ", ".join(
             f"{pick.get('item', '')} ({short(pick.get('assigned'))}, by the data {short(pick.get('empirical'))})"
-            for pick in n.detail_as(LevelsDetail).get("adjacent") or ()
+            for pick in n.entries("adjacent")
         )
-        for n in group.of("misassignments")
-    }
-    lines = [f"{model}: {listed}" for model, listed in by_model.items() if listed]
+        for n in group.of("misassignments") if n.entries("adjacent")
+    ]  # fmt: skip
     return Words("list", lines) if lines else None
 
 
@@ -149,8 +94,7 @@ def _sources(group: Group) -> Table | None:
     number = next((n for n in group.of("three_sources") if n.detail.get("values")), None)
     if number is None:
         return None
-    sources = number.detail_as(SourcesDetail)
-    names, rho, p = sources["rows"], sources["values"], sources.get("p")
+    names, rho, p = (number.entries(name) for name in ("rows", "values", "p"))
     rows = []
     for i, j in combinations(range(len(names)), 2):
         accident = p[i][j] if p else None
@@ -161,7 +105,7 @@ def _sources(group: Group) -> Table | None:
 
 
 def _figures(group: Group) -> Table | None:
-    figures = next((f for n in group.of("three_sources") if (f := n.detail_as(SourcesDetail).get("figures"))), None)
+    figures: Any = next((f for n in group.of("three_sources") if (f := n.detail.get("figures"))), None)
     if not figures:
         return None
     sources = list(next(iter(figures.values())))
