@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from recuse.schema.arrays import Floats
-from recuse.statistics.distributions import NOTHING, Side, tail
+from recuse.statistics.distributions import Sampled, Side, tail
 
 HALVINGS = 40
 """To twelve digits. `scipy.special.ncfdtrinc` finds no noncentrality above 10,000, and smaller ones to two or three."""
@@ -70,7 +70,7 @@ def by_size(texts: Sequence[Floats]) -> list[tuple[NDArray[np.intp], Floats]]:
 
 
 @dataclass(frozen=True, slots=True)
-class FixedTexts:
+class FixedTexts(Sampled):
     """The reliability of one repeat, or of the mean of k, in telling *these* texts apart: B / (B + W), or B / (B + W /
     k).
 
@@ -102,17 +102,15 @@ class FixedTexts:
             return "the runs of a target never differ, and the scale's step is unknown"
         return ""
 
-    def interval(self, level: float) -> tuple[float, float]:
-        if self.undefined:
-            return NOTHING
+    def _interval(self, level: float) -> tuple[float, float]:
         if self.f == math.inf:
             slips = min(0.5, 1 - tail(level) ** (1 / self.n))
             noise = self.step**2 * slips * (1 - slips)
             return self._reliability(max(0.0, self.between / noise - 1 / self.k)), 1.0
         return self._reliability(self._ratio(1 - tail(level))), self._reliability(self._ratio(tail(level)))
 
-    def p_value(self, limit: float, side: Side) -> float:
-        if self.undefined or (self.f == math.inf and limit == 1):
+    def _p_value(self, limit: float, side: Side) -> float:
+        if self.f == math.inf and limit == 1:
             return 1.0
         if limit < 0 or limit >= 1:
             return 0.0 if (limit < 0) == (side == "above") else 1.0
@@ -125,7 +123,7 @@ class FixedTexts:
         below = self._cdf(theta)
         return 1 - below if side == "above" else below
 
-    def half_width_at(self, factor: float) -> float | None:
+    def _half_width_at(self, factor: float) -> float | None:
         """Unknown: what helps depends on whether the texts or the repeats are few."""
         return None
 

@@ -29,7 +29,7 @@ from recuse.papers.merchant_risk.fixed_texts import by_size
 from recuse.ratings import Cells
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats
-from recuse.statistics.distributions import NOTHING, Side, tail
+from recuse.statistics.distributions import Sampled, Side, tail
 
 SKEW = 0.85
 """How much of Johnson's correction for skewness is applied, on the scale of logarithms."""
@@ -44,7 +44,7 @@ FARTHEST = 50.0
 
 
 @dataclass(frozen=True, slots=True)
-class MeanDifference:
+class MeanDifference(Sampled):
     """log(value) is Student's t with `df` degrees of freedom and standard error `error`, its upper end moved out by a
     part of Johnson's correction for `skew`, the estimate's own skewness (1978, Journal of the American Statistical
     Association 73, 536-544):
@@ -71,9 +71,7 @@ class MeanDifference:
         known = self.value > 0 or (self.step > 0 and self.n > 1)
         return "" if known else "no repeat differs from another, so nothing bounds the true spread"
 
-    def interval(self, level: float) -> tuple[float, float]:
-        if self.undefined:
-            return NOTHING
+    def _interval(self, level: float) -> tuple[float, float]:
         if self.value == 0:
             slips = min(0.5, 1 - tail(level) ** (1 / self.n))
             return 0.0, 2 * self.step * slips * (1 - slips)
@@ -82,9 +80,7 @@ class MeanDifference:
         high = min(self.value * math.exp(out) + self._slip, self._most)
         return self.value * math.exp(-min(FARTHEST, t * self.error)), high
 
-    def p_value(self, limit: float, side: Side) -> float:
-        if self.undefined:
-            return 1.0
+    def _p_value(self, limit: float, side: Side) -> float:
         if self.value == 0:
             if side == "above" or limit <= 0:
                 return 0.0 if side == "above" and limit < 0 else 1.0
@@ -97,22 +93,22 @@ class MeanDifference:
             return 0.0 if side == "above" else 1.0
         if side == "above":
             t = math.log(self.value / limit) / self.error
-        else:
-            t = self._unbent(math.log((limit - least) / self.value) / self.error)
+        else:  # the t of which t + bend (1 + 2 t^2) is this far out; what lies below t = 0 is no evidence
+            t = math.log((limit - least) / self.value) / self.error
+            if self._bend:
+                inner = 1 - 8 * self._bend * (self._bend - t)
+                t = (math.sqrt(inner) - 1) / (4 * self._bend) if inner > 1 else 0.0
         return float(special.stdtr(self.df, -t))
+
+    def _half_width_at(self, factor: float) -> float | None:
+        root, n = math.sqrt(factor), round(self.n * factor)
+        more = replace(self, error=self.error / root, df=self.df * factor, skew=self.skew / root, n=n)
+        low, high = more.interval(0.95)
+        return (high - low) / 2
 
     def moved(self, value: float) -> MeanDifference:
         """The same answers of a judge whose mean difference is `value`."""
         return replace(self, value=value)
-
-    def half_width_at(self, factor: float) -> float | None:
-        if self.undefined:
-            return None
-        root = math.sqrt(factor)
-        more = MeanDifference(self.value, self.error / root, self.df * factor, self.skew / root, self.step,
-                              round(self.n * factor), self.reach)  # fmt: skip
-        low, high = more.interval(0.95)
-        return (high - low) / 2
 
     @property
     def _most(self) -> float:
@@ -126,13 +122,6 @@ class MeanDifference:
     @property
     def _slip(self) -> float:
         return 2 * self.step / self.n if self.n else 0.0
-
-    def _unbent(self, out: float) -> float:
-        """The t of which t + bend (1 + 2 t^2) is `out`, for t of 0 or more; what lies below that is no evidence."""
-        if self._bend == 0:
-            return out
-        inner = 1 - 8 * self._bend * (self._bend - out)
-        return (math.sqrt(inner) - 1) / (4 * self._bend) if inner > 1 else 0.0
 
 
 def mean_difference(texts: Sequence[Floats], step: float = 0.0, span: float = math.inf) -> MeanDifference:
@@ -180,9 +169,8 @@ class _Texts:
         with_two = (rows * rows).sum(axis=1) - squares  # sum of d_ab d_ac, b and c different
         parts = (rows / (r - 1) - mean[:, None]) ** 3
         third = 8 * weight[0] ** 3 * float(parts.sum()) / (r - 2) ** 3 if r > 2 else 0.0
-        return cls(
-            r, weight, mean, weight**2 * (4 * with_two + 2 * squares) / pairs**2, weight**2 * (4 * r - 6) / pairs, third
-        )
+        four, factor = weight**2 * (4 * with_two + 2 * squares) / pairs**2, weight**2 * (4 * r - 6) / pairs
+        return cls(r, weight, mean, four, factor, third)
 
     @property
     def variance(self) -> float:
@@ -207,7 +195,6 @@ def _together(few: Sequence[_Texts]) -> _Texts:
 # --------------------------------------------------------------------------- the intraclass correlation of texts
 
 
-MEAN_DIFFERENCE = "mean difference of repeats, t on its logarithm, corrected for skewness, one slip allowed for"
 SINGLE = "no text has two usable repeats"
 
 
@@ -230,9 +217,11 @@ def repeat_difference(cells: Cells, i: int) -> Estimate:
     >>> round(repeat_difference(example("repeat score", "0 1; 1 3; 2 1")).of(judge="j").value, 3)
     1.333
     """
-    n, excluded = int(cells.count[i].sum()), int(cells.lost[i].sum())
     distribution = mean_difference(cells.scores[i], cells.step, cells.scale.span)
-    about: dict[str, Any] = {"n": n, "n_excluded": excluded, "over": "repeats", "method": MEAN_DIFFERENCE}
+    about: dict[str, Any] = {
+        "n": int(cells.count[i].sum()), "n_excluded": int(cells.lost[i].sum()), "over": "repeats",
+        "method": "mean difference of repeats, t on its logarithm, corrected for skewness, one slip allowed for",
+    }  # fmt: skip
     if math.isnan(distribution.value):
         return undefined("repeat_difference", SINGLE, **about)
     return estimated(

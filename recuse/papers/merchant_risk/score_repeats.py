@@ -20,9 +20,7 @@ from recuse.ratings import Cells, Ratings
 from recuse.schema import Estimate, Estimates, RecuseError, number
 from recuse.schema.arrays import Floats
 from recuse.statistics.contrasts import contrast
-
-POOLED = "pooled within-text SD"
-NO_INTERVAL = "no interval of an SD holds where scores have heavy tails: repeat_difference has one"
+from recuse.statistics.paired import fewest
 
 
 @measure(
@@ -43,16 +41,23 @@ def run_sd(cells: Cells, i: int) -> Estimate:
     >>> round(run_sd(example("repeat score", "0 1; 1 3")).of(judge="j").value, 3)
     1.414
     """
-    repeated = cells.count[i] >= 2
-    df = int((cells.count[i][repeated] - 1).sum())
-    n, excluded = int(cells.count[i].sum()), int(cells.lost[i].sum())
-    if df == 0:
-        return undefined("run_sd", SINGLE, method=POOLED, over="repeats", n=n, n_excluded=excluded)
-    weights = (cells.count[i][repeated] - 1) / df
-    sd = math.sqrt(math.fsum((weights * cells.variance[i][repeated]).tolist()))
+    count = cells.count[i]
+    df = np.maximum(count - 1, 0)
+    about: dict[str, Any] = {
+        "n": int(count.sum()), "n_excluded": int(cells.lost[i].sum()), "over": "repeats",
+        "method": "pooled within-text SD",
+    }  # fmt: skip
+    if not df.any():
+        return undefined("run_sd", SINGLE, **about)
+    weights = df[count > 1] / df.sum()
+    squares, by_target = np.nan_to_num(cells.moments.squares[i]), {}
+    for k, target in enumerate(cells.target_names):
+        here = cells.targets == k
+        by_target[target] = number(math.sqrt(squares[here].sum() / df[here].sum())) if df[here].any() else None
     return Estimate(
-        metric="run_sd", value=sd, n=n, n_excluded=excluded, unit=cells.scale.unit, span=cells.scale.span,
-        method=POOLED, over="repeats", note=NO_INTERVAL, detail={"by_target": _by_target(cells, i), "df": df},
+        metric="run_sd", value=math.sqrt(math.fsum((weights * cells.variance[i][count > 1]).tolist())),
+        unit=cells.scale.unit, span=cells.scale.span, detail={"by_target": by_target, "df": int(df.sum())},
+        note="no interval of an SD holds where scores have heavy tails: repeat_difference has one", **about,
     )  # fmt: skip
 
 
@@ -89,12 +94,12 @@ def repeat_reliability(cells: Cells, i: int, form: Literal["single", "mean"] = "
     >>> round(repeat_reliability(scores).of(judge="j").value, 4)
     0.8947
     """
-    method = f"one-way ICC(1,{'1' if form == 'single' else 'k'}), noncentral F interval, texts fixed"
     groups = [scores for scores in cells.scores[i] if len(scores)]
     sizes = np.array([len(scores) for scores in groups], dtype=float)
     n = len(groups)
     about: dict[str, Any] = {
-        "n": int(sizes.sum()), "n_excluded": int(cells.lost[i].sum()), "over": "repeats", "method": method
+        "n": int(sizes.sum()), "n_excluded": int(cells.lost[i].sum()), "over": "repeats",
+        "method": f"one-way ICC(1,{'1' if form == 'single' else 'k'}), noncentral F interval, texts fixed",
     }  # fmt: skip
     if why := _why_no_reliability(cells, i, groups, sizes, form):
         return undefined("repeat_reliability", why, **about)
@@ -108,21 +113,19 @@ def repeat_reliability(cells: Cells, i: int, form: Literal["single", "mean"] = "
     single, mean = ((f - 1) / (f + k - 1), 1 - 1 / f if f > 0 else -math.inf) if f < math.inf else (1.0, 1.0)
     single = max(single, -1.0)
     uneven = len(set(sizes.tolist())) > 1
-    parts = (THESE_TEXTS, "texts have different numbers of repeats, so the interval is approximate" if uneven else "")
     detail = {
         "icc_single": number(single), "icc_mean": number(mean) if f > 0 else None, "texts": n,
         "repeats_per_text": number(k), "ms_between": number(between), "ms_within": number(within),
     }  # fmt: skip
-    value, note = float(single if form == "single" else mean), "; ".join(part for part in parts if part)
+    note = THESE_TEXTS + ("; texts have different numbers of repeats, so the interval is approximate" if uneven else "")
+    value = float(single if form == "single" else mean)
     return estimated("repeat_reliability", value, distribution, note=note, detail=detail, **about)
 
 
 @measure(
-    "runs_needed",
-    "repeats needed",
-    unit="repeats",
+    "runs_needed", "repeats needed", unit="repeats",
     reading="Repeats per text that would give its mean to the wanted precision.",
-)
+)  # fmt: skip
 def runs_needed(ratings: Ratings, half_width: float | None = None, level: float = 0.95) -> Estimates:
     """Repeats per text that bring the interval of one text's mean to +- `half_width`, by judge and factor level;
     without it to a hundredth of the scale of each criterion. Student's t with the judge's pooled SD, which has no
@@ -133,18 +136,22 @@ def runs_needed(ratings: Ratings, half_width: float | None = None, level: float 
     >>> runs_needed(scores, half_width=1.0).of(judge="j").value
     5.0
     """
-    spread = run_sd(ratings)
-    needed = {s: _needed(sd, half_width or (sd.span or 1.0) / 100, level) for s, sd in spread.items()}
+    spread, needed = run_sd(ratings), {}
+    for subject, sd in spread.items():
+        half = half_width or (sd.span or 1.0) / 100
+        about: dict[str, Any] = {
+            "n": sd.n, "n_excluded": sd.n_excluded, "unit": "repeats", "over": "repeats",
+            "method": f"smallest R with t(R - 1) sd / sqrt(R) <= {half:g}",
+        }  # fmt: skip
+        if wanted := observations_for_half_width(sd.value, half, level=level):
+            detail = {"sd": number(sd.value), "half_width": half}
+            needed[subject] = Estimate(
+                metric="runs_needed", value=float(wanted), level=level, note=THESE_TEXTS, detail=detail, **about
+            )
+        else:
+            why = "no repeat differs from another, so the spread is unknown" if sd.defined else SINGLE
+            needed[subject] = undefined("runs_needed", why, **about)
     return Estimates(spread.by, needed)
-
-
-def _by_target(cells: Cells, i: int) -> dict[str, float | None]:
-    squares, df = np.nan_to_num(cells.moments.squares[i]), np.maximum(cells.count[i] - 1, 0)
-    estimates = {}
-    for k, target in enumerate(cells.target_names):
-        here = cells.targets == k
-        estimates[target] = number(math.sqrt(squares[here].sum() / df[here].sum())) if df[here].sum() else None
-    return estimates
 
 
 def _why_no_reliability(
@@ -172,21 +179,6 @@ def _mean_squares(cells: Cells, i: int, sizes: np.ndarray) -> tuple[float, float
     return within, math.fsum((sizes * (means - grand) ** 2).tolist()) / (len(sizes) - 1)
 
 
-def _needed(sd: Estimate, half_width: float, level: float) -> Estimate:
-    method = f"smallest R with t(R - 1) sd / sqrt(R) <= {half_width:g}"
-    about: dict[str, Any] = {
-        "n": sd.n, "n_excluded": sd.n_excluded, "unit": "repeats", "over": "repeats", "method": method
-    }  # fmt: skip
-    wanted = observations_for_half_width(sd.value, half_width, level=level) if sd.defined else None
-    if wanted is None:
-        why = SINGLE if not sd.defined else "no repeat differs from another, so the spread is unknown"
-        return undefined("runs_needed", why, **about)
-    return Estimate(
-        metric="runs_needed", value=float(wanted), level=level, note=THESE_TEXTS,
-        detail={"sd": number(sd.value), "half_width": half_width}, **about,
-    )  # fmt: skip
-
-
 @measure("score_matrix", "mean scores", counts=True, reading="Mean score of every judge on every target.")
 @per_part(itself)
 def score_matrix(part: Ratings) -> Estimate:
@@ -199,43 +191,33 @@ def score_matrix(part: Ratings) -> Estimate:
     2.0
     """
     cells = part.cells()
-    counts = _counts(cells)
+    each_target = [cells.targets == t for t in range(len(cells.target_names))]
+    counts = np.array([[cells.replies(row * texts) for texts in each_target] for row in cells.count], dtype=float)
     sd = {"sd": cells.by_target(np.sqrt(cells.variance))} if cells.fixed else {}
     means = cells.by_target(cells.mean)
     detail = matrix(cells.judges, cells.target_names, means, part.own(), criterion=cells.criterion, n=counts, **sd)
-    about: dict[str, Any] = {"n": cells.replies(cells.count), "n_excluded": cells.replies(cells.lost),
-                             "unit": cells.scale.unit, "method": "mean of the judge x target means",
-                             "over": cells.over}  # fmt: skip
+    about: dict[str, Any] = {
+        "n": cells.replies(cells.count), "n_excluded": cells.replies(cells.lost), "unit": cells.scale.unit,
+        "method": "mean of the judge x target means", "over": cells.over, "detail": detail,
+    }  # fmt: skip
     if not counts.all():
-        return undefined("score_matrix", "a judge has no usable score of some target", detail=detail, **about)
+        return undefined("score_matrix", "a judge has no usable score of some target", **about)
     if cells.fixed:
         weights = np.full(cells.mean.shape, 1 / cells.mean.size)
         distribution = contrast(weights, cells.mean, cells.variance, cells.count, thirds=cells.cubes, step=cells.step)
-        return estimated("score_matrix", distribution.value, distribution, detail=detail, note=THESE_TEXTS, **about)
-    value = float(means.mean())
-    return Estimate(metric="score_matrix", value=value, detail=detail, note="a mean of means, no interval", **about)
-
-
-def _counts(cells: Cells) -> Floats:
-    of_targets = [cells.targets == t for t in range(len(cells.target_names))]
-    return np.array([[cells.replies(count * texts) for texts in of_targets] for count in cells.count], dtype=float)
+        return estimated("score_matrix", distribution.value, distribution, note=THESE_TEXTS, **about)
+    return Estimate(metric="score_matrix", value=float(means.mean()), note="a mean of means, no interval", **about)
 
 
 def observations_for_half_width(sd: float, half_width: float, *, level: float = 0.95) -> int | None:
     """Smallest n with t((1 + level) / 2, n - 1) sd / sqrt(n) <= half_width: items, or runs of one cell.
 
-    At least 2, since one observation has no interval. None where `sd` is 0 or unknown: a spread that was never seen
-    cannot be planned with. Raises `RecuseError` for a half-width that is not above 0.
+    At least 2, since one observation has no interval. None where `sd` is 0 or unknown, since a spread that was never
+    seen cannot be planned with, and beyond 10^9. Raises `RecuseError` for a half-width that is not above 0.
     """
     if not half_width > 0:
         raise RecuseError(f"a wanted half-width is a number above 0, in the unit of the scores; got {half_width!r}")
     if not sd > 0:
         return None
-    probability = (1 + level) / 2
-    # As many as by z, then more: t lies beyond it
-    n = max(2, math.floor((float(special.ndtri(probability)) * sd / half_width) ** 2))
-    if n > 10**9:
-        return None  # no plan
-    while float(special.stdtrit(n - 1, probability)) * sd / math.sqrt(n) > half_width:
-        n += 1
-    return n
+    t = (1 + level) / 2
+    return fewest(lambda n: float(special.stdtrit(n - 1, t)) * sd / math.sqrt(n) <= half_width, 1, 10**9)
