@@ -12,6 +12,7 @@ import numpy as np
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
+from recuse.papers.merchant_risk.name_effect import text_changes
 from recuse.papers.rank_tests import kendall
 from recuse.ratings import Cells, Ratings
 from recuse.ratings.scale import PLACE
@@ -94,15 +95,14 @@ def _shift(judge: str, joint: Cells, single: Cells) -> Estimate:
     }  # fmt: skip
     if judge not in single.judges:
         return undefined("joint_shift", "it was not asked about one text at a time", **about)
-    together, alone = (_by_text(cells, judge) for cells in (joint, single))
-    texts = [text for text, score in together.items() if math.isfinite(score - alone.get(text, math.nan))]
-    if not texts:
+    each, places = text_changes(judge, joint, single)
+    known = np.isfinite(each)
+    if not known.any():
         return undefined("joint_shift", "no text has a usable score either way", **about)
-    a, b = (np.array([scores[text] for text in texts]) for scores in (together, alone))
-    targets = np.array([target for _, target in texts])
-    items = np.unique([item for item, _ in texts], return_inverse=True)[1]
-    distribution = difference_of_means(a - b, np.ones(len(a), dtype=bool), None, items, step=joint.step)
-    means = np.array([[v[targets == t].mean() for t in dict.fromkeys(targets.tolist())] for v in (a, b)]).round(9)
+    a, b = joint.mean[joint.row(judge)][known], single.mean[single.row(judge)][places[known]]
+    targets, every = joint.targets[known], np.ones(int(known.sum()), dtype=bool)
+    distribution = difference_of_means(a - b, every, None, joint.items[known], step=joint.step)
+    means = np.array([[v[targets == t].mean() for t in np.unique(targets)] for v in (a, b)]).round(9)
     spreads = means.std(axis=1)
     detail = {
         "joint": number(a.mean()), "single": number(b.mean()),
@@ -110,9 +110,3 @@ def _shift(judge: str, joint: Cells, single: Cells) -> Estimate:
         "spread": number(spreads[0] / spreads[1] if spreads[1] > 1e-9 else math.nan),
     }  # fmt: skip
     return estimated("joint_shift", distribution.value, distribution, n=len(a), detail=detail, **about)
-
-
-def _by_text(cells: Cells, judge: str) -> dict[tuple[str, str], float]:
-    """(item, target) -> its mean score."""
-    texts = zip(cells.items, cells.targets, cells.mean[cells.row(judge)].tolist(), strict=True)
-    return {(cells.item_names[i], cells.target_names[t]): score for i, t, score in texts}

@@ -16,16 +16,12 @@ import numpy as np
 from recuse.metrics.consensus import leniency, self_bias
 from recuse.metrics.estimates import number, undefined
 from recuse.metrics.human_alignment import compared
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import itself, measure, per_part
 from recuse.papers.rank_tests import spearman_test
 from recuse.ratings import Ratings, mean_of
 from recuse.schema import Estimate, Estimates, RatingsError
 from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.correlation import spearman
-
-FEW = "no interval: these judges are all there are, not a sample of judges"
-SPAN = "largest self-bias less smallest"
-
 
 PAIRS: Mapping[str, tuple[str, str]] = {
     "self-bias and distance from people": ("self_bias", "distance"),
@@ -67,7 +63,8 @@ def profile_correlation(ratings: Ratings) -> Estimates:
     "self_bias_span", "span of self-bias", rank=131, bad="none",
     reading="From the judge that holds itself down most to the one that promotes itself most.",
 )  # fmt: skip
-def self_bias_span(ratings: Ratings) -> Estimates:
+@per_part(itself)
+def self_bias_span(part: Ratings) -> Estimate:
     """Largest self-bias less smallest, by factor level: 1.105 points with names shown in the merchant-risk paper, sec.
     7.1. Detail: `lowest` and `highest`, who they are. No interval: the span of noisy numbers is too wide on average.
 
@@ -76,21 +73,18 @@ def self_bias_span(ratings: Ratings) -> Estimates:
     >>> self_bias_span(scores).of().value
     1.5
     """
-    each = self_bias(ratings)
-    estimates = {}
-    for names, _ in ratings.each():
-        spans = {judge: e for (judge, *levels), e in each.items() if tuple(levels) == names and e.defined}
-        about: dict[str, Any] = {"n": len(spans), "method": SPAN, "over": "items"}
-        if len(spans) < 2:
-            estimates[names] = undefined("self_bias_span", f"a span needs two judges; there are {len(spans)}", **about)
-            continue
-        (lowest, low), *_, (highest, high) = sorted(spans.items(), key=lambda one: one[1].value)
-        estimates[names] = Estimate(
-            metric="self_bias_span", value=high.value - low.value, unit=low.unit, span=low.span,
-            note="no interval: the span of noisy numbers is too wide on average",
-            detail={"lowest": lowest, "highest": highest}, **about,
-        )  # fmt: skip
-    return Estimates(ratings.within(), estimates)
+    spans = sorted(
+        ((judge, e) for (judge, *_), e in self_bias(part).items() if e.defined), key=lambda one: one[1].value
+    )
+    about: dict[str, Any] = {"n": len(spans), "method": "largest self-bias less smallest", "over": "items"}
+    if len(spans) < 2:
+        return undefined("self_bias_span", f"a span needs two judges; there are {len(spans)}", **about)
+    (lowest, low), *_, (highest, high) = spans
+    return Estimate(
+        metric="self_bias_span", value=high.value - low.value, unit=low.unit, span=low.span,
+        note="no interval: the span of noisy numbers is too wide on average",
+        detail={"lowest": lowest, "highest": highest}, **about,
+    )  # fmt: skip
 
 
 def _figures(part: Ratings, ratings: Ratings, names: tuple[str, ...]) -> dict[str, Floats]:
@@ -103,15 +97,14 @@ def _figures(part: Ratings, ratings: Ratings, names: tuple[str, ...]) -> dict[st
         peers = np.array([name != judge for name in cells.judges])
         return float(mean_of(mean_of(cells.mean[peers][:, own], axis=0), axis=0)) if own.any() else np.nan
 
-    rows = [
-        (bias[judge, *names].value if (judge, *names) in bias else np.nan, general[judge, *names].value, quality(judge))
-        for judge in cells.judges
-    ]
-    each = np.array(rows, dtype=float).reshape(-1, 3).round(12)
-    figures = dict(zip(("self_bias", "leniency", "quality"), each.T, strict=True))
+    figures = {
+        "self_bias": [bias[judge, *names].value if (judge, *names) in bias else np.nan for judge in cells.judges],
+        "leniency": [general[judge, *names].value for judge in cells.judges],
+        "quality": [quality(judge) for judge in cells.judges],
+    }
     if part.persons or part.people is not None:
-        figures["distance"] = mean_of(np.abs(compared(part, ratings).differences), axis=1).round(12)
-    return figures
+        figures["distance"] = mean_of(np.abs(compared(part, ratings).differences), axis=1).tolist()
+    return {name: np.array(values, dtype=float).round(12) for name, values in figures.items()}
 
 
 def _correlation(judges: tuple[str, ...], figures: Mapping[str, Floats]) -> Estimate:
@@ -128,13 +121,13 @@ def _correlation(judges: tuple[str, ...], figures: Mapping[str, Floats]) -> Esti
         "detail": {"judges": known},
     }  # fmt: skip
     if n < 4:
-        why = f"a correlation over judges needs four of them; there are {n}"
-        return undefined("profile_correlation", why, **about)
+        return undefined("profile_correlation", f"a correlation over judges needs four of them; there are {n}", **about)
     rho = float(spearman(*both[:, there]))
     if not np.isfinite(rho):
         return undefined("profile_correlation", "all judges are alike in it", **about)
     about["detail"]["p_permutation"] = number(spearman_test(*both[:, there]).p)
-    return Estimate(metric="profile_correlation", value=rho, note=FEW, **about)
+    note = "no interval: these judges are all there are, not a sample of judges"
+    return Estimate(metric="profile_correlation", value=rho, note=note, **about)
 
 
 # --------------------------------------------------------------------------- self-bias criterion by criterion
@@ -176,25 +169,26 @@ def with_criteria_mean(ratings: Ratings, name: str = CRITERIA_MEAN) -> Ratings:
     A reply with all of them usable gets the mean; any other gets a row that carries its first failure and no score, so
     that it is counted as excluded and never averaged from what is left of it. `RatingsError` without parts.
     """
-    return ratings.remember(("with", name), lambda: _with_mean(ratings, name))
 
+    def joined() -> Ratings:
+        import pandas as pd
 
-def _with_mean(ratings: Ratings, name: str) -> Ratings:
-    import pandas as pd
+        if not ratings.parts:
+            raise RatingsError("these ratings name no parts whose mean could be taken; give parts=(...)")
+        wanted, table = list(ratings.parts), ratings.table
+        keys = [column for column in table.columns if column not in ("criterion", "score", "response", "status")]
+        rows = table[table["criterion"].isin(wanted)]
+        replies = rows.assign(failure=rows["status"].where(rows["status"] != "ok")).groupby(
+            keys, sort=False, dropna=False, observed=True
+        )
+        more = replies.agg(score=("score", "mean"), failure=("failure", "first"), n=("criterion", "size")).reset_index()
+        complete = more["failure"].isna() & (more["n"] == len(wanted))
+        status = more["failure"].fillna("unparsed").where(~complete, "ok")
+        # rounded far below any scale's step: the same scores in another order must give the same mean
+        score = more["score"].round(12).where(complete)
+        more = more.assign(criterion=name, response=None, status=status, score=score)[list(table.columns)]
+        scales, headline = {**ratings.scales, name: ratings.scales[wanted[0]]}, (*ratings.headline, name)
+        joined = pd.concat([table, more], ignore_index=True)
+        return replace(ratings, table=joined, scales=scales, headline=headline, _memory={})
 
-    if not ratings.parts:
-        raise RatingsError("these ratings name no parts whose mean could be taken; give parts=(...)")
-    wanted, table = list(ratings.parts), ratings.table
-    keys = [column for column in table.columns if column not in ("criterion", "score", "response", "status")]
-    rows = table[table["criterion"].isin(wanted)]
-    failure = rows["status"].where(rows["status"] != "ok")
-    replies = rows.assign(failure=failure).groupby(keys, sort=False, dropna=False, observed=True)
-    added = replies.agg(score=("score", "mean"), failure=("failure", "first"), size=("criterion", "size")).reset_index()
-    complete = added["failure"].isna() & (added["size"] == len(wanted))
-    added["status"] = added["failure"].where(added["failure"].notna(), "unparsed").where(~complete, "ok")
-    # rounded far below any scale's step: the same scores in another order must give the same mean
-    added["score"] = added["score"].round(12).where(complete)
-    added = added.assign(criterion=name, response=None)[list(table.columns)]
-    joined = pd.concat([table, added], ignore_index=True)
-    scales = {**ratings.scales, name: ratings.scales[wanted[0]]}
-    return replace(ratings, table=joined, scales=scales, headline=(*ratings.headline, name), _memory={})
+    return ratings.remember(("with", name), joined)

@@ -56,8 +56,7 @@ def self_bias_pairs(part: Ratings) -> dict[str, tuple[Estimate, Estimate]]:
     """Self-bias with names shown and hidden of every judge that wrote a target."""
     if missing := [level for level in (SHOWN, HIDDEN) if level not in part.levels("names")]:
         why = f"nothing was asked with names {' and '.join(missing)}"
-        nothing = undefined("self_bias", why, method=WELCH, over="repeats")
-        return dict.fromkeys(part.own(), (nothing, nothing))
+        return dict.fromkeys(part.own(), (undefined("self_bias", why, method=WELCH, over="repeats"),) * 2)
     of = self_bias(part).of
     return {judge: (of(judge=judge, names=SHOWN), of(judge=judge, names=HIDDEN)) for judge in part.own()}
 
@@ -73,48 +72,43 @@ def _name_effect(part: Ratings, judge: str, a: Estimate, b: Estimate) -> Estimat
         "direction_kept": (a.value > 0) == (b.value > 0) if directed else None, **_losses(part, judge, a, b),
     }  # fmt: skip
     shown, hidden = (part.where(names=level).cells() for level in (SHOWN, HIDDEN))
-    each, _ = _changes(judge, shown, hidden, deviations)
+    each, _ = text_changes(judge, shown, hidden, deviations)
     usable, wrote = np.isfinite(each), shown.texts_of(part.authors[judge])
     own, others, clusters = each[usable & wrote], each[usable & ~wrote], shown.clusters[usable & wrote]
-    note = ""
+    about: dict[str, Any] = {
+        "n_excluded": a.n_excluded + b.n_excluded, "unit": a.unit, "span": a.span, "clusters": a.clusters,
+        "over": "items" if a.over == "repeats" else a.over,
+    }  # fmt: skip
     if a.over == "repeats":
         assert isinstance(a.distribution, Contrast)
         assert isinstance(b.distribution, Contrast)
-        beside, note = these_texts(a.distribution.minus(b.distribution))
+        beside, about["note"] = these_texts(a.distribution.minus(b.distribution))
         detail |= beside
-    n_clusters, method, n = len(np.unique(clusters)), OVER_ITEMS, len(own)
+    n_clusters, n, method = len(np.unique(clusters)), len(own), OVER_ITEMS
+    if a.over == "clusters":
+        about["n_clusters"] = n_clusters
     if n_clusters == 1:
         spread = own_against_others([0.0], others, step=shown.step)
         error = spread.se / math.sqrt(1 + 1 / max(len(others), 1))
         distribution: Student = OverTexts(a.value - b.value, error, spread.df)
-        method, n = SINGLE, n + len(others)
+        n, method = n + len(others), SINGLE
     else:
         distribution = difference_of_means(own, np.ones(n, dtype=bool), None, clusters, step=shown.step)
-    more = {"n_clusters": n_clusters} if a.over == "clusters" else {}
-    return estimated(
-        "name_effect", a.value - b.value, distribution, n=n,
-        n_excluded=a.n_excluded + b.n_excluded, unit=a.unit, span=a.span,
-        over="items" if a.over == "repeats" else a.over, clusters=a.clusters, method=method, note=note, detail=detail,
-        **more,
-    )  # fmt: skip
+    return estimated("name_effect", a.value - b.value, distribution, n=n, method=method, detail=detail, **about)
 
 
 def _losses(part: Ratings, judge: str, a: Estimate, b: Estimate) -> dict[str, Any]:
-    """Losses on its own texts with names shown against those with names hidden."""
-    sides = {}
-    for level in (SHOWN, HIDDEN):
+    """Losses on its own texts with names shown against those with names hidden, and the bounds they leave, infinite on
+    a scale without ends."""
+    sides, ends = {}, []
+    for level, estimate in ((SHOWN, a), (HIDDEN, b)):
         cells = part.where(names=level).cells()
         row, own = cells.row(judge), cells.texts_of(part.authors[judge])
         lost = int(cells.lost[row, own].sum())
         sides[f"names {level}"] = lost, lost + int(cells.count[row, own].sum())
-    (low_a, high_a), (low_b, high_b) = (_bounds(estimate) for estimate in (a, b))
-    return losses(sides, (low_a - high_b, high_a - low_b))
-
-
-def _bounds(estimate: Estimate) -> tuple[float, float]:
-    """What the losses leave possible; infinite on a scale without ends."""
-    low, high = estimate.detail.get("losses", {}).get("bounds", (estimate.value, estimate.value))
-    return -math.inf if low is None else low, math.inf if high is None else high
+        low, high = estimate.detail.get("losses", {}).get("bounds", (estimate.value, estimate.value))
+        ends.append((-math.inf if low is None else low, math.inf if high is None else high))
+    return losses(sides, (ends[0][0] - ends[1][1], ends[0][1] - ends[1][0]))
 
 
 def percent_gone(a: float, b: float) -> float:
@@ -126,9 +120,6 @@ def percent_gone(a: float, b: float) -> float:
 # Every judge on every author, names shown less names hidden. Merchant-risk paper, secs. 3.3 and 3.4 (2), Fig. 5, which
 # says that hiding names "preserves ranking patterns". Its own tables do not: GPT-5.1 ranks the five authors with names
 # hidden as it did with names shown with rho .30, Sonar .70.
-
-OVER_TEXTS = "mean change over texts, cluster-robust t over items"
-RHO = "Spearman of an author's mean scores with names shown and hidden"
 
 Change = Callable[[Ratings, str, Cells, Cells], Estimate]
 """Of a judge, from its scores with names shown and with names hidden."""
@@ -163,11 +154,11 @@ def name_shift(part: Ratings, judge: str, shown: Cells, hidden: Cells) -> Estima
     about: dict[str, Any] = {
         "unit": shown.scale.unit, "span": shown.scale.span, "clusters": shown.clusters_called,
         "over": "repeats" if repeats else "items" if shown.fixed else shown.over,
-        "method": WELCH if repeats else OVER_TEXTS,
+        "method": WELCH if repeats else "mean change over texts, cluster-robust t over items",
     }  # fmt: skip
     if judge not in hidden.judges or not len(shown.items) or not len(hidden.items):
         return undefined("name_shift", "it was not asked with names shown and hidden", **about)
-    each, places = _changes(judge, shown, hidden)
+    each, places = text_changes(judge, shown, hidden)
     known, rows = np.isfinite(each), (shown.row(judge), hidden.row(judge))
     if not known.any():
         return undefined("name_shift", "no text has a usable score either way", **about)
@@ -180,9 +171,8 @@ def name_shift(part: Ratings, judge: str, shown: Cells, hidden: Cells) -> Estima
         for cells, row, texts in zip((shown, hidden), rows, (np.flatnonzero(used), places[used]), strict=True):
             weights = np.zeros(cells.mean.shape)
             weights[row, texts] = 1 / len(texts)
-            sides.append(
-                contrast(weights, cells.mean, cells.variance, cells.count, thirds=cells.cubes, step=cells.step)
-            )
+            moments = cells.mean, cells.variance, cells.count
+            sides.append(contrast(weights, *moments, thirds=cells.cubes, step=cells.step))
         return sides[0].minus(sides[1])
 
     by_author = np.full((3, len(shown.target_names)), np.nan)  # shift, low, high
@@ -195,12 +185,13 @@ def name_shift(part: Ratings, judge: str, shown: Cells, hidden: Cells) -> Estima
         largest=[shown.target_names[largest], number(by_author[0, largest])],
     )  # fmt: skip
     whole = over(known)
-    n = int(shown.count[rows[0]].sum()) if repeats else int(known.sum())
-    lost = int(shown.lost[rows[0]].sum() + hidden.lost[rows[1]].sum())
-    note = THESE_TEXTS if repeats else ""
     if about["over"] == "clusters":
         about["n_clusters"] = len(np.unique(shown.clusters))
-    return estimated("name_shift", whole.value, whole, n=n, n_excluded=lost, detail=detail, note=note, **about)
+    return estimated(
+        "name_shift", whole.value, whole, n=int(shown.count[rows[0]].sum()) if repeats else int(known.sum()),
+        n_excluded=int(shown.lost[rows[0]].sum() + hidden.lost[rows[1]].sum()), detail=detail,
+        note=THESE_TEXTS if repeats else "", **about,
+    )  # fmt: skip
 
 
 @measure(
@@ -221,7 +212,10 @@ def rank_stability(part: Ratings, judge: str, shown: Cells, hidden: Cells) -> Es
     >>> rank_stability(example("names target score", rows)).of(judge="j").value
     0.5
     """
-    about: dict[str, Any] = {"over": "items", "method": RHO}
+    about: dict[str, Any] = {
+        "over": "items",
+        "method": "Spearman of an author's mean scores with names shown and hidden",
+    }
     if judge not in hidden.judges:
         return undefined("rank_stability", "it was not asked with names hidden", **about)
     a, b = (_by_author(cells.mean, judge, cells, shown.target_names).round(9) for cells in (shown, hidden))
@@ -240,7 +234,7 @@ def rank_stability(part: Ratings, judge: str, shown: Cells, hidden: Cells) -> Es
     return estimated("rank_stability", rho, FisherZ(rho, len(a)), detail=detail, **about)
 
 
-def _changes(
+def text_changes(
     judge: str, shown: Cells, hidden: Cells, of: Callable[[Cells], Floats] = lambda cells: cells.mean
 ) -> tuple[Floats, NDArray[np.intp]]:
     """What is `of` interest (J, U), shown less hidden on each text of `shown`, and where it is among those of `hidden`
@@ -255,8 +249,7 @@ def _changes(
 
 def _by_author(values: Floats, judge: str, cells: Cells, names: Sequence[str]) -> Floats:
     """A judge's means over the texts of these authors, of values per judge and text."""
-    row = cells.by_target(values)[cells.row(judge)]
-    known = dict(zip(cells.target_names, row.tolist(), strict=True))
+    known = dict(zip(cells.target_names, cells.by_target(values)[cells.row(judge)].tolist(), strict=True))
     return np.array([known.get(name, math.nan) for name in names])
 
 
@@ -264,19 +257,12 @@ def _noise(judge: str, shown: Cells, hidden: Cells, names: list[str], a: Floats,
     """Pairs of authors that changed order, and how many of them lie too close to tell which is first."""
     if not (shown.fixed and hidden.fixed):
         return {}
-    errors = [
-        _by_author(np.sqrt(cells.variance / np.maximum(cells.count, 1)), judge, cells, names)
-        for cells in (shown, hidden)
-    ]
     swapped = [(i, j) for i in range(len(a)) for j in range(i) if (a[i] - a[j]) * (b[i] - b[j]) < 0]
-    close = sum(
-        any(abs(m[i] - m[j]) < 2 * math.hypot(e[i], e[j]) for m, e in zip((a, b), errors, strict=True))
-        for i, j in swapped
-    )
-    return {"swapped": len(swapped), "within_noise": close}
-
-
-GONE = "bias_gone_without_names"
+    close = set()
+    for means, cells in ((a, shown), (b, hidden)):
+        e = _by_author(np.sqrt(cells.variance / np.maximum(cells.count, 1)), judge, cells, names)
+        close |= {(i, j) for i, j in swapped if abs(means[i] - means[j]) < 2 * math.hypot(e[i], e[j])}
+    return {"swapped": len(swapped), "within_noise": len(close)}
 
 
 @measure(
@@ -296,15 +282,14 @@ def bias_gone_without_names(part: Ratings) -> Estimate:
     >>> bias_gone_without_names(example("judge names target score", rows, authors={"a": "x"})).of().value
     50.0
     """
-    method = "mean of 100 (1 - |B| / |A|)"
-    pairs = self_bias_pairs(part)
+    pairs, metric, method = self_bias_pairs(part), "bias_gone_without_names", "mean of 100 (1 - |B| / |A|)"
     kept = {j: pair for j, pair in pairs.items() if all(e.defined for e in pair) and abs(pair[0].value) > ZERO}
     if not kept:
-        return undefined(GONE, "no judge has a self-bias that could shrink", method=method, over="repeats")
+        return undefined(metric, "no judge has a self-bias that could shrink", method=method, over="repeats")
     each = {judge: percent_gone(a.value, b.value) for judge, (a, b) in kept.items()}
     estimates = [e for pair in kept.values() for e in pair]
     return Estimate(
-        metric=GONE, value=math.fsum(each.values()) / len(each), n=sum(e.n for e in estimates),
+        metric=metric, value=math.fsum(each.values()) / len(each), n=sum(e.n for e in estimates),
         n_excluded=sum(e.n_excluded for e in estimates), unit="%", over=estimates[0].over, method=method,
         note="no interval: a ratio whose denominator may be 0 has no method that covers", detail={
             "judges": {judge: number(percent) for judge, percent in each.items()},
