@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Name = TypeVar("Name", bound=Hashable)
-METHOD = "shared words on one text less on two texts, mean over pairs of judges; t over items"
 WORD = re.compile(r"[\u3400-\u9fff]|\d+|[^\W\d_\u3400-\u9fff]{4,}")
 """Words of four letters or more, numbers, and single characters of a script without spaces."""
 
@@ -60,14 +59,13 @@ def evidence_overlap(ratings: Ratings) -> Estimates:
     1.0
     """
     cited, factors = ratings.beside("quotes"), list(ratings.factors)
+    parts = [] if cited is None else [((), cited.table)]
+    if cited is not None and factors:
+        parts = [*cited.table.groupby(factors, sort=False, observed=True)]
     estimates: dict[tuple[str, ...], Estimate] = {}
-    if cited is not None and not factors:
-        estimates[()] = _overlap(_citations(cited.table, ratings))
-    elif cited is not None:
-        for levels, rows in cited.table.groupby(factors, sort=False, observed=True):
-            names = tuple(map(str, levels))
-            here = ratings.where(**dict(zip(factors, names, strict=True)))
-            estimates[names] = _overlap(_citations(rows, here))
+    for levels, rows in parts:
+        names = tuple(map(str, levels))
+        estimates[names] = _overlap(_citations(rows, ratings.where(**dict(zip(factors, names, strict=True)))))
     return Estimates(tuple(factors), estimates)
 
 
@@ -78,6 +76,15 @@ def words_of(text: str) -> frozenset[str]:
     ['31', '500', 'takings', 'were', '入', '收']
     """
     return frozenset(WORD.findall(text.lower()))
+
+
+def word_table(cited: Sequence[frozenset[str]]) -> NDArray[np.bool_]:
+    """Whether each set holds each word that any of them holds, (sets, words)."""
+    place = {word: k for k, word in enumerate(sorted(frozenset().union(*cited)))}
+    held = np.zeros((len(cited), len(place)), dtype=bool)
+    for row, words in zip(held, cited, strict=True):
+        row[[place[word] for word in words]] = True
+    return held
 
 
 def jaccard(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> Floats:
@@ -103,15 +110,13 @@ class Citations:
 
 
 def _citations(rows: pd.DataFrame, ratings: Ratings) -> Citations:
-    words_cited: dict[tuple[str, str, str], frozenset[str]] = {}
-    for judge, item, target, words in rows[["rater", "item", "target", "response"]].astype(str).itertuples(index=False):
-        words_cited[judge, item, target] = words_cited.get((judge, item, target), frozenset()) | words_of(words)
-    judges = _places(judge for judge, *_ in words_cited)
-    texts = _places((item, target) for _, item, target in words_cited)
-    known = _places(sorted(frozenset().union(*words_cited.values())))
-    cited = np.zeros((len(judges), len(texts), len(known)), dtype=bool)
-    for (judge, item, target), words in words_cited.items():
-        cited[judges[judge], texts[item, target], [known[word] for word in words]] = True
+    words: dict[tuple[str, str, str], frozenset[str]] = {}
+    for judge, item, target, quote in rows[["rater", "item", "target", "response"]].astype(str).itertuples(index=False):
+        words[judge, item, target] = words.get((judge, item, target), frozenset()) | words_of(quote)
+    judges, texts = _places(judge for judge, *_ in words), _places((item, target) for _, item, target in words)
+    held = word_table(list(words.values()))
+    cited = np.zeros((len(judges), len(texts), held.shape[1]), dtype=bool)
+    cited[[judges[judge] for judge, *_ in words], [texts[item, target] for _, item, target in words]] = held
     # (rater, item, target) -> mean score by the first criterion
     scored = ratings.table[(ratings.table["criterion"] == ratings.criteria[0]) & (ratings.table["status"] == "ok")]
     given = scored.groupby([scored[name].astype(str) for name in ("rater", "item", "target")], observed=True)["score"]
@@ -127,8 +132,9 @@ def _places(names: Iterable[Name]) -> dict[Name, int]:
 
 def _overlap(cited: Citations) -> Estimate:
     pairs = list(combinations(range(len(cited.words)), 2))
+    method = "shared words on one text less on two texts, mean over pairs of judges; t over items"
     if not pairs:
-        return undefined("evidence_overlap", "one judge has nobody to share with", n=0, method=METHOD)
+        return undefined("evidence_overlap", "one judge has nobody to share with", n=0, method=method)
     both = [_same_and_other(cited.words[a], cited.words[b]) for a, b in pairs]
     same, other = (np.array(part) for part in zip(*both, strict=True))  # each (pairs, T)
     apart = np.array([np.abs(cited.scores[a] - cited.scores[b]) for a, b in pairs])
@@ -136,7 +142,7 @@ def _overlap(cited: Citations) -> Estimate:
     at = np.broadcast_to([items[item] for item in cited.items], same.shape)
     there = np.isfinite(same - other)
     test = Paired.of(moments_of(at.ravel(), (same - other).ravel(), len(items)).mean)
-    facts: dict[str, Any] = {"n": test.n, "n_excluded": len(items) - test.n, "method": METHOD}
+    facts: dict[str, Any] = {"n": test.n, "n_excluded": len(items) - test.n, "method": method}
     if test.n < 2:
         why = "no two judges cite the same text, and another one, on two items"
         return undefined("evidence_overlap", why, **facts)
@@ -153,8 +159,7 @@ def _same_and_other(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> tupl
     """What two judges share on each text, and what the first shares on it with the second on other texts, (T,) each.
     NaN where one of the two cites nothing."""
     shared = jaccard(first, second)
-    silent = ~second.any(axis=1)
-    shared[:, silent] = np.nan
+    shared[:, ~second.any(axis=1)] = np.nan
     shared[~first.any(axis=1)] = np.nan
     here = np.diag(shared).copy()
     np.fill_diagonal(shared, np.nan)
@@ -162,10 +167,9 @@ def _same_and_other(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> tupl
 
 
 # --------------------------------------------------------------------------- copied replies
-# A reply can have the form that was asked for and hold no judgement: the scores count 1, 2, 3, 4, 5 like the list of
-# dimensions, or repeat the anchors 2, 5, 8, 10; the evidence is a phrase of the rubric. A grammar that enforces the
-# form makes such replies readable, all of them. They agree with each other beautifully, so whoever measures agreement
-# needs to know how many there are.
+# A reply can have the form that was asked for and hold no judgement: scores that count 1, 2, 3, 4, 5 or repeat the
+# anchors, evidence that is a phrase of the rubric. A grammar that enforces the form makes such replies readable, all of
+# them. They agree with each other beautifully, so whoever measures agreement needs to know how many there are.
 
 ANCHORS = (2.0, 5.0, 8.0, 10.0)
 """The scores that a MERG prompt names."""

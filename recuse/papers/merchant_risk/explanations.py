@@ -31,29 +31,15 @@ from recuse.statistics.clusters import clustered_share
 if TYPE_CHECKING:
     import pandas as pd
 
-METHOD = "share of explanations, clustered by text"
 EXAMPLES = 3
 RUN, REACH = 6, 3
 WORD = re.compile(r"[a-z']+")
 CONJUNCTIONS = ("and", "but")
 """Beyond these a negator does not reach."""
-NEGATORS = frozenset(
-    [
-        "no",
-        "not",
-        "never",
-        "without",
-        "nothing",
-        "none",
-        "hardly",
-        "neither",
-        "nor",
-        "isn't",
-        "doesn't",
-        "don't",
-        "cannot",
-    ]
-)
+NEGATORS = {
+    "no", "not", "never", "without", "nothing", "none", "hardly", "neither", "nor", "isn't", "doesn't", "don't",
+    "cannot",
+}  # fmt: skip
 PRAISE = (
     "accura", "clear", "complete", "consisten", "correct", "covers", "detailed", "excellent", "good", "great",
     "helpful", "logical", "organi", "practical", "precise", "professional", "sound", "strong", "thorough", "useful",
@@ -90,18 +76,18 @@ def explanation_finding(ratings: Ratings) -> Estimates:
     beside = ratings.beside("explanations")
     if beside is None:
         return Estimates(("judge", "finding"), {})
-    rows = _joined(ratings, beside)
     estimates: dict[tuple[str, ...], Estimate] = {}
-    for judge, reasons in rows.groupby("rater", sort=False, observed=True):
+    for judge, reasons in _joined(ratings, beside).groupby("rater", sort=False, observed=True):
+        texts = reasons["of"].to_numpy()
         for name, flag in FINDINGS.items():
             flags = flag(reasons, beside.criteria)
             shown = reasons[["item", "criterion", "score", "response"]][flags].drop_duplicates("response")
             quoted = shown.head(EXAMPLES).itertuples(index=False)
             examples = [[str(item), str(of), number(score), str(words)[:160]] for item, of, score, words in quoted]
-            texts = reasons["of"].to_numpy()
             estimates[str(judge), name] = estimated(
                 "explanation_finding", float(flags.mean()), clustered_share(flags, texts), n=len(flags), unit="share",
-                method=METHOD, detail={"examples": examples, "texts": len(set(texts))},
+                method="share of explanations, clustered by text",
+                detail={"examples": examples, "texts": len(set(texts))},
             )  # fmt: skip
     return Estimates(("judge", "finding"), estimates)
 
@@ -162,10 +148,8 @@ def _contradiction(rows: pd.DataFrame, names: Sequence[str]) -> Mask:
 
 
 def _wrong_criterion(rows: pd.DataFrame, names: Sequence[str]) -> Mask:
-    def wrong(text: str, own: str) -> bool:
-        return own not in text and any(name in text for name in names if name != own)
-
-    return np.array([wrong(*pair) for pair in zip(rows["plain"], rows["criterion"], strict=True)], dtype=bool)
+    pairs = zip(rows["plain"], rows["criterion"], strict=True)
+    return np.array([own not in text and any(name in text for name in names if name != own) for text, own in pairs])
 
 
 def _copied(rows: pd.DataFrame, names: Sequence[str]) -> Mask:

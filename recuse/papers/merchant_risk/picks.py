@@ -5,26 +5,20 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, matrix, number, undefined
 from recuse.metrics.measure import itself, measure, per_part
-from recuse.papers.illusion.cited_evidence import jaccard, words_of
+from recuse.papers.illusion.cited_evidence import jaccard, word_table, words_of
 from recuse.papers.merchant_risk.empirical_risk import YEARLY
 from recuse.papers.merchant_risk.ground_truth import BONETT_WRIGHT, rank_correlation
+from recuse.papers.self_preference.over_texts import share_estimate
 from recuse.ratings import Ratings
 from recuse.ratings.array import numbers
 from recuse.schema import Estimate, Estimates
-from recuse.statistics.clusters import clustered_mean, clustered_share
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-
-METHOD = "mean over pairs of models of |both| / |either|"
+from recuse.statistics.clusters import clustered_mean
 
 
 @measure(
@@ -43,39 +37,33 @@ def pick_overlap(part: Ratings) -> Estimate:
     >>> pick_overlap(example("judge item score", "a i 1; a k 2; b i 1; b l 2")).of().detail["by_all"]
     [['i', '', {'a': 1.0, 'b': 1.0}]]
     """
-    levels = _levels(part)
-    models, every = list(levels), list(dict.fromkeys(item for picks in levels.values() for item in picks))
-    about: dict[str, Any] = {"n": len(every), "over": "items", "unit": "share", "method": METHOD}
+    rows = part.table[(part.table["criterion"] == part.criterion) & (part.table["kind"] == "judge")]
+    rows = rows.assign(level=numbers(part, rows)).dropna(subset="level").astype({"rater": str, "item": str})
+    levels = rows.pivot_table("level", "item", "rater", sort=False)  # the mean where an item was picked repeatedly
+    models, picked = list(map(str, levels)), levels.notna().to_numpy()
+    about: dict[str, Any] = {
+        "n": len(levels), "over": "items", "unit": "share", "method": "mean over pairs of models of |both| / |either|"
+    }  # fmt: skip
     if len(models) < 2:
         return undefined("pick_overlap", f"an overlap needs two models with picks; there are {len(models)}", **about)
-    values = np.array([[len(a.keys() & b) / len(a.keys() | b) for b in levels.values()] for a in levels.values()])
-    by = {item: {model: picks[item] for model, picks in levels.items() if item in picks} for item in every}
-    shared = sorted((item for item in every if len(by[item]) > 1), key=lambda item: (-len(by[item]), item))
+    values = jaccard(picked.T, picked.T)
+    shared = levels[picked.sum(axis=1) > 1].sort_index()
+    shared = shared.loc[(-shared.notna().sum(axis=1)).sort_values(kind="stable").index]
     truth, step, names = part.reference, float(getattr(part.scale, "step", None) or 1.0), {}
     if truth is not None and "name" in truth:
         names = dict(zip(truth["item"].astype(str), truth["name"].fillna("").astype(str), strict=True))
-    gaps = [(max(by[item].values()) - min(by[item].values())) / step for item in shared]
-    rows = {item: [item, names.get(item, ""), {m: number(v) for m, v in by[item].items()}] for item in shared}
-    by_all = [item for item in shared if len(by[item]) == len(models)]
+    listed = [
+        [item, names.get(item, ""), {m: number(v) for m, v in of.dropna().items()}] for item, of in shared.iterrows()
+    ]
+    gaps = (shared.max(axis=1) - shared.min(axis=1)) / step
+    by_all = [row for row in listed if len(row[2]) == len(models)]
     detail = matrix(
-        models, models, values, {}, items=len(every), by_all=[rows[item] for item in by_all],
-        same_level=[item for item in by_all if len(set(by[item].values())) == 1], shared=list(rows.values()),
-        adjacent=sum(gap <= 1 for gap in gaps), apart=sum(gap > 1 for gap in gaps),
+        models, models, values, {}, items=len(levels), by_all=by_all,
+        same_level=[item for item, _, of in by_all if len(set(of.values())) == 1], shared=listed,
+        adjacent=int((gaps <= 1).sum()), apart=int((gaps > 1).sum()),
     )  # fmt: skip
-    value = float(values[np.triu_indices(len(models), 1)].mean())
-    return Estimate(metric="pick_overlap", value=value, note="no interval: one set of picks per model", detail=detail,
-                    **about)  # fmt: skip
-
-
-def _levels(part: Ratings) -> dict[str, dict[str, float]]:
-    """Model -> item -> the level it was put on, the mean where it was picked repeatedly."""
-    rows = part.table[(part.table["criterion"] == part.criterion) & (part.table["kind"] == "judge")]
-    rows = rows.assign(level=numbers(part, rows)).dropna(subset="level")
-    levels: dict[str, dict[str, float]] = {}
-    mean = rows.groupby(["rater", "item"], sort=False, observed=True)["level"].mean().reset_index()
-    for model, item, level in zip(mean["rater"], mean["item"], mean["level"], strict=True):
-        levels.setdefault(str(model), {})[str(item)] = float(level)
-    return levels
+    value, note = float(values[np.triu_indices(len(models), 1)].mean()), "no interval: one set of picks per model"
+    return Estimate(metric="pick_overlap", value=value, note=note, detail=detail, **about)
 
 
 # --------------------------------------------------------------------------- texts that are alike
@@ -99,44 +87,33 @@ def text_homogeneity(ratings: Ratings) -> Estimates:
     >>> round(text_homogeneity(scores).of().value, 3)  # 1 and 1/3
     0.667
     """
-    items, authors, words = _words_by_text(ratings)
-    if not items:
+    texts = ratings.texts
+    if texts is not None and {"target", "text"} <= set(texts):
+        rows = texts[["item", "target", "text"]].dropna().drop_duplicates(["item", "target"])
+    else:
+        reasons = ratings.table[(ratings.table["criterion"] == RATIONALE) & ratings.table["response"].notna()]
+        rows = reasons[["item", "rater", "response"]].drop_duplicates(["item", "rater"])
+    if rows.empty:
         return Estimates((), {})
+    items, authors, written = (list(map(str, rows.iloc[:, k])) for k in range(3))
+    words = word_table([words_of(text) for text in written])
     alike = jaccard(words, words)
     same_item, same_author = (np.equal.outer(names, names) for names in (np.array(items), np.array(authors)))
     upper = np.triu(np.isfinite(alike), 1)
     one, other = np.nonzero(upper & same_item)
-    about: dict[str, Any] = {"over": "items", "unit": "share", "method": ALIKE}
-    written, codes = np.unique(np.array(items)[one], return_inverse=True)
-    if len(written) < 2:
+    about: dict[str, Any] = {
+        "over": "items", "unit": "share", "span": 1.0,
+        "method": "mean over items of |both| / |either| of two authors' words, t over items",
+    }  # fmt: skip
+    compared, codes = np.unique(np.array(items)[one], return_inverse=True)
+    if len(compared) < 2:
         return Estimates((), {(): undefined("text_homogeneity", "two authors wrote on fewer than two items", **about)})
     values = np.bincount(codes, weights=alike[one, other]) / np.bincount(codes)
     apart = {"own": upper & ~same_item & same_author, "other": upper & ~same_item & ~same_author}
     detail = {whose: number(float(alike[these].mean())) if these.any() else None for whose, these in apart.items()}
     distribution = clustered_mean(values, np.arange(len(values)))
-    value = float(values.mean())
-    estimate = estimated("text_homogeneity", value, distribution, n=len(values), detail=detail, span=1.0, **about)
-    return Estimates((), {(): estimate})
-
-
-ALIKE = "mean over items of |both| / |either| of two authors' words, t over items"
-
-
-def _words_by_text(ratings: Ratings) -> tuple[list[str], list[str], NDArray[np.bool_]]:
-    """Item and author of every text, and its words (texts, vocabulary)."""
-    texts = ratings.texts
-    if texts is not None and {"target", "text"} <= set(texts):
-        rows = texts[["item", "target", "text"]].dropna().drop_duplicates(["item", "target"])
-    else:
-        table = ratings.table
-        rows = table[(table["criterion"] == RATIONALE) & table["response"].notna()][["item", "rater", "response"]]
-        rows = rows.drop_duplicates(["item", "rater"])
-    words_of_rows = [words_of(str(text)) for text in rows.iloc[:, 2]]
-    place = {word: k for k, word in enumerate(sorted(frozenset().union(*words_of_rows)))}
-    words = np.zeros((len(words_of_rows), len(place)), dtype=bool)
-    for row, used in enumerate(words_of_rows):
-        words[row, [place[word] for word in used]] = True
-    return list(map(str, rows.iloc[:, 0])), list(map(str, rows.iloc[:, 1])), words
+    value, n = float(values.mean()), len(values)
+    return Estimates((), {(): estimated("text_homogeneity", value, distribution, n=n, detail=detail, **about)})
 
 
 # --------------------------------------------------------------------------- levels against the data of a year
@@ -178,7 +155,6 @@ def yearly_rank_correlation(ratings: Ratings) -> Estimates:
 
 RULE, KEPT, RATIONALE = "rule: ", "kept", "rationale"
 LONGEST = 400
-METHOD_RULES_KEPT = "share of texts, Clopper-Pearson interval"
 SHOWN = 5
 
 
@@ -206,25 +182,20 @@ def rules_kept(ratings: Ratings) -> Estimates:
     estimates: dict[tuple[str, ...], Estimate] = {}
     for judge, ruled in rows.groupby("rater", sort=False, observed=True):
         for rule, of in ruled.groupby("criterion", sort=False, observed=True):
-            broken = Counter(of.loc[~of["kept"], "response"].astype(str)).most_common(SHOWN)
-            detail = {"breaches": [list(b) for b in broken]}
+            breaches = Counter(of.loc[~of["kept"], "response"].astype(str)).most_common(SHOWN)
+            detail = {"breaches": [list(breach) for breach in breaches]}
             estimates[str(judge), str(rule).removeprefix(RULE)] = _share(of["kept"].to_numpy(), detail)
+        texts = table[(table["rater"] == judge) & (table["criterion"] == RATIONALE) & table["response"].notna()]
+        first, broken = texts.head(SHOWN), ruled[~ruled["kept"]].groupby("item", observed=True)["response"].agg(list)
+        shown = [
+            [str(item), str(words)[:LONGEST], list(map(str, broken.get(item, [])))]
+            for item, words in zip(first["item"], first["response"], strict=True)
+        ]
         whole = ruled.groupby(["item", "target", "repeat"], observed=True)["kept"].all().to_numpy()
-        estimates[str(judge), "all"] = _share(whole, {"texts": _first(table, str(judge), ruled)})
+        estimates[str(judge), "all"] = _share(whole, {"texts": shown})
     return Estimates(("judge", "rule"), estimates)
 
 
-def _first(table: pd.DataFrame, judge: str, rules: pd.DataFrame) -> list[list[Any]]:
-    """The first texts that a model wrote, with what each breaks."""
-    texts = table[(table["rater"] == judge) & (table["criterion"] == RATIONALE) & table["response"].notna()]
-    broken, first = rules[~rules["kept"]], texts.head(SHOWN)
-    return [
-        [str(item), str(words)[:LONGEST], [str(why) for why in broken.loc[broken["item"] == item, "response"]]]
-        for item, words in zip(first["item"], first["response"], strict=True)
-    ]
-
-
 def _share(kept: Any, detail: dict[str, Any]) -> Estimate:
-    n, distribution = len(kept), clustered_share(kept, np.arange(len(kept)))
-    value, method = float(kept.mean()), METHOD_RULES_KEPT
-    return estimated("rules_kept", value, distribution, n=n, unit="share", method=method, detail=detail)
+    about: dict[str, Any] = {"method": "share of texts, Clopper-Pearson interval", "n_clusters": None, "span": None}
+    return share_estimate("rules_kept", kept, np.arange(len(kept)), "", detail=detail, **about)
