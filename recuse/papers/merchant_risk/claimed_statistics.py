@@ -17,7 +17,7 @@ from recuse.metrics.estimates import number, undefined
 from recuse.metrics.measure import measure
 from recuse.papers.merchant_risk.reported_statistics import (
     EPSILON,
-    half_units,
+    half_unit,
     mean_attainable,
     of_replies,
     printed_decimals,
@@ -32,9 +32,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MEAN, SD = ".mean", ".sd"
-FINALS = "share of finals beyond the rounding of final and means, Clopper-Pearson"
-MEANS = "share of means that no {n} scores in steps of {step:g} have (GRIM)"
-SDS = "share of SDs that no {n} scores in steps of {step:g} with the stated mean have (divisor {divisor})"
 
 
 @measure(
@@ -55,8 +52,10 @@ def self_reported_final(ratings: Ratings) -> Estimates:
     1.0
     """
     wanted = [*(f"{name}{MEAN}" for name in _claimed(ratings)), ratings.criterion]
-    nothing = "no reply has all means and a final"
-    return what_does_not_follow("self_reported_final", ratings, wanted, _finals, FINALS, nothing)
+    return what_does_not_follow(
+        "self_reported_final", ratings, wanted, _finals, "no reply has all means and a final",
+        "share of finals beyond the rounding of final and means, Clopper-Pearson",
+    )  # fmt: skip
 
 
 @measure(
@@ -114,16 +113,17 @@ def _claimed(ratings: Ratings) -> list[str]:
 
 def _finals(final: Floats, means: Floats, targets: NDArray[np.object_]) -> dict[str, Any]:
     computed = means.mean(axis=1)
-    strict = half_units(printed_decimals(final)(final)) + EPSILON
-    rounding = half_units(printed_decimals(means.ravel())(means.ravel())).reshape(means.shape).mean(axis=1)
+    strict = half_unit(printed_decimals(final)) + EPSILON
+    rounding = half_unit(printed_decimals(means.ravel())).reshape(means.shape).mean(axis=1)
     off = np.abs(final - computed)
     verdict = np.where(off <= strict, "exact", np.where(off <= strict + rounding, "within_rounding", "inconsistent"))
+    rows = zip(targets, final.tolist(), computed, verdict.tolist(), strict=True)
     verdicts = [
         {
-            "target": target, "final": float(stated), "mean_of_criteria": number(mean),
-            "difference": number(stated - mean), "verdict": str(word),
+            "target": target, "final": stated, "mean_of_criteria": number(mean), "difference": number(stated - mean),
+            "verdict": word,
         }
-        for target, stated, mean, word in zip(targets, final, computed, verdict, strict=True)
+        for target, stated, mean, word in rows
     ]  # fmt: skip
     bad = [entry for entry in verdicts if entry["verdict"] == "inconsistent"]
     return {"checked": len(final), "follow": len(final) - len(bad), "wrong": len(bad), "offenders": bad,
@@ -137,8 +137,7 @@ class Grid(NamedTuple):
     """The repeats a judge claims, and the grid its scores lie on."""
 
     repeats: int
-    minimum: float
-    maximum: float
+    ends: tuple[float, float]
     step: float
     ddof: int
 
@@ -149,26 +148,28 @@ def _on_grid(ratings: Ratings, parts: tuple[str, ...], repeats: int, step: float
         scale = ratings.scales[f"{name}{MEAN}"]
         if not isinstance(scale, Numeric):
             raise RatingsError(f"claimed means are numbers; {name}{MEAN} has {scale}")
-        grids[name] = Grid(repeats, scale.minimum, scale.maximum, step or scale.step or 1.0, ddof)
+        grids[name] = Grid(repeats, scale.ends, step or scale.step or 1.0, ddof)
     wanted = [f"{name}{part}" for name in grids for part in parts]
     return of_replies(ratings, wanted, lambda replies: _attained(replies, wanted, grids, parts))
 
 
 def _attained(replies: pd.DataFrame, wanted: list[str], grids: Mapping[str, Grid], parts: tuple[str, ...]) -> Estimate:
     names, targets, grid = list(grids), replies["target"].astype(str).tolist(), next(iter(grids.values()))
-    metric, method = ("self_reported_mean", MEANS) if parts == (MEAN,) else ("self_reported_sd", SDS)
-    divisor = "n - 1" if grid.ddof else "n"
     claims = replies[wanted].to_numpy(dtype=float).reshape(len(replies), len(grids), len(parts))
     known = np.isfinite(claims).all(axis=2)  # (replies, names)
     n = int(known.sum())
+    of_ten = f"that no {grid.repeats} scores in steps of {grid.step:g}"
+    metric, method = "self_reported_mean", f"share of means {of_ten} have (GRIM)"
+    if SD in parts:
+        divisor = "n - 1" if grid.ddof else "n"
+        metric, method = "self_reported_sd", f"share of SDs {of_ten} with the stated mean have (divisor {divisor})"
     about: dict[str, Any] = {
-        "n": n, "n_excluded": known.size - n, "over": "calls", "unit": "share", "span": 1.0,
-        "method": method.format(n=grid.repeats, step=grid.step, divisor=divisor),
+        "n": n, "n_excluded": known.size - n, "over": "calls", "unit": "share", "span": 1.0, "method": method
     }  # fmt: skip
     if not n:
         return undefined(metric, f"no usable {parts[-1][1:]} was reported", **about)
     claimed = claims[known]
-    printed = np.stack([printed_decimals(column)(column) for column in claimed.T], axis=1)
+    printed = np.stack([printed_decimals(column) for column in claimed.T], axis=1)
     offenders = [
         {"target": targets[row], "criterion": names[k], **dict(zip((part[1:] for part in parts), values, strict=True))}
         for (row, k), values, digits in zip(np.argwhere(known), claimed.tolist(), printed.tolist(), strict=True)
@@ -182,12 +183,10 @@ def _attained(replies: pd.DataFrame, wanted: list[str], grids: Mapping[str, Grid
 
 @cache
 def _attainable(values: tuple[float, ...], decimals: tuple[int, ...], grid: Grid) -> bool:
-    mean = values[0]
-    if not grid.minimum - EPSILON <= mean <= grid.maximum + EPSILON:
+    mean, repeats, (low, high), step = values[0], grid.repeats, grid.ends, grid.step
+    if not low - EPSILON <= mean <= high + EPSILON:
         return False
     if len(values) == 1:
-        return mean_attainable(mean, grid.repeats, grid.step, decimals[0])
-    return sd_attainable(
-        mean, values[1], grid.repeats, grid.minimum, grid.maximum, grid.step,
-        decimals=decimals[1], ddof=grid.ddof, mean_decimals=decimals[0],
-    )  # fmt: skip
+        return mean_attainable(mean, repeats, step, decimals[0])
+    more = {"decimals": decimals[1], "ddof": grid.ddof, "mean_decimals": decimals[0]}
+    return sd_attainable(mean, values[1], repeats, low, high, step, **more)

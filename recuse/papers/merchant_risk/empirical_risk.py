@@ -28,10 +28,6 @@ Weights = Mapping[str, Mapping[str, Any]]
 money}."""
 
 
-class RiskWeightsError(RecuseError):
-    """The weights do not define a score on this table; the message says which entry and why."""
-
-
 def risk_score(table: pd.DataFrame, weights: Weights, *, category: str, amount: str = "amount") -> pd.DataFrame:
     """Per category c, the weighted mean of its event rates, sorted by category
 
@@ -42,7 +38,7 @@ def risk_score(table: pd.DataFrame, weights: Weights, *, category: str, amount: 
     with u_k, v_k the weights `count` and `amount` of indicator k: columns `<category>, risk, n, total` (payments, their
     amount), then `<k>_count` and `<k>_amount`. All rates and the risk are shares in [0, 1]. Where a category's amounts
     add up to 0 its money rates, and its risk if any of them has weight, are NaN: undefined, not 0. Raises
-    `RiskWeightsError` for an empty table, a missing column, a flag column that is not boolean, an unknown key, a
+    `RecuseError` for an empty table, a missing column, a flag column that is not boolean, an unknown key, a
     negative or non-finite weight, or weights that are all 0.
 
     >>> import pandas as pd
@@ -54,48 +50,43 @@ def risk_score(table: pd.DataFrame, weights: Weights, *, category: str, amount: 
     import pandas as pd
 
     _check(table, weights, category, amount)
-    groups = pd.factorize(table[category], sort=True)
-    index, categories = groups[0], groups[1]
-    money = table[amount].to_numpy(dtype=float)
-    n = np.bincount(index, minlength=len(categories))
-    total = np.bincount(index, weights=money, minlength=len(categories))
-    columns: dict[str, Any] = {category: categories, "risk": 0.0, "n": n, "total": total}
-    score, weight_sum = np.zeros(len(categories)), 0.0
+    money, rates = table[amount].astype(float), {}
+
+    def per(values: pd.Series[Any]) -> pd.Series[Any]:
+        return values.groupby(table[category]).sum()
+
+    n, total = table.groupby(category).size(), per(money)
     for name, entry in weights.items():
-        hit = table[list(entry["any_of"])].to_numpy(dtype=bool).any(axis=1)
-        count_rate = np.bincount(index, weights=hit, minlength=len(categories)) / n
-        spent = np.bincount(index, weights=np.where(hit, money, 0.0), minlength=len(categories))
-        amount_rate = np.divide(spent, total, out=np.full(len(categories), math.nan), where=total > 0)
-        columns |= {f"{name}_count": count_rate, f"{name}_amount": amount_rate}
-        for rate, weight in ((count_rate, entry["count"]), (amount_rate, entry["amount"])):
-            if weight:  # a money rate that is NaN but carries no weight leaves the score defined
-                score, weight_sum = score + weight * rate, weight_sum + weight
-    return pd.DataFrame(columns).assign(risk=score / weight_sum)
+        hit = table[list(entry["any_of"])].any(axis=1)
+        rates[name, "count"], rates[name, "amount"] = per(hit) / n, per(money.where(hit, 0.0)) / total
+    # a money rate that is NaN but carries no weight leaves the score defined
+    weighed = [(rate, weights[name][key]) for (name, key), rate in rates.items() if weights[name][key]]
+    risk = sum(weight * rate for rate, weight in weighed) / sum(weight for _, weight in weighed)
+    named = {f"{name}_{key}": rate for (name, key), rate in rates.items()}
+    return pd.DataFrame({"risk": risk, "n": n, "total": total, **named}).reset_index(names=category)
 
 
 def _check(table: pd.DataFrame, weights: Weights, category: str, amount: str) -> None:
     if table.empty:
-        raise RiskWeightsError("a risk score needs at least one payment; the table is empty")
+        raise RecuseError("a risk score needs at least one payment; the table is empty")
     given = 0.0
     for name, entry in weights.items():
         if set(entry) != {"any_of", "count", "amount"}:
             have = ", ".join(sorted(entry)) or "nothing"
-            raise RiskWeightsError(f"indicator {name}: needs any_of, count and amount, got {have}")
+            raise RecuseError(f"indicator {name}: needs any_of, count and amount, got {have}")
         if not entry["any_of"]:
-            raise RiskWeightsError(f"indicator {name}: any_of names no flag column")
+            raise RecuseError(f"indicator {name}: any_of names no flag column")
         for key in ("count", "amount"):
-            weight = entry[key]
-            if not 0 <= weight < math.inf:
-                raise RiskWeightsError(f"indicator {name}: weight {key} must be a finite number from 0, got {weight}")
+            if not 0 <= (weight := entry[key]) < math.inf:
+                raise RecuseError(f"indicator {name}: weight {key} must be a finite number from 0, got {weight}")
             given += weight
-    wanted = [category, amount, *(flag for entry in weights.values() for flag in entry["any_of"])]
-    if missing := dict.fromkeys(column for column in wanted if column not in table.columns):
-        raise RiskWeightsError(f"the table lacks {', '.join(missing)}; it has {', '.join(table.columns)}")
-    for flag in wanted[2:]:
-        if table[flag].dtype != np.bool_:
-            raise RiskWeightsError(f"flag column {flag} must be boolean, got {table[flag].dtype}")
+    flags = [flag for entry in weights.values() for flag in entry["any_of"]]
+    if missing := dict.fromkeys(column for column in (category, amount, *flags) if column not in table.columns):
+        raise RecuseError(f"the table lacks {', '.join(missing)}; it has {', '.join(table.columns)}")
+    if wrong := next((flag for flag in flags if table[flag].dtype != np.bool_), None):
+        raise RecuseError(f"flag column {wrong} must be boolean, got {table[wrong].dtype}")
     if given <= 0:
-        raise RiskWeightsError("all weights are 0, so no score is defined; give at least one indicator a weight")
+        raise RecuseError("all weights are 0, so no score is defined; give at least one indicator a weight")
 
 
 # --------------------------------------------------------------------------- real rates from a file
@@ -145,7 +136,14 @@ def read_rates(path: Path) -> pd.DataFrame:
             raise RecuseError(f"{file}: {name} must be shares between 0 and 1; line {bad.index[0] + 2} has "
                               f"{bad[name].iloc[0]!r}")  # fmt: skip
     score = sum(weight * table[name] for name, weight in weights.items()) / math.fsum(weights.values())
-    return _over_years(table.assign(score=score, item=table[settings["category"]].str.strip()), settings)
+    size = table[settings["size"]] if "size" in settings else pd.Series(1.0, index=table.index)
+    table = table.assign(item=table[settings["category"]].str.strip(), score=score, size=size, both=score * size)
+    sums = table.groupby("item", sort=True)[["both", "size"]].sum()
+    rates = pd.DataFrame({"value": sums["both"] / sums["size"]})
+    if "year" in settings:
+        yearly = table.pivot(index="item", columns=settings["year"], values="score")
+        rates = rates.join(yearly.rename(columns=lambda year: f"{YEARLY}{year}"))
+    return rates.reset_index()
 
 
 def _settings(path: Path) -> dict[str, Any]:
@@ -166,19 +164,6 @@ def _settings(path: Path) -> dict[str, Any]:
     return known
 
 
-def _over_years(table: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
-    import pandas as pd
-
-    size = table[settings["size"]] if "size" in settings else pd.Series(1.0, index=table.index)
-    sums = table.assign(size=size, both=table["score"] * size).groupby("item", sort=True)[["both", "size"]].sum()
-    rates = pd.DataFrame({"item": sums.index, "value": (sums["both"] / sums["size"]).to_numpy()})
-    if "year" in settings:
-        yearly = table.pivot(index="item", columns=settings["year"], values="score")
-        for year in yearly:
-            rates[f"{YEARLY}{year}"] = yearly[year].reindex(rates["item"]).to_numpy()
-    return rates
-
-
 # --------------------------------------------------------------------------- risk of categories from single payments
 # A file of settings names the table, its column of categories, and the indicators with their weights; a task names
 # that file: [reference] event_rates = "ground_truth.toml".
@@ -189,10 +174,6 @@ AMOUNT = "amount"
 
 PACKED = ("amount_cents", "flags", "about")
 """Arrays of every packed table: an amount per row, flag k of `about`'s list in bit k of `flags`. Others are columns."""
-
-
-class TableError(RecuseError):
-    """A transactions table cannot be read; the message names file, place and remedy."""
 
 
 def event_rates(path: Path) -> pd.DataFrame:
@@ -206,9 +187,8 @@ def event_rates(path: Path) -> pd.DataFrame:
 def _rates_of(path: Path, stamp: tuple[tuple[str, int, int], ...]) -> pd.DataFrame:
     settings = tomllib.loads(path.read_text(encoding="utf-8"))
     if missing := [name for name in ("table", "category", "indicators") if name not in settings]:
-        raise RecuseError(
-            f"{path}: lacks {', '.join(missing)}; event rates need a table, its column of categories, and indicators"
-        )
+        why = "event rates need a table, its column of categories, and indicators"
+        raise RecuseError(f"{path}: lacks {', '.join(missing)}; {why}")
     category, indicators = settings["category"], settings["indicators"]
     flags = list(dict.fromkeys(flag for entry in indicators.values() for flag in entry["any_of"]))
     payments = read_transactions(path.parent / settings["table"], category, flags)
@@ -226,35 +206,33 @@ def read_transactions(path: Path, category: str, flags: Sequence[str]) -> pd.Dat
 
     Two forms: `.npz`, packed as `PACKED` says (amounts in cents), and `.csv` / `.csv.gz` with the columns as named
     above and flags written 0 or 1. `DataFrame.attrs["about"]` holds what the packed form says of itself (provenance,
-    seed), and is empty for CSV. Raises `TableError` for a missing, damaged or incomplete file, for an amount that is
+    seed), and is empty for CSV. Raises `RecuseError` for a missing, damaged or incomplete file, for an amount that is
     negative or not a number, and for a flag that is neither 0 nor 1.
     """
     import pandas as pd
 
     if not path.is_file():
-        raise TableError(f"{path}: no such file; a task with ground truth keeps its transactions table there")
+        raise RecuseError(f"{path}: no such file; a task with ground truth keeps its transactions table there")
     if path.suffix == ".npz":
         table = _packed(path)
     else:
         try:
             table = pd.read_csv(path)
         except (ValueError, OSError) as error:  # pandas' parser errors are ValueErrors
-            raise TableError(f"{path}: not a readable CSV file ({error})") from None
+            raise RecuseError(f"{path}: not a readable CSV file ({error})") from None
         table.attrs["about"] = {}
     if missing := [name for name in (category, AMOUNT, *flags) if name not in table.columns]:
-        raise TableError(f"{path}: lacks the column(s) {', '.join(missing)}; it has {', '.join(table.columns)}")
+        raise RecuseError(f"{path}: lacks the column(s) {', '.join(missing)}; it has {', '.join(table.columns)}")
     table[AMOUNT] = pd.to_numeric(table[AMOUNT], errors="coerce")
     for flag in flags:
         bad = np.flatnonzero(~table[flag].isin([0, 1]))
         if bad.size:
-            raise TableError(f"{path}: flag {flag} must be 0 or 1, but row {bad[0]} has {table[flag].iloc[bad[0]]!r}")
+            raise RecuseError(f"{path}: flag {flag} must be 0 or 1, but row {bad[0]} has {table[flag].iloc[bad[0]]!r}")
         table[flag] = table[flag].astype(bool)
     bad = np.flatnonzero(~(np.isfinite(table[AMOUNT]) & (table[AMOUNT] >= 0)))
     if bad.size:
-        raise TableError(
-            f"{path}: amounts must be numbers from 0, but row {bad[0]} has {table[AMOUNT].iloc[bad[0]]} "
-            f"({bad.size} such row(s)); leave such payments out or mend them"
-        )
+        what = f"amounts must be numbers from 0, but row {bad[0]} has {table[AMOUNT].iloc[bad[0]]}"
+        raise RecuseError(f"{path}: {what} ({bad.size} such row(s)); leave such payments out or mend them")
     return table
 
 
@@ -265,12 +243,12 @@ def _packed(path: Path) -> pd.DataFrame:
         with np.load(path, allow_pickle=False) as stored:
             arrays: dict[str, Any] = {name: stored[name] for name in stored.files}
     except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise TableError(f"{path}: not a readable .npz file ({error}); build it again") from None
+        raise RecuseError(f"{path}: not a readable .npz file ({error}); build it again") from None
     if missing := [name for name in PACKED if name not in arrays]:
-        raise TableError(f"{path}: lacks {', '.join(missing)}; a packed table holds {', '.join(PACKED)}")
+        raise RecuseError(f"{path}: lacks {', '.join(missing)}; a packed table holds {', '.join(PACKED)}")
     rows = {name: len(array) for name, array in arrays.items() if name != "about"}
     if len(set(rows.values())) > 1:
-        raise TableError(f"{path}: arrays differ in length ({rows}); build the file again")
+        raise RecuseError(f"{path}: arrays differ in length ({rows}); build the file again")
     about = json.loads(str(arrays["about"]))
     columns: dict[str, Any] = {
         name: array.astype(np.int64) if array.dtype.kind in "iu" else array

@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-TOTALS = "share of replies with |total - mean of parts| > half a unit of the total's last decimal, Clopper-Pearson"
-
-
 @measure(
     "reported_total", "totals that do not follow", rank=310, unit="share",
     above="reports totals that do not add up|report totals that do not add up",
@@ -51,24 +48,28 @@ def reported_total(ratings: Ratings) -> Estimates:
     """
     if not ratings.parts:
         raise RatingsError("these ratings name no parts that a total could follow from; give parts=(...)")
-    wanted, nothing = [*ratings.parts, ratings.criterion], "no reply has all parts and a total"
-    return what_does_not_follow("reported_total", ratings, wanted, _slips, TOTALS, nothing)
+    return what_does_not_follow(
+        "reported_total", ratings, [*ratings.parts, ratings.criterion], _slips, "no reply has all parts and a total",
+        "share of replies with |total - mean of parts| > half a unit of the total's last decimal, Clopper-Pearson",
+    )  # fmt: skip
 
 
-def printed_decimals(values: ArrayLike) -> Callable[[ArrayLike], NDArray[np.int64]]:
-    """Decimals that numbers of this kind were printed with: their own or, if more, those a quarter of `values` need.
+def printed_decimals(values: ArrayLike) -> NDArray[np.int64]:
+    """Decimals that each of these numbers of one kind was printed with, (n,): those of its shortest decimal form or, if
+    more, those a quarter of them need.
 
-    >>> printed_decimals([8.72, 9.3, 9.0])([9.3, 9.0]).tolist()
-    [2, 2]
+    >>> printed_decimals([8.72, 9.3, 9.0]).tolist()
+    [2, 2, 2]
     """
-    own = np.sort(_decimals(values))[::-1]
-    usual = int(own[(len(own) - 1) // 4]) if len(own) else 0
-    return lambda more: np.maximum(_decimals(more), usual)
+    distinct, places = np.unique(np.asarray(values, dtype=float), return_inverse=True)
+    exponents = [Decimal(repr(value)).normalize().as_tuple().exponent for value in distinct.tolist()]
+    own = np.array([max(0, -int(exponent)) for exponent in exponents], dtype=np.int64)[places]
+    return np.maximum(own, np.sort(own)[::-1][(len(own) - 1) // 4]) if len(own) else own
 
 
 def what_does_not_follow(
     metric: str, ratings: Ratings, wanted: list[str],
-    checked: Callable[[Floats, Floats, NDArray[np.object_]], dict[str, Any]], method: str, nothing: str,
+    checked: Callable[[Floats, Floats, NDArray[np.object_]], dict[str, Any]], nothing: str, method: str,
 ) -> Estimates:  # fmt: skip
     """Share of the replies with all criteria `wanted` in which the last does not follow from the others, by judge and
     factor level. `checked` makes the detail, `wrong` among it, of the last (n,), the others (n, k) and targets (n,);
@@ -76,16 +77,16 @@ def what_does_not_follow(
 
     def share(replies: pd.DataFrame) -> Estimate:
         complete = replies.dropna(subset=wanted)
-        n, excluded = len(complete), len(replies) - len(complete)
+        n = len(complete)
         about: dict[str, Any] = {
-            "n_excluded": excluded, "over": "calls", "unit": "share", "span": 1.0, "method": method
+            "n": n, "n_excluded": len(replies) - n, "over": "calls", "unit": "share", "span": 1.0, "method": method
         }  # fmt: skip
         if not n:
             return undefined(metric, nothing, **about)
         scores = complete[wanted].to_numpy(dtype=float)
         detail = checked(scores[:, -1], scores[:, :-1], complete["target"].astype(str).to_numpy())
         bad = detail["wrong"]
-        return estimated(metric, bad / n, Binomial(bad, n), n=n, detail=detail, **about)
+        return estimated(metric, bad / n, Binomial(bad, n), detail=detail, **about)
 
     return of_replies(ratings, wanted, share)
 
@@ -114,7 +115,7 @@ def of_replies(ratings: Ratings, criteria: Sequence[str], compute: Callable[[pd.
 def _slips(totals: Floats, parts: Floats, targets: NDArray[np.object_]) -> dict[str, Any]:
     """Of the wrong replies of each target: mean totals reported and computed, and how far apart."""
     computed, decimals = parts.mean(axis=1), printed_decimals(totals)
-    off = np.abs(totals - computed) > half_units(decimals(totals)) + EPSILON
+    off = np.abs(totals - computed) > half_unit(decimals) + EPSILON
     offenders = []
     for target in dict.fromkeys(targets[off]):
         wrong = off & (targets == target)
@@ -126,19 +127,7 @@ def _slips(totals: Floats, parts: Floats, targets: NDArray[np.object_]) -> dict[
             "mean_difference": number(math.fsum(apart) / count),
             "largest_difference": number(apart[np.abs(apart).argmax()]),
         })  # fmt: skip
-    return {"wrong": int(off.sum()), "decimals": int(decimals([0.0])[0]), "offenders": offenders}
-
-
-def half_units(decimals: NDArray[np.int64]) -> Floats:
-    """Half a unit of each last printed decimal."""
-    return np.array([half_unit(int(d)) for d in decimals], dtype=float)
-
-
-def _decimals(values: ArrayLike) -> NDArray[np.int64]:
-    """Decimals of the shortest decimal form: 8.72 has 2, 9.3 has 1, 9.0 has 0."""
-    distinct, places = np.unique(np.asarray(values, dtype=float), return_inverse=True)
-    exponents = [Decimal(repr(float(value))).normalize().as_tuple().exponent for value in distinct]
-    return np.array([max(0, -int(exponent)) for exponent in exponents], dtype=np.int64)[places]
+    return {"wrong": int(off.sum()), "decimals": int(decimals.min()), "offenders": offenders}
 
 
 # --------------------------------------------------------------------------- means and SDs that can be
@@ -158,9 +147,9 @@ EPSILON = 1e-9
 """Slack for binary rounding, far below half a unit of any printed decimal."""
 
 
-def half_unit(decimals: int) -> float:
-    """Half a unit of the last printed decimal: 0.05 for 8.7, 0.005 for 8.72."""
-    return 0.5 * 10.0**-decimals
+def half_unit(decimals: ArrayLike) -> Floats:
+    """Half a unit of the last of so many printed decimals, or of each: 0.05 for 8.7, 0.005 for 8.72."""
+    return np.asarray(0.5 * 10.0 ** -np.asarray(decimals, dtype=float))
 
 
 def mean_attainable(mean: float, n: int, step: float = 1.0, decimals: int = 1) -> bool:
@@ -170,16 +159,9 @@ def mean_attainable(mean: float, n: int, step: float = 1.0, decimals: int = 1) -
 
 
 def sd_attainable(
-    mean: float,
-    sd: float,
-    n: int,
-    minimum: float,
-    maximum: float,
-    step: float = 1.0,
-    decimals: int = 2,
-    ddof: int = 1,
+    mean: float, sd: float, n: int, minimum: float, maximum: float, step: float = 1.0, decimals: int = 2, ddof: int = 1,
     mean_decimals: int = 1,
-) -> bool:
+) -> bool:  # fmt: skip
     """Can n scores on the grid have both this mean and this SD? `decimals` are those the SD was printed with.
 
     ddof = 1 is the sample SD, 0 the population SD. The grid must hold whole steps from minimum to maximum.
@@ -190,7 +172,7 @@ def sd_attainable(
     first, last = minimum / step, maximum / step
     if abs(last - first - round(last - first)) > EPSILON or last < first:
         raise RecuseError(f"{minimum:g} to {maximum:g} is not a whole number of steps of {step:g}")
-    width, tolerance = round(last - first), half_unit(decimals) + EPSILON
+    width, tolerance = round(last - first), float(half_unit(decimals)) + EPSILON
     reachable = _square_sums(n, width)
     for s in _sums(mean - minimum, n, step, mean_decimals):
         if not 0 <= s <= n * width:
@@ -205,7 +187,7 @@ def sd_attainable(
 
 def _sums(mean: float, n: int, step: float, decimals: int) -> range:
     """Whole S with |S step / n - mean| within half a unit."""
-    low, high = ((mean + side * (half_unit(decimals) + EPSILON)) * n / step for side in (-1, 1))
+    low, high = ((mean + side * (float(half_unit(decimals)) + EPSILON)) * n / step for side in (-1, 1))
     return range(math.ceil(low), math.floor(high) + 1)
 
 

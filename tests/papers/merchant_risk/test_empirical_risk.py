@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.papers.merchant_risk.empirical_risk import RiskWeightsError, risk_score
+from recuse.papers.merchant_risk.empirical_risk import risk_score
+from recuse.schema import RecuseError
 
 WEIGHTS = {
     "fraud": {"any_of": ["is_fraud"], "count": 0.3, "amount": 0.2},
@@ -125,10 +126,10 @@ BAD: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("weights", "message"), BAD)
 def test_weights_that_define_no_score(weights: dict[str, Any], message: str) -> None:
-    with pytest.raises(RiskWeightsError, match=message):
+    with pytest.raises(RecuseError, match=message):
         risk_score(random_payments(0), weights, category="mcc")
 
 
 def test_an_empty_table() -> None:
-    with pytest.raises(RiskWeightsError, match="at least one payment"):
+    with pytest.raises(RecuseError, match="at least one payment"):
         risk_score(random_payments(0).iloc[:0], WEIGHTS, category="mcc")

@@ -150,10 +150,11 @@ def test_people_are_not_asked_for_their_arithmetic(replies):
 
 def test_printed_decimals():
     """The own shortest form, or what a quarter of the judge's numbers need."""
-    assert printed_decimals([8.72, 9.3, 9.0])([8.72, 9.3, 9.0]).tolist() == [2, 2, 2]
-    assert printed_decimals([9.3, 9.0, 8.5, 8.1, 8.725])([8.725, 9.0]).tolist() == [3, 1]
-    assert printed_decimals([])([8.5]).tolist() == [1]
-    assert printed_decimals([1e-7])([1e-7]).tolist() == [7]
+    assert printed_decimals([8.72, 9.3, 9.0]).tolist() == [2, 2, 2]
+    assert printed_decimals([9.3, 9.0, 8.5, 8.1, 8.725]).tolist() == [1, 1, 1, 1, 3]
+    assert printed_decimals([8.5]).tolist() == [1]
+    assert printed_decimals([]).tolist() == []
+    assert printed_decimals([1e-7]).tolist() == [7]
 
 
 def test_unusable_replies_are_left_out(replies):
