@@ -20,7 +20,8 @@ from recuse.ratings.array import array_of, judges_array
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.coefficient import Coefficient, Form, ratio
-from recuse.statistics.agreement.correlation import spearman
+from recuse.statistics.agreement.correlation import pearson_of_sums, spearman
+from recuse.statistics.agreement.icc import icc, squares_of_pairs
 
 Level = Callable[[Floats], Floats]
 """From sums (..., targets, 6) to agreement: one of the functions below."""
@@ -49,11 +50,10 @@ def coefficient_from(
 ) -> Coefficient:
     """The same of any function of the sums (B, ...) over shares (items, ...), with `why` it is undefined."""
     items, *inner = shares.shape
-
-    def of_all(sums: Floats) -> Floats:
-        return of(sums.reshape(-1, *inner))
-
-    return Coefficient(shares.reshape(items, -1), of_all, lambda sums: why(sums.reshape(inner)), form)
+    return Coefficient(
+        shares.reshape(items, -1), lambda sums: of(sums.reshape(-1, *inner)), lambda sums: why(sums.reshape(inner)),
+        form,
+    )  # fmt: skip
 
 
 def estimate_of(
@@ -77,8 +77,8 @@ def units_of(array: RatingArray, clusters: str) -> dict[str, Any]:
 
 
 def common_items(shares: Floats) -> int:
-    """How many items two judges have in common."""
-    return int((shares[..., 0] > 0).any(axis=(1, 2)).sum())
+    """How many items two judges have in common, of shares (items, ..., 6)."""
+    return int((shares[..., 0] > 0).any(axis=tuple(range(1, shares.ndim - 1))).sum())
 
 
 def lost_texts(array: RatingArray, judges: int | slice = slice(None)) -> int:
@@ -116,32 +116,19 @@ def pair_shares(own: Floats, others: Floats, centre: float) -> Floats:
     there = np.isfinite(x) & np.isfinite(y)
     x, y = (np.where(there, side, 0.0) for side in np.broadcast_arrays(x, y))
     stacked = np.stack([there.astype(float), x, y, x * x, y * y, x * y], axis=-1)
-    shares: Floats = np.moveaxis(stacked, 1, 0)
-    return shares
+    return np.asarray(np.moveaxis(stacked, 1, 0))
 
 
 def sample_agreement(sums: Floats, fewest: int = FEWEST_ITEMS) -> Floats:
     """Pearson's r over items of every pair and target, (...); NaN with fewer than so many items, and where a judge
     gives every text the same."""
-    n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
-    below = np.sqrt(_spread(n, x, xx)) * np.sqrt(_spread(n, y, yy))
-    return np.where(n > fewest - 0.5, np.clip(ratio(n * xy - x * y, below), -1.0, 1.0), np.nan)
+    return np.where(sums[..., 0] > fewest - 0.5, pearson_of_sums(sums), np.nan)
 
 
 def absolute_agreement(sums: Floats) -> Floats:
-    """ICC(2,1) of every pair and target, (...): with d = x - y and s = x + y,
-
-        (MSR - MSE) / (MSR + MSE + 2 (MSC - MSE) / n)
-        MSR = SS(s) / 2 (n - 1)      MSE = SS(d) / 2 (n - 1)      MSC = n mean(d)^2 / 2
-
-    NaN with fewer than `FEWEST_ITEMS` items, and where nothing varies. Shrout and Fleiss (1979), two raters."""
-    n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
-    enough = n >= FEWEST_ITEMS
-    count = np.where(enough, n, 2.0)
-    items = _spread(count, x + y, xx + yy + 2 * xy) / count / 2 / (count - 1)
-    rest = _spread(count, x - y, xx + yy - 2 * xy) / count / 2 / (count - 1)
-    raters = (x - y) ** 2 / count / 2
-    return np.where(enough, ratio(items - rest, items + rest + 2 * (raters - rest) / count), np.nan)
+    """ICC(2,1) of every pair and target, (...); NaN with fewer than `FEWEST_ITEMS` items, and where nothing varies.
+    Shrout and Fleiss (1979), two raters."""
+    return np.where(sums[..., 0] >= FEWEST_ITEMS, icc(squares_of_pairs(sums)), np.nan)
 
 
 def model_agreement(sums: Floats) -> Floats:
@@ -190,19 +177,11 @@ def mean_known(values: Floats) -> Floats:
     return values
 
 
-def _spread(n: Floats, total: Floats, squares: Floats) -> Floats:
-    """n times the sum of squares about the mean, 0 where that is rounding."""
-    spread = n * squares - total**2
-    return np.where(spread > 1e-11 * np.maximum(n * squares, 1e-300), spread, 0.0)
-
-
 def _covariance(a: Floats, b: Floats) -> Floats:
-    """Over targets, per pair: (pairs, targets) to (pairs,)."""
-    known = np.isfinite(a) & np.isfinite(b)
-    n = known.sum(axis=-1)
-    a, b = (np.where(known, side, 0.0) for side in (a, b))
-    shared = (a * b).sum(axis=-1) - a.sum(axis=-1) * b.sum(axis=-1) / np.maximum(n, 1)
-    return np.where(n > 1, shared / np.maximum(n - 1, 1), np.nan)
+    """Over targets, per pair: (pairs, targets), NaN at the same places, to (pairs,)."""
+    product = (a - mean_of(a, axis=-1)[:, None]) * (b - mean_of(b, axis=-1)[:, None])
+    n = np.isfinite(product).sum(axis=-1)
+    return np.where(n > 1, mean_of(product, axis=-1) * n / np.maximum(n - 1, 1), np.nan)
 
 
 # --------------------------------------------------------------------------- single texts of several criteria
@@ -210,9 +189,6 @@ def _covariance(a: Floats, b: Floats) -> Floats:
 # averaged, each text has one number per judge, and what criteria disagree on cancels. "Beyond the illusion of
 # consensus" (paper 002, sec. 2.1) uses the first across temperatures and the second per model, and compares one with
 # the other.
-
-
-METHOD = "mean over pairs of judges and targets; jackknife over items, t"
 
 
 @measure(
@@ -272,5 +248,7 @@ def _of_shared_texts(metric: str, array: RatingArray, means: Floats, judge: int,
     shares = sum(each[1:], start=each[0])
     why = "" if len(array.raters) > 1 else "no other judge to agree with"
     coefficient = coefficient_from(shares, lambda sums: mean_known(sample_agreement(sums)), lambda sums: why)
-    n = int((shares[..., 0] > 0).any(axis=1).sum())
-    return estimate_of(metric, coefficient, array, clusters, n=n, method=METHOD, detail={"criteria": len(means)})
+    return estimate_of(
+        metric, coefficient, array, clusters, n=int((shares[..., 0] > 0).any(axis=1).sum()),
+        detail={"criteria": len(means)}, method="mean over pairs of judges and targets; jackknife over items, t",
+    )  # fmt: skip

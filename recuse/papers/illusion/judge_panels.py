@@ -13,6 +13,7 @@ from recuse.metrics.measure import in_array, measure, per_part
 from recuse.papers.illusion.judge_pairs import (
     all_pairs,
     coefficient_from,
+    common_items,
     estimate_of,
     mean_known,
     sample_agreement,
@@ -28,7 +29,6 @@ from recuse.schema.factors import TEMPERATURE
 from recuse.statistics.agreement.correlation import spearman
 from recuse.statistics.distributions import FisherZ
 
-METHOD = "Spearman's rho over targets, Bonett and Wright's interval"
 FEWEST = 5
 FEW = 20
 """Targets up to which the t approximation is not good enough, so that p comes from permutations."""
@@ -62,27 +62,26 @@ def correlation_with_quality(quality: Floats, agreement: Floats, targets: tuple[
     a published table allows. Arrays of shape (targets,)."""
     known = np.isfinite(quality) & np.isfinite(agreement)
     n = int(known.sum())
-    facts: dict[str, Any] = {"n": n, "n_excluded": len(known) - n, "n_clusters": n, "method": METHOD,
-                             "over": "clusters", "clusters": "targets"}  # fmt: skip
+    facts: dict[str, Any] = {
+        "n": n, "n_excluded": len(known) - n, "n_clusters": n, "over": "clusters", "clusters": "targets",
+        "method": "Spearman's rho over targets, Bonett and Wright's interval",
+    }  # fmt: skip
     if n < FEWEST:
         return undefined("quality_agreement", f"it needs {FEWEST} targets; there are {n}", **facts)
     x, y = np.round(quality[known], 10), np.round(agreement[known], 10)
     rho = float(spearman(x, y))
     if not np.isfinite(rho):
         return undefined("quality_agreement", "all targets have one and the same figure", **facts)
+    each = {targets[k]: [number(float(quality[k])), number(float(agreement[k]))] for k in np.flatnonzero(known)}
     detail = {
         "pearson": number(float(np.corrcoef(x, y)[0, 1])), "kendall": number(float(kendall(x, y))),
         "p_permutation": number(spearman_test(x, y).p) if n <= FEW else None, "p_t": number(spearman_t(rho, n)),
-        "targets": {
-            targets[k]: [number(float(quality[k])), number(float(agreement[k]))] for k in np.flatnonzero(known)
-        },
+        "targets": each,
     }  # fmt: skip
     return estimated("quality_agreement", rho, FisherZ(rho, n), detail=detail, **facts)
 
 
 # --------------------------------------------------------------------------- agreement by temperature
-
-METHOD_AGREEMENT_CHANGE = "least squares over levels of the mean r over pairs and targets; jackknife over items, t"
 
 
 @measure(
@@ -110,7 +109,8 @@ def agreement_change(ratings: Ratings, factor: str = TEMPERATURE) -> Estimates:
 
 
 def _estimate(arrays: dict[str, RatingArray], clusters: str) -> Estimate:
-    metric, method = "agreement_change", METHOD_AGREEMENT_CHANGE
+    metric = "agreement_change"
+    method = "least squares over levels of the mean r over pairs and targets; jackknife over items, t"
     try:
         levels = sorted(arrays, key=float)
     except ValueError:
@@ -123,28 +123,20 @@ def _estimate(arrays: dict[str, RatingArray], clusters: str) -> Estimate:
 
     def by_level(sums: Floats) -> Floats:
         """(B, levels, pairs, targets, 6) to (B, levels)."""
-        each = [mean_known(sample_agreement(sums[:, k])) for k in range(len(levels))]
-        return np.stack(each, axis=1)
-
-    def changed(sums: Floats) -> Floats:
-        change: Floats = by_level(sums) @ weights
-        return change
+        return np.stack([mean_known(sample_agreement(sums[:, k])) for k in range(len(levels))], axis=1)
 
     def of_levels(value: float) -> dict[str, Any]:
         each = by_level(shares.sum(axis=0)[None])[0]
         return {"levels": [[level, number(float(r))] for level, r in zip(levels, each, strict=True)]}
 
-    n = int((shares[..., 0] > 0).any(axis=(1, 2, 3)).sum())
-    coefficient = coefficient_from(shares, changed, lambda sums: "", "plain")
+    first, about = arrays[levels[0]], dict[str, Any](n=common_items(shares), method=method)
+    coefficient = coefficient_from(shares, lambda sums: np.asarray(by_level(sums) @ weights), lambda sums: "", "plain")
     if coefficient.undefined:
-        units = units_of(arrays[levels[0]], clusters)
-        return undefined(metric, "agreement is undefined at some level", n=n, method=method, **units)
-    return estimate_of(metric, coefficient, arrays[levels[0]], clusters, of_levels, n=n, method=method)
+        return undefined(metric, "agreement is undefined at some level", **about, **units_of(first, clusters))
+    return estimate_of(metric, coefficient, first, clusters, of_levels, **about)
 
 
 # --------------------------------------------------------------------------- how many independent judges a panel is
-
-METHOD_EFFECTIVE_JUDGES = "k / (1 + (k - 1) r), r the mean correlation of errors; jackknife over items, t"
 
 
 @measure(
@@ -165,42 +157,30 @@ def effective_judges(ratings: Ratings) -> Estimates:
     >>> round(estimate.value, 4), estimate.detail["of"]
     (1.0, 'scores')
     """
-    estimates = {
-        names: _estimate_of_effective_judges(judges_array(part), part, ratings) for names, part in ratings.each()
-    }
+    estimates = {names: _worth(judges_array(part), part, ratings) for names, part in ratings.each()}
     return Estimates(ratings.within(), estimates)
 
 
-def _estimate_of_effective_judges(array: RatingArray, part: Ratings, ratings: Ratings) -> Estimate:
-    people = _people(array, part, ratings)
-    known = bool(np.isfinite(people).any())
+def _worth(array: RatingArray, part: Ratings, ratings: Ratings) -> Estimate:
+    people: Floats = np.full((len(array.items), len(array.targets)), np.nan)  # their mean, or the right answer
+    if ratings.persons:
+        cells, held = part.cells(), against_truth(ratings)
+        rows = among(cells.item_names, cells.items, array.items)
+        columns = among(cells.target_names, cells.targets, array.targets)
+        people[rows, columns] = people_on(against_truth(ratings, part), cells, held).mean
+    known, count = bool(np.isfinite(people).any()), len(array.raters)
     shares = all_pairs(array.means - people if known else array.means)
-    count = len(array.raters)
 
     def worth(sums: Floats) -> Floats:
-        worth: Floats = count / (1 + (count - 1) * mean_known(sample_agreement(sums)))
-        return worth
+        return np.asarray(count / (1 + (count - 1) * mean_known(sample_agreement(sums))))
 
     def of_value(value: float) -> dict[str, Any]:
         together = number((count / value - 1) / (count - 1))
         return {"of": "errors" if known else "scores", "judges": count, "correlation": together}
 
-    coefficient = coefficient_from(
-        shares, worth, lambda sums: "" if count > 1 else "one judge is worth one judge", "plain"
-    )
-    n = int((shares[..., 0] > 0).any(axis=(1, 2)).sum()) if count > 1 else 0
+    why = "" if count > 1 else "one judge is worth one judge"
+    coefficient = coefficient_from(shares, worth, lambda sums: why, "plain")
     return estimate_of(
-        "effective_judges", coefficient, array, part.clusters, of_value, n=n, method=METHOD_EFFECTIVE_JUDGES
-    )
-
-
-def _people(array: RatingArray, part: Ratings, ratings: Ratings) -> Floats:
-    """People's mean, or the right answer, of every text, (items, targets); NaN where nobody rated it one by one."""
-    people: Floats = np.full((len(array.items), len(array.targets)), np.nan)
-    if not ratings.persons:
-        return people
-    cells = part.cells()
-    rows = among(cells.item_names, cells.items, array.items)
-    columns = among(cells.target_names, cells.targets, array.targets)
-    people[rows, columns] = people_on(against_truth(ratings, part), cells, against_truth(ratings)).mean
-    return people
+        "effective_judges", coefficient, array, part.clusters, of_value, n=common_items(shares),
+        method="k / (1 + (k - 1) r), r the mean correlation of errors; jackknife over items, t",
+    )  # fmt: skip

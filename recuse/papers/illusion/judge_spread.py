@@ -55,28 +55,20 @@ def wide_spread(part: Ratings) -> Estimate:
     wide = [apart > np.round(points / 9 * span, 10) for points in POINTS]
     items = np.repeat(np.array(array.clusters), len(array.targets))[complete]
     texts = np.flatnonzero(complete)
-    first = np.lexsort((texts, -apart))[:MOST_LISTED]
     widest = []
-    for k in first:
-        item, target = divmod(int(texts[k]), len(array.targets))
-        scores = {judge: number(float(means[j, texts[k]])) for j, judge in enumerate(array.raters)}
+    for text in texts[np.lexsort((texts, -apart))[:MOST_LISTED]].tolist():
+        item, target = divmod(text, len(array.targets))
+        scores = {judge: number(score) for judge, score in zip(array.raters, means[:, text], strict=True)}
         widest.append({"item": array.items[item], "target": array.targets[target], "scores": scores})
+    # two judges, their mean difference and mean absolute difference (Bland and Altman's bias, and its size)
+    pairs = ((a, b, means[a, complete] - means[b, complete]) for a, b in combinations(range(len(array.raters)), 2))
     detail = {
         "above": {f"{points}/9": number(float(hits.mean())) for points, hits in zip(POINTS, wide, strict=True)},
         "mean": number(float(apart.mean())), "median": number(float(np.median(apart))),
-        "pairs": _pairs(array, means[:, complete]), "widest": widest,
+        "pairs": [[array.raters[a], array.raters[b], number(d.mean()), number(np.abs(d).mean())] for a, b, d in pairs],
+        "widest": widest,
     }  # fmt: skip
-    distribution = clustered_share(wide[0], items)
-    return estimated("wide_spread", float(wide[0].mean()), distribution, detail=detail, **facts)
-
-
-def _pairs(array: RatingArray, means: Floats) -> list[list[Any]]:
-    """Judge, judge, mean difference and mean absolute difference (Bland and Altman's bias, and its size)."""
-    pairs = [(a, b, means[a] - means[b]) for a, b in combinations(range(len(array.raters)), 2)]
-    return [
-        [array.raters[a], array.raters[b], number(float(d.mean())), number(float(np.abs(d).mean()))]
-        for a, b, d in pairs
-    ]
+    return estimated("wide_spread", float(wide[0].mean()), clustered_share(wide[0], items), detail=detail, **facts)
 
 
 @measure(
@@ -110,9 +102,15 @@ def _use(array: RatingArray, judge: int, clusters: str) -> Estimate:
     x = np.where(complete, means - shift, 0.0).T  # texts x judges
     items = np.repeat(np.arange(len(array.items)), len(array.targets))
     shares = np.column_stack([complete.astype(float), x, x**2])
-    coefficient = Coefficient(
-        shares, lambda sums: _ratio_of_sds(sums, judge, count), lambda sums: _why(sums, count), "plain"
-    )
+
+    def ratio_of_sds(sums: Floats) -> Floats:
+        n, total, squares = sums[:, :1], sums[:, 1 : count + 1], sums[:, count + 1 :]
+        sd = np.sqrt(np.maximum(n * squares - total**2, 0.0))
+        return ratio(sd[:, judge], (sd.sum(axis=1) - sd[:, judge]) / max(count - 1, 1))
+
+    few = "fewer than two texts have a score of every judge" if complete.sum() < 2 else ""
+    why = few if count > 1 else "no other judge to compare with"
+    coefficient = Coefficient(shares, ratio_of_sds, lambda sums: why, "plain")
     facts: dict[str, Any] = {
         "n": int(complete.sum()), "method": "ratio of SDs, jackknife over items, t",
         **units_of(array, clusters),
@@ -138,16 +136,3 @@ def _use(array: RatingArray, judge: int, clusters: str) -> Estimate:
     groups = np.array(array.clusters)[items]
     detail = shape | {"slip": slip}
     return estimated("scale_use", coefficient.value, coefficient.jackknife(groups), detail=detail, **facts)
-
-
-def _ratio_of_sds(sums: Floats, judge: int, count: int) -> Floats:
-    n, total, squares = sums[:, :1], sums[:, 1 : count + 1], sums[:, count + 1 :]
-    sd = np.sqrt(np.maximum(n * squares - total**2, 0.0))
-    others = (sd.sum(axis=1) - sd[:, judge]) / max(count - 1, 1)
-    return ratio(sd[:, judge], others)
-
-
-def _why(sums: Floats, count: int) -> str:
-    if count < 2:
-        return "no other judge to compare with"
-    return "fewer than two texts have a score of every judge" if sums[0] < 2 else ""

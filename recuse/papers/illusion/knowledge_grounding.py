@@ -133,7 +133,7 @@ def domain_selectivity(ratings: Ratings) -> Estimates:
 
 
 def _delta(metric: str, cells: RubricCells, averaging: Averaging, detail: dict[str, Any]) -> Estimate:
-    r = cells.pairs().r() if len(cells.items) else np.full((2, 1), np.nan)
+    r = cells.pairs.r() if len(cells.items) else np.full((2, 1), np.nan)
     both = {name: number(float(value)) for name, value in zip(("base", "grounded"), mean_correlation(r), strict=True)}
     detail = {**both, "fisher": number(float(change(r, "fisher"))), "pairs": r.shape[1], **detail}
     return jackknifed(metric, cells, lambda r: change(r, averaging), reach=2.0, unit="", detail=detail)
@@ -146,8 +146,7 @@ def _cells_detail(cells: RubricCells, looks: int) -> dict[str, Any]:
     parts = [(target, cells.only(cells.targets == target)) for target in dict.fromkeys(cells.targets)]
     usable = [np.isfinite(part.scores).all(axis=(0, 1)).sum() for _, part in parts]
     for target, part in parts if len(parts) > 1 and min(usable) >= CELL_ITEMS else [("", cells)]:
-        pairs = part.pairs()
-        for name, n, base, grounded in zip(cells.pair_names(), pairs.texts, *pairs.r(), strict=True):
+        for name, n, base, grounded in zip(cells.pair_names, part.pairs.texts, *part.pairs.r(), strict=True):
             values = {"base": number(base), "grounded": number(grounded), "delta": number(grounded - base)}
             rows.append({"pair": name, "target": target, "n": int(n), **values})
     test = Paired.of([math.nan if row["delta"] is None else row["delta"] for row in rows])
@@ -170,9 +169,8 @@ def _groups(ratings: Ratings, cells: RubricCells, column: str) -> NDArray[Any]:
 
 
 def _selectivity(cells: RubricCells, groups: NDArray[Any]) -> Estimate:
-    pairs = cells.pairs()
     facts: dict[str, Any] = {
-        **cells.facts(pairs), "seed": SEED,
+        **cells.facts(), "seed": SEED,
         "method": f"{JACKKNIFE.format(units=cells.called).split(',')[0]}; domains dealt to {cells.called} at random",
     }  # fmt: skip
     domains = list(dict.fromkeys(groups[groups != ""]))
@@ -181,26 +179,23 @@ def _selectivity(cells: RubricCells, groups: NDArray[Any]) -> Estimate:
     known = groups != ""  # a target need not have a text on every item
     codes = np.full(len(set(cells.units)), -1)
     codes[codes_of(cells.units)[known]] = [domains.index(group) for group in groups[known]]
-    deltas = _delta_per_domain(pairs, codes[None, :], len(domains))[0]
+    deltas = _delta_per_domain(cells.pairs, codes[None, :], len(domains))[0]
     spread = float(np.std(deltas, ddof=1))
     if not math.isfinite(spread):
         return undefined("domain_selectivity", "delta-K is undefined in one of the domains", **facts)
     rng = generator(SEED, "domain_selectivity", *cells.sources)
     dealt = rng.permuted(np.broadcast_to(codes, (DRAWS, len(codes))), axis=1)
-    spreads = np.std(_delta_per_domain(pairs, dealt, len(domains)), axis=1, ddof=1)
+    spreads = np.std(_delta_per_domain(cells.pairs, dealt, len(domains)), axis=1, ddof=1)
     made = spreads[np.isfinite(spreads)]
     p = (1 + int(np.sum(made >= spread - 1e-12))) / (1 + len(made))
     by_domain = {name: number(value) for name, value in zip(domains, deltas, strict=True)}
-    detail = {"p": number(p), "arrangements": len(made), "by_domain": by_domain}
-    return Estimate(
-        metric="domain_selectivity", value=spread, detail=detail, note="no interval: read the p-value", **facts
-    )
+    detail, note = {"p": number(p), "arrangements": len(made), "by_domain": by_domain}, "no interval: read the p-value"
+    return Estimate(metric="domain_selectivity", value=spread, detail=detail, note=note, **facts)
 
 
 def _delta_per_domain(pairs: PairCorrelations, codes: NDArray[Any], count: int) -> Floats:
     """delta-K of each domain under each arrangement, (B, domains). `codes` (B, units)."""
-    deltas: Floats = np.stack([change(pairs.r(codes == domain)) for domain in range(count)], axis=1)
-    return deltas
+    return np.stack([change(pairs.r(codes == domain)) for domain in range(count)], axis=1)
 
 
 # --------------------------------------------------------------------------- planted flaws
@@ -231,41 +226,29 @@ def flaw_penalty(part: Ratings) -> Iterator[Named]:
     >>> flaw_penalty(example("item target score", "i p 7; i q 4; k p 6; k q 5", texts=texts)).of(judge="j").value
     -2.0
     """
-    kinds = known_of_texts(part, FLAW)
-    flaws = {item: str(kind) for (item, _), kind in kinds.items()}
-    for judge, items, differences in _twins(part):
-        yield judge, _penalty(part, differences, [flaws.get(item, "") for item in items])
-
-
-def _twins(part: Ratings) -> Iterator[tuple[str, list[str], Floats]]:
-    """Each judge with the items of twins and sound minus flawed of each, (items,), NaN where a side is missing; of
-    several texts on one side, their mean."""
-    kinds, array = known_of_texts(part, FLAWED), judges_array(part)
-    marks = np.array([[kinds.get((item, target)) for target in array.targets] for item in array.items], dtype=object)
+    flaws = {item: str(kind) for (item, _), kind in known_of_texts(part, FLAW).items()}
+    twins, array = known_of_texts(part, FLAWED), judges_array(part)
+    marks = np.array([[twins.get((item, target)) for target in array.targets] for item in array.items], dtype=object)
     twinned = (marks == "yes").any(axis=1) & (marks == "no").any(axis=1)
-    items = [item for item, both in zip(array.items, twinned, strict=True) if both]
+    kinds = np.array([flaws.get(item, "") for item in array.items], dtype=object)[twinned]
     for judge, means in zip(array.raters, array.means, strict=True):
         sound, flawed = (mean_of(np.where(marks == kind, means, np.nan)[twinned], axis=1) for kind in ("no", "yes"))
-        yield judge, items, sound - flawed
+        yield judge, _penalty(part, sound - flawed, kinds)
 
 
-def _penalty(part: Ratings, differences: Floats, flaws: list[str]) -> Estimate:
+def _penalty(part: Ratings, differences: Floats, kinds: NDArray[Any]) -> Estimate:
+    """From sound less flawed of each item of twins, (items,), NaN where a side is missing, and the kinds of flaw."""
     there = np.isfinite(differences)
-    known = differences[there]
-    scale = part.scale
+    known, kinds, scale = differences[there], kinds[there], part.scale
     facts: dict[str, Any] = {
-        "n": len(known),
-        "n_excluded": len(differences) - len(known),
-        "method": METHOD,
-        "unit": "points",
-    }
-    span = scale.maximum - scale.minimum if isinstance(scale, Numeric) else None
+        "n": len(known), "n_excluded": len(differences) - len(known), "method": METHOD, "unit": "points",
+        "span": scale.maximum - scale.minimum if isinstance(scale, Numeric) else None,
+    }  # fmt: skip
     if len(known) < 2:
-        return undefined("flaw_penalty", "fewer than two items have a usable score of both twins", span=span, **facts)
+        return undefined("flaw_penalty", "fewer than two items have a usable score of both twins", **facts)
     test = Paired.of(known)
     won = {"sound": int((known > 0).sum()), "flawed": int((known < 0).sum()), "neither": int((known == 0).sum())}
-    kinds = np.array(flaws)[there]
     by_flaw = [[kind, number(float(known[kinds == kind].mean())), int((kinds == kind).sum())]
                for kind in sorted(set(kinds) - {""})]  # fmt: skip
     detail = {**won, "dz": number(test.dz[0]), **({"by_flaw": by_flaw} if by_flaw else {})}
-    return estimated("flaw_penalty", test.mean, test.distribution, span=span, detail=detail, **facts)
+    return estimated("flaw_penalty", test.mean, test.distribution, detail=detail, **facts)

@@ -35,8 +35,6 @@ from recuse.statistics.distributions import FisherZ
 
 JACKKNIFE = "mean over pairs of judges and targets; jackknife over items, t"
 OF_TARGETS = "mean over pairs of judges; Bonett and Wright's interval of one Spearman correlation over targets"
-SIDE_BY_SIDE = "mean over pairs of judges and targets"
-NO_GAP_INTERVAL = "items and targets both vary here, and no interval that was tried holds its level"
 AVERAGED = (1, 2, 5, 10, 20, 50, 100)
 """Texts per target for which the correlation of two judges' averages is told."""
 
@@ -155,7 +153,7 @@ def resolution_gap(part: Ratings) -> Estimate:
     shares = judge_pairs.all_pairs(array.means)
     model, sample, absolute = (coefficient_of(shares, level) for level in LEVELS)
     units = judge_pairs.units_of(array, part.clusters)
-    facts: dict[str, Any] = {"n": common_items(shares), "method": SIDE_BY_SIDE, **units}
+    facts: dict[str, Any] = {"n": common_items(shares), "method": "mean over pairs of judges and targets", **units}
     if why := model.undefined or sample.undefined:
         return undefined("resolution_gap", why, **facts)
     averages = judge_pairs.agreement_of_averages(shares.sum(axis=0), AVERAGED)
@@ -171,8 +169,8 @@ def resolution_gap(part: Ratings) -> Estimate:
         "averaged": [[m, number(r)] for m, r in zip(AVERAGED, averages, strict=True)],
         "pairs_differ": _pairs_differ(shares), "judges": len(array.raters), "targets": len(array.targets),
     }  # fmt: skip
-    gap = model.value - sample.value
-    return estimated("resolution_gap", gap, NoInterval(NO_GAP_INTERVAL), detail=detail, **facts)
+    why = "items and targets both vary here, and no interval that was tried holds its level"
+    return estimated("resolution_gap", model.value - sample.value, NoInterval(why), detail=detail, **facts)
 
 
 # --------------------------------------------------------------------------- by judge
@@ -180,14 +178,20 @@ def resolution_gap(part: Ratings) -> Estimate:
 
 def _by_judge(part: Ratings, metric: str, level: Level, method: str) -> Iterator[Named]:
     array = judges_array(part)
-    pairs = _pairwise(array, level)
+    count = len(array.raters)
+    values = [level(shares_of_judge(array, place).sum(axis=0)) for place in range(count)] if count > 1 else []
+    pairs = np.full((count, count), np.nan)
+    for place, of in enumerate(values):  # averaged over targets
+        pairs[place, np.arange(count) != place] = of if of.ndim == 1 else judge_pairs.mean_known(of[:, None])
     for place, judge in enumerate(array.raters):
         shares = shares_of_judge(array, place)
         coefficient = coefficient_of(shares, level)
         facts: dict[str, Any] = {
             "n": common_items(shares), "n_excluded": judge_pairs.lost_texts(array, place), "method": method,
-            "detail": _detail(array, pairs, shares, level),
+            "detail": matrix(array.raters, array.raters, pairs, {}),
         }  # fmt: skip
+        if values and values[place].ndim == 2:  # of each target, not of their order
+            facts["detail"] |= _by_target(array, values[place])
         if level is not judge_pairs.model_agreement:
             yield judge, judge_pairs.estimate_of(metric, coefficient, array, part.clusters, **facts)
             continue
@@ -199,29 +203,15 @@ def _by_judge(part: Ratings, metric: str, level: Level, method: str) -> Iterator
             yield judge, estimated(metric, coefficient.value, FisherZ(coefficient.value, targets), **facts)
 
 
-def _pairwise(array: RatingArray, level: Level) -> Floats:
-    """The level's agreement of every two judges, averaged over targets, (J, J); NaN on the diagonal."""
-    count = len(array.raters)
-    correlations = np.full((count, count), np.nan)
-    for judge in range(count):
-        others = np.delete(np.arange(count), judge)
-        values = level(shares_of_judge(array, judge).sum(axis=0)) if len(others) else np.empty((0, 1))
-        correlations[judge, others] = values if values.ndim == 1 else judge_pairs.mean_known(values[:, None])
-    return correlations
-
-
-def _detail(array: RatingArray, pairs: Floats, shares: Floats, level: Level) -> dict[str, Any]:
-    detail = matrix(array.raters, array.raters, pairs, {})
-    values = level(shares.sum(axis=0))
-    if values.ndim == 2 and values.shape[0]:
-        known = np.isfinite(values)
-        each = judge_pairs.mean_known(np.moveaxis(values, 0, -1)[:, None])
-        with np.errstate(divide="ignore"):
-            fisher = np.tanh(judge_pairs.mean_known(np.arctanh(np.clip(values, -1 + 1e-12, 1 - 1e-12))[None])[0])
-        detail["by_target"] = {t: number(v) for t, v in zip(array.targets, each, strict=True)}
-        detail["cells"], detail["undefined_cells"] = int(known.sum()), int((~known).sum())
-        detail["fisher"] = number(float(fisher))
-    return detail
+def _by_target(array: RatingArray, values: Floats) -> dict[str, Any]:
+    """Of agreement by pair and target, (others, targets): mean per target, and over all by Fisher's z."""
+    known = np.isfinite(values)
+    each = judge_pairs.mean_known(np.moveaxis(values, 0, -1)[:, None])
+    fisher = np.tanh(judge_pairs.mean_known(np.arctanh(np.clip(values, -1 + 1e-12, 1 - 1e-12))[None])[0])
+    return {
+        "by_target": {t: number(v) for t, v in zip(array.targets, each, strict=True)},
+        "cells": int(known.sum()), "undefined_cells": int((~known).sum()), "fisher": number(float(fisher)),
+    }  # fmt: skip
 
 
 # --------------------------------------------------------------------------- the three side by side

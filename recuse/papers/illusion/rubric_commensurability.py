@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations, pairwise
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from recuse.metrics.estimates import Over, estimated, number, undefined
+from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
 from recuse.papers.illusion.judge_pairs import all_pairs, sample_agreement
 from recuse.ratings import Ratings
@@ -26,7 +27,7 @@ from recuse.ratings.pair_array import codes_of
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, Mask
 from recuse.schema.factors import LEVELS, RUBRIC
-from recuse.statistics.distributions import Side, Student
+from recuse.statistics.clusters import Bounded
 
 BASELINE = "checklist"
 GROUNDED = ("independent", "dimensions", "shared")
@@ -45,33 +46,33 @@ class RubricCells:
     items: NDArray[Any]
     targets: NDArray[Any]
     units: NDArray[Any]
-    over: Over
+    over: str
     called: str
 
+    @cached_property
     def pairs(self) -> PairCorrelations:
         """How each two judges correlate under each source, over `units`."""
         return PairCorrelations.of(self.scores, self.units)
 
+    @property
+    def pair_names(self) -> list[str]:
+        """ "a / b" for each of `pairs`, in its order."""
+        return [f"{self.judges[i]} / {self.judges[j]}" for i, j in self.pairs.pairs]
+
     def only(self, texts: Mask) -> RubricCells:
         """The same with these texts (texts,) alone."""
-        return replace(
-            self, scores=self.scores[:, :, texts], items=self.items[texts], targets=self.targets[texts],
-            units=self.units[texts],
-        )  # fmt: skip
+        kept = {name: getattr(self, name)[texts] for name in ("items", "targets", "units")}
+        return replace(self, scores=self.scores[:, :, texts], **kept)
 
-    def facts(self, pairs: PairCorrelations) -> dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
         """How many items, and clusters where they come in such, have a text that two judges scored under all sources;
         as facts of an `Estimate`."""
-        used = pairs.used[codes_of(self.units)]
+        used = self.pairs.used[codes_of(self.units)]
         both = np.isfinite(self.scores).all(axis=0).sum(axis=0) >= 2
         n = len(set(self.items[both & used]))
         if self.over == "items":
             return {"n": n, "over": "items"}
-        return {"n": n, "over": "clusters", "clusters": self.called, "n_clusters": int(pairs.used.sum())}
-
-    def pair_names(self) -> list[str]:
-        """ "a / b" for each pair of `pairs`, in its order."""
-        return [f"{self.judges[i]} / {self.judges[j]}" for i, j in self.pairs().pairs]
+        return {"n": n, "over": "clusters", "clusters": self.called, "n_clusters": int(self.pairs.used.sum())}
 
 
 def rubric_cells(ratings: Ratings, *sources: str) -> Iterator[tuple[tuple[str, ...], RubricCells]]:
@@ -80,12 +81,11 @@ def rubric_cells(ratings: Ratings, *sources: str) -> Iterator[tuple[tuple[str, .
         arrays = arrays_by_level(part, RUBRIC)
         if all(source in arrays for source in sources):
             first = arrays[sources[0]]
-            count = len(first.targets)
             scores = np.stack([arrays[source].means.reshape(len(first.raters), -1) for source in sources])
+            count = len(first.targets)
             items, units = (np.repeat(np.array(each, dtype=object), count) for each in (first.items, first.clusters))
             targets = np.tile(np.array(first.targets, dtype=object), len(first.items))
-            over: Over = "clusters" if first.clustered else "items"
-            called = part.clusters if first.clustered else "items"
+            over, called = ("clusters", part.clusters) if first.clustered else ("items", "items")
             yield names, RubricCells(sources, first.raters, scores, items, targets, units, over, called)
 
 
@@ -107,8 +107,8 @@ def jackknifed(
     interval by leaving out one unit after the other, on as many degrees of freedom less one (Efron and Tibshirani 1993,
     ch. 11), as far as the function can `reach` on either side of 0. Pairs without a correlation are left out, which the
     note says; undefined where none is left."""
-    pairs, count = cells.pairs(), math.comb(len(cells.judges), 2)
-    facts = {**cells.facts(pairs), "method": JACKKNIFE.format(units=cells.called), **more}
+    pairs, count = cells.pairs, math.comb(len(cells.judges), 2)
+    facts = {**cells.facts(), "method": JACKKNIFE.format(units=cells.called), **more}
     facts["detail"] = {**more.get("detail", {}), "texts": int(pairs.texts.max(initial=0))}
     if count == 0:
         return undefined(metric, "one judge has nobody to agree with", **facts)
@@ -121,7 +121,7 @@ def jackknifed(
     known = len(left) > 2 and bool(np.isfinite(left).all())
     spread = float(np.sum((left - left.mean()) ** 2)) if known else math.nan
     error = math.sqrt((len(left) - 1) / len(left) * spread)
-    distribution = LeavingOut(value, error, max(len(left) - 1, 1), reach=reach)
+    distribution = LeavingOut(value, error, max(len(left) - 1, 1), (-reach, reach))
     gone = count - len(pairs.pairs)
     note = f"left out: {LEFT_OUT.format(which=f'{gone} of {count} pairs')}" if gone else ""
     return estimated(metric, value, distribution, note=note, **facts)
@@ -131,25 +131,11 @@ LEFT_OUT = "{which}: fewer than three texts in common, or one score for all of t
 
 
 @dataclass(frozen=True, slots=True)
-class LeavingOut(Student):
-    """The jackknife's distribution: Student's t on one degree of freedom less than there are units, for a value that
-    cannot lie further than `reach` from 0."""
+class LeavingOut(Bounded):
+    """The jackknife's distribution; only the words differ where nothing varies."""
 
-    reach: float = field(default=math.inf, kw_only=True)
-
-    def interval(self, level: float) -> tuple[float, float]:
-        low, high = Student.interval(self, level)
-        return (low, high) if math.isnan(low) else (max(low, -self.reach), min(high, self.reach))
-
-    def p_value(self, limit: float, side: Side) -> float:
-        beyond = limit >= self.reach if side == "above" else limit <= -self.reach
-        return 1.0 if beyond else Student.p_value(self, limit, side)
-
-    @property
-    def undefined(self) -> str:
-        if math.isnan(self.se):
-            return "with one unit less there is nothing to correlate"
-        return "" if self.se > 0 else "no unit changes anything, so how far new ones would cannot be estimated"
+    UNKNOWN: ClassVar[str] = "with one unit less there is nothing to correlate"
+    CONSTANT: ClassVar[str] = "no unit changes anything, so how far new ones would cannot be estimated"
 
 
 # --------------------------------------------------------------------------- correlations of every pair of raters
@@ -207,19 +193,15 @@ def mean_correlation(r: Floats, how: Averaging = "arithmetic") -> Floats:
     there is none."""
     if not r.shape[-1]:
         return np.full(r.shape[:-1], np.nan)
-    if how == "fisher":
-        inside = np.clip(r, -1 + 1e-12, 1 - 1e-12)
-        back: Floats = np.tanh(np.arctanh(inside).mean(axis=-1))
-        return back
-    mean: Floats = r.mean(axis=-1)
-    return mean
+    if how == "arithmetic":
+        return np.asarray(r.mean(axis=-1))
+    return np.asarray(np.tanh(np.arctanh(np.clip(r, -1 + 1e-12, 1 - 1e-12)).mean(axis=-1)))
 
 
 def change(r: Floats, how: Averaging = "arithmetic") -> Floats:
     """The mean correlation under the second condition less that under the first."""
     means = mean_correlation(r, how)
-    less: Floats = means[..., 1] - means[..., 0]
-    return less
+    return np.asarray(means[..., 1] - means[..., 0])
 
 
 # --------------------------------------------------------------------------- how much of the agreement is the rubric
@@ -241,8 +223,7 @@ def agreement_by_rubric(ratings: Ratings) -> Estimates:
     """
 
     def agreement(cells: RubricCells) -> Estimate:
-        pairs = cells.pairs()
-        rows = zip(cells.pair_names(), pairs.r()[0], pairs.texts, strict=True)
+        rows = zip(cells.pair_names, cells.pairs.r()[0], cells.pairs.texts, strict=True)
         detail = {"pairs": [{"pair": pair, "r": number(r), "n": int(n)} for pair, r, n in rows]}
         return jackknifed("agreement_by_rubric", cells, lambda r: mean_correlation(r)[..., 0], reach=1.0, detail=detail)
 
@@ -267,7 +248,7 @@ def rubric_step(ratings: Ratings) -> Estimates:
     """
 
     def step(cells: RubricCells) -> Estimate:
-        detail = {"before": cells.sources[0], "pairs": len(cells.pair_names())}
+        detail = {"before": cells.sources[0], "pairs": len(cells.pair_names)}
         return jackknifed("rubric_step", cells, change, reach=2.0, detail=detail)
 
     there = [source for source in LEVELS[RUBRIC][1:] if source in ratings.levels(RUBRIC)]
@@ -297,12 +278,11 @@ def structural_share(ratings: Ratings, whole: str = "dimensions") -> Estimates:
     def share(r: Floats) -> Floats:
         means = mean_correlation(r)
         total = np.where(means[..., -1] > 0, means[..., -1], np.nan)
-        share: Floats = (means[..., 1] - means[..., 0]) / total
-        return share
+        return np.asarray((means[..., 1] - means[..., 0]) / total)
 
     estimates: dict[tuple[str, ...], Estimate] = {}
     for names, cells in rubric_cells(ratings, *sources):
-        r = mean_correlation(cells.pairs().r())
+        r = mean_correlation(cells.pairs.r())
         detail = {source: number(float(value)) for source, value in zip(sources, r, strict=True)}
         estimates[(whole, *names)] = jackknifed("structural_share", cells, share, unit="share", detail=detail)
     return Estimates(("of", *ratings.within(RUBRIC)), estimates)

@@ -16,13 +16,11 @@ from numpy.typing import ArrayLike
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
-from recuse.ratings import RatingArray, Ratings
+from recuse.ratings import Ratings
 from recuse.ratings.array import judges_array, mean_of
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats
 from recuse.statistics.distributions import Student
-
-METHOD = "share of pairs of targets from two tiers; jackknife over targets, t"
 
 
 @measure(
@@ -45,28 +43,25 @@ def tier_order(part: Ratings) -> Iterator[Named]:
     (0.75, {'base': 2.0, 'instruct': 3.0})
     """
     array = judges_array(part)
-    means = mean_of(array.means, axis=1)
-    for place, judge in enumerate(array.raters):
-        yield judge, order_of_tiers(_by_tier(array, means[place], part))
-
-
-def _by_tier(array: RatingArray, means: Floats, ratings: Ratings) -> dict[str, Floats]:
-    scores = dict(zip(array.targets, means, strict=True))
-    values = {
-        tier: np.array([scores[target] for target in targets if np.isfinite(scores.get(target, math.nan))])
-        for tier, targets in ratings.tiers.items()
-    }
-    return {tier: kept for tier, kept in values.items() if len(kept)}
+    for judge, means in zip(array.raters, mean_of(array.means, axis=1), strict=True):
+        scores = dict(zip(array.targets, means.tolist(), strict=True))
+        tiers = {
+            tier: np.array([scores[target] for target in targets if math.isfinite(scores.get(target, math.nan))])
+            for tier, targets in part.tiers.items()
+        }
+        yield judge, order_of_tiers({tier: kept for tier, kept in tiers.items() if len(kept)})
 
 
 def order_of_tiers(tiers: dict[str, Floats]) -> Estimate:
     """The estimate from mean scores by tier, the lowest tier first: what `tier_order` says of one judge, and what a
     table of published means allows."""
     targets = sum(map(len, tiers.values()))
-    facts: dict[str, Any] = {"n": targets, "n_clusters": targets, "over": "clusters", "clusters": "targets",
-                             "method": METHOD}  # fmt: skip
+    facts: dict[str, Any] = {
+        "n": targets, "n_clusters": targets, "over": "clusters", "clusters": "targets", "unit": "share",
+        "method": "share of pairs of targets from two tiers; jackknife over targets, t",
+    }  # fmt: skip
     if len(tiers) < 2:
-        return undefined("tier_order", "targets of two tiers are needed", unit="share", **facts)
+        return undefined("tier_order", "targets of two tiers are needed", **facts)
     groups = list(tiers.values())
     right, total = ordered_pairs(groups)
     lowest, highest = groups[0], groups[-1]
@@ -76,9 +71,7 @@ def order_of_tiers(tiers: dict[str, Floats]) -> Estimate:
         "between": [[low, high, *ordered_pairs([tiers[low], tiers[high]])] for low, high in combinations(tiers, 2)],
         "cohen_d": {name: number(cohen_d(lowest, highest, name)) for name in ("sample", "population", "averaged")},
     }  # fmt: skip
-    return estimated(
-        "tier_order", right / total, _distribution(groups, right / total), unit="share", detail=detail, **facts
-    )
+    return estimated("tier_order", right / total, _distribution(groups, right / total), detail=detail, **facts)
 
 
 def _distribution(groups: list[Floats], value: float) -> Student:

@@ -29,14 +29,15 @@ def pearson(x: ArrayLike, y: ArrayLike) -> Coefficient:
     >>> round(pearson([1, 2, 3], [1, 2, 4]).value, 4)
     0.982
     """
+    return Coefficient(products(x, y), pearson_of_sums, _why, "correlation")
 
-    def of(s: Floats) -> Floats:
-        n, mx, my, xx, yy, xy = s.T
-        with np.errstate(invalid="ignore"):
-            below = np.sqrt(_spread(n, mx, xx)) * np.sqrt(_spread(n, my, yy))
-        return np.clip(ratio(n * xy - mx * my, below), -1.0, 1.0)
 
-    return Coefficient(products(x, y), of, _why, "correlation")
+def pearson_of_sums(sums: Floats) -> Floats:
+    """The same from sums of `products`, (..., 6)."""
+    n, mx, my, xx, yy, xy = np.moveaxis(sums, -1, 0)
+    with np.errstate(invalid="ignore"):
+        below = np.sqrt(_spread(n, mx, xx)) * np.sqrt(_spread(n, my, yy))
+    return np.clip(ratio(n * xy - mx * my, below), -1.0, 1.0)
 
 
 def concordance(shares: Floats) -> Coefficient:
@@ -178,7 +179,7 @@ def _both(x: ArrayLike, y: ArrayLike) -> Floats:
 
 def _spread(n: Floats, total: Floats, squares: Floats) -> Floats:
     spread = n * squares - total**2
-    return np.where(spread > 1e-12 * np.maximum(n * squares, 1e-300), spread, 0.0)
+    return np.where(spread > 1e-11 * np.maximum(n * squares, 1e-300), spread, 0.0)
 
 
 def _why(s: Floats) -> str:

@@ -97,7 +97,7 @@ def icc_of_pairs(x: ArrayLike, y: ArrayLike, form: IccForm = "ICC(2,1)") -> Coef
     shares = np.column_stack([np.ones(len(a)), a, b, a * a, b * b, a * b])
 
     def of(s: Floats) -> Floats:
-        return icc(_squares_of_pairs(s), form)
+        return icc(squares_of_pairs(s), form)
 
     def why(s: Floats) -> str:
         return "" if s[0] >= 2 else f"an intraclass correlation needs two items that both rated; there are {int(s[0])}"
@@ -105,9 +105,9 @@ def icc_of_pairs(x: ArrayLike, y: ArrayLike, form: IccForm = "ICC(2,1)") -> Coef
     return Coefficient(shares, of, why, "correlation" if form[6] == "1" else "chance")
 
 
-def _squares_of_pairs(s: Floats) -> MeanSquares:
-    """Mean squares from the sums 1, x, y, x^2, y^2, xy, (B, 6)."""
-    n, x, y, xx, yy, xy = s.T
+def squares_of_pairs(s: Floats) -> MeanSquares:
+    """Mean squares from the sums 1, x, y, x^2, y^2, xy, (..., 6)."""
+    n, x, y, xx, yy, xy = np.moveaxis(s, -1, 0)
     with np.errstate(invalid="ignore", divide="ignore"):
         grand = (x + y) / (2 * n)
         total = xx + yy - 2 * n * grand**2
