@@ -15,7 +15,6 @@ from functools import wraps
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
@@ -29,8 +28,6 @@ from recuse.statistics.agreement import correlation
 from recuse.statistics.distributions import FisherZ
 
 BONETT_WRIGHT = "Spearman's rho, Bonett-Wright interval on Fisher's scale"
-ORDINAL = "levels against the rank of the true value among the model's own picks"
-STEPS = "share of level-to-level steps in which the mean true value rises"
 ALPHA = 0.05
 FEW = 50
 """Picks up to which the p-value comes from permutations."""
@@ -56,6 +53,10 @@ class Picks:
             return self.scale.options[round(level)]
         return int(level) if level == int(level) else float(level)
 
+    def facts(self, method: str, **more: Any) -> dict[str, Any]:
+        """What every estimate of these picks says of them."""
+        return {"n": len(self.items), "n_excluded": self.lost, "over": "items", "method": method, **more}
+
 
 def _models(part: Ratings, ratings: Ratings) -> Iterator[Picks]:
     if isinstance(part.scale, Nominal | ResponseSets):
@@ -63,25 +64,6 @@ def _models(part: Ratings, ratings: Ratings) -> Iterator[Picks]:
             f"the levels of criterion {part.criterion} have no order; give its scale as numbers, or as options from "
             "the lowest to the highest"
         )
-    truth = _truth(part).set_index("item")
-    rows = part.table[(part.table["criterion"] == part.criterion) & (part.table["kind"] == "judge")]
-    rows = rows.assign(item=rows["item"].astype(str), level=numbers(part, rows))
-    for model, group in rows.groupby("rater", sort=False):
-        levels = group[group["level"].notna()].groupby("item", sort=True)["level"]
-        means, medians = levels.mean(), levels.quantile(0.5, interpolation="lower")
-        picked = truth.reindex(means.index)
-        values = picked["value"].to_numpy(dtype=float)
-        known = ~np.isnan(values)
-        names = picked["name"].fillna("").astype(str)[known] if "name" in truth else [""] * int(known.sum())
-        unknown, unusable = means.index[~known], int(group["level"].isna().sum())
-        yield Picks(
-            str(model), tuple(means.index[known]), mean_level=means.to_numpy(dtype=float)[known],
-            level=medians.to_numpy(dtype=float)[known], value=values[known], unknown=tuple(unknown), names=tuple(names),
-            lost=len(unknown) + unusable, scale=part.scale,
-        )  # fmt: skip
-
-
-def _truth(part: Ratings) -> pd.DataFrame:
     truth = part.reference
     if truth is None:
         raise RecuseError("no true values: give reference=..., a table with the columns item and value")
@@ -89,10 +71,21 @@ def _truth(part: Ratings) -> pd.DataFrame:
         raise RecuseError(
             f"the reference lacks the column(s) {', '.join(missing)}; it has {', '.join(map(str, truth.columns))}"
         )
-    items = truth["item"].astype(str)
-    if items.duplicated().any():
-        raise RecuseError(f"the reference needs one row per item; {items[items.duplicated()].iloc[0]} has several")
-    return truth.assign(item=items)
+    truth = truth.assign(item=truth["item"].astype(str)).set_index("item")
+    if (twice := truth.index[truth.index.duplicated()]).size:
+        raise RecuseError(f"the reference needs one row per item; {twice[0]} has several")
+    rows = part.table[(part.table["criterion"] == part.criterion) & (part.table["kind"] == "judge")]
+    rows = rows.assign(item=rows["item"].astype(str), level=numbers(part, rows))
+    for model, group in rows.groupby("rater", sort=False):
+        levels = group[group["level"].notna()].groupby("item", sort=True)["level"]
+        means, medians = levels.mean(), levels.quantile(0.5, interpolation="lower")
+        picked = truth.reindex(means.index)
+        known = picked["value"].notna().to_numpy()
+        names = picked["name"].fillna("").astype(str)[known] if "name" in truth else [""] * int(known.sum())
+        unknown = tuple(means.index[~known])
+        mean, median, value = (of.to_numpy(dtype=float)[known] for of in (means, medians, picked["value"]))
+        lost = len(unknown) + int(group["level"].isna().sum())
+        yield Picks(str(model), tuple(means.index[known]), mean, median, value, unknown, tuple(names), lost, part.scale)
 
 
 def _per_model(function: Callable[[Picks], Estimate]) -> Callable[[Ratings], Estimates]:
@@ -129,16 +122,14 @@ def rank_correlation(p: Picks) -> Estimate:
     >>> rank_correlation(example("item score", "i 1; k 1; l 2; m 3", reference=truth)).of(judge="j").value
     1.0
     """
-    more: dict[str, Any] = {"n": len(p.items), "n_excluded": p.lost, "over": "items", "method": BONETT_WRIGHT}
     detail: dict[str, Any] = {"unknown": list(p.unknown)}
+    more = p.facts(BONETT_WRIGHT, detail=detail)
     if len(p.items) < 4:
         why = f"a rank correlation needs four picks that the data cover; there are {len(p.items)}"
-        return undefined("rank_correlation", why, detail=detail, **more)
+        return undefined("rank_correlation", why, **more)
     for what, values in (("level", p.mean_level), ("value", p.value)):
         if values.max() == values.min():
-            return undefined(
-                "rank_correlation", f"all picks have the same {what}, {values[0]:g}", detail=detail, **more
-            )
+            return undefined("rank_correlation", f"all picks have the same {what}, {values[0]:g}", **more)
     rho = float(correlation.spearman(p.mean_level, p.value))
     by_t = number(rank_tests.spearman_t(rho, len(p.items)))
     test = rank_tests.spearman_test(p.mean_level, p.value) if len(p.items) <= FEW else None
@@ -146,7 +137,7 @@ def rank_correlation(p: Picks) -> Estimate:
     detail |= {"p_permutation": by_t, "p_method": "Student's t", "p_t": by_t, **exact}
     chance = detail["p_permutation"]
     detail["beyond_chance"] = None if chance is None else chance < ALPHA
-    return estimated("rank_correlation", rho, FisherZ(rho, len(p.items)), detail=detail, **more)
+    return estimated("rank_correlation", rho, FisherZ(rho, len(p.items)), **more)
 
 
 @measure(
@@ -169,9 +160,7 @@ def misassignments(p: Picks) -> Estimate:
     >>> round(misassignments(example("item score", "i 3; k 2; l 1", reference=truth)).of(judge="j").value, 3)
     0.667
     """
-    more: dict[str, Any] = {
-        "n": len(p.items), "n_excluded": p.lost, "over": "items", "method": ORDINAL, "unit": "share"
-    }  # fmt: skip
+    more = p.facts("levels against the rank of the true value among the model's own picks", unit="share")
     if not p.items:
         return undefined("misassignments", "no pick is covered by the data", **more)
     by_value = np.lexsort((p.level, p.value))  # items ascend already, and lexsort is stable
@@ -216,29 +205,24 @@ def progression(p: Picks) -> Estimate:
     0.5
     """
     levels = sorted(set(p.level.tolist()))
-    more: dict[str, Any] = {"n": len(p.items), "n_excluded": p.lost, "over": "items", "method": STEPS, "unit": "share"}
+    more = p.facts("share of level-to-level steps in which the mean true value rises", unit="share")
     if len(levels) < 2:
         return undefined("progression", f"steps need two levels in use; there are {len(levels)}", **more)
     counts = np.array([np.sum(p.level == level) for level in levels], dtype=float)
     means = np.array([math.fsum(p.value[p.level == level].tolist()) for level in levels]) / counts
     smooth = never_falling(means, counts)
     steps = np.diff(means).round(12)
-    falls = [
-        {"from": p.called(levels[i]), "to": p.called(levels[i + 1]), "by": number(-step)}
-        for i, step in enumerate(steps)
-        if step < 0
-    ]
-    spread = float((counts * (means - np.average(means, weights=counts)) ** 2).sum())
+    sides = zip(levels, levels[1:], steps, strict=False)
+    falls = [{"from": p.called(a), "to": p.called(b), "by": number(-step)} for a, b, step in sides if step < 0]
+    centre = np.average(means, weights=counts)
+    left, spread = (float((counts * (means - fit) ** 2).sum()) for fit in (smooth, centre))
     table = [
         {"level": p.called(level), "picks": int(count), "mean_value": number(mean), "isotonic": number(fit)}
         for level, count, mean, fit in zip(levels, counts, means, smooth, strict=True)
     ]
     return Estimate(
         metric="progression", value=float(np.mean(steps > 0)), note="no interval: one set of picks per model",
-        detail={
-            "levels": table, "falls": falls,
-            "violation": number(float((counts * (means - smooth) ** 2).sum()) / spread) if spread > 0 else None,
-        }, **more,
+        detail={"levels": table, "falls": falls, "violation": number(left / spread) if spread > 0 else None}, **more,
     )  # fmt: skip
 
 

@@ -70,17 +70,12 @@ def consensus_deviation(part: Ratings) -> Estimate:
     }  # fmt: skip
     if not np.isfinite(bias).any():
         return undefined("consensus_deviation", "no text has usable scores of two judges", **about)
-    where = f"{THESE_TEXTS}; " if cells.fixed else ""
-    return Estimate(
-        metric="consensus_deviation", value=float(np.nanmean(np.abs(bias))), note=f"{where}intervals are per cell",
-        **about,
-    )  # fmt: skip
+    note = f"{THESE_TEXTS}; intervals are per cell" if cells.fixed else "intervals are per cell"
+    return Estimate(metric="consensus_deviation", value=float(np.nanmean(np.abs(bias))), note=note, **about)
 
 
-def cell_intervals(
-    cells: Cells, each: Floats, distribution: Callable[[int, Mask], Distribution]
-) -> tuple[Floats, Floats]:
-    """95 % intervals of the mean of `each` (J, U) over every target's texts, (J, T) twice, by the `distribution` of a
+def cell_intervals(cells: Cells, each: Floats, distribution: Callable[[int, Mask], Distribution]) -> Floats:
+    """95 % intervals of the mean of `each` (J, U) over every target's texts, (2, J, T), by the `distribution` of a
     judge's mean over some texts (U,); NaN where nothing is known."""
     ends = np.full((2, len(cells.judges), len(cells.target_names)), np.nan)
     for t, target in enumerate(cells.target_names):
@@ -88,7 +83,7 @@ def cell_intervals(
             texts = cells.texts_of(target) & known
             if texts.any():
                 ends[:, j, t] = distribution(j, texts).interval(0.95)
-    return ends[0], ends[1]
+    return ends
 
 
 # --------------------------------------------------------------------------- against people

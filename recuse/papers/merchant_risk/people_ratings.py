@@ -114,10 +114,9 @@ def scale_matched_offset(ratings: Ratings) -> Estimates:
         return _nothing_to_match(ratings, "people and judges rate on one scale")
     factor = (wanted[1] - wanted[0]) / (high - low)
     stretched = people.assign(mean=wanted[0] + (people["mean"] - low) * factor, sd=people["sd"] * factor)
-    matched = {}
+    given, matched = human_panel_offset(ratings), {}
     for key, e in human_panel_offset(replace(ratings, people=stretched, _memory={})).items():
-        as_given = number(human_panel_offset(ratings)[key].value)
-        scales = {"people_scale": [low, high], "judges_scale": list(wanted), "as_given": as_given}
+        scales = {"people_scale": [low, high], "judges_scale": list(wanted), "as_given": number(given[key].value)}
         matched[key] = replace(e, metric="scale_matched_offset", detail={**e.detail, **scales})
     return Estimates(ratings.within(), matched)
 
@@ -131,16 +130,16 @@ def _matrix(people: Ratings, criterion: str) -> Floats:
     """Texts x people of one criterion."""
     rows = people.table[(people.table["criterion"] == criterion) & (people.table["kind"] == PERSON)]
     rows = rows.assign(value=numbers(people.with_criterion(criterion), rows))
-    wide = rows.pivot_table(index=["item", "target"], columns="rater", values="value", sort=False)
-    return wide.to_numpy(dtype=float)
+    return rows.pivot_table("value", ["item", "target"], "rater", sort=False).to_numpy(dtype=float)
 
 
 def _reliability(values: Floats) -> Estimate:
     complete = values[:, np.isfinite(values).all(axis=0)]
     texts, people = complete.shape
+    detail: dict[str, Any] = {"people": people, "texts": texts}
     about: dict[str, Any] = {
-        "n": texts, "n_excluded": values.shape[1] - people, "over": "items",
-        "method": "ICC(2,1), F interval over texts", "detail": {"people": people, "texts": texts},
+        "n": texts, "n_excluded": values.shape[1] - people, "over": "items", "detail": detail,
+        "method": "ICC(2,1), F interval over texts",
     }  # fmt: skip
     if texts < 2 or people < 2:
         why = f"reliability needs two people and two texts; {people} people rated {texts}"
@@ -150,7 +149,7 @@ def _reliability(values: Floats) -> Estimate:
     if not np.isfinite(value):
         return undefined("people_reliability", "nothing varies", **about)
     low, high = map(float, icc_interval(squares))
-    about["detail"]["together"] = number(float(icc(squares, "ICC(2,k)")))
+    detail["together"] = number(float(icc(squares, "ICC(2,k)")))
     return Estimate(metric="people_reliability", value=value, low=low, high=high, **about)
 
 
@@ -159,6 +158,7 @@ def _reliability(values: Floats) -> Estimate:
 
 SOURCES = ("peers", "people", "data")
 PAIRWISE = "mean pairwise Spearman's rho"
+ALL_THERE_ARE = "no interval: the models are all there are, not a sample of models"
 
 
 @measure(
@@ -196,25 +196,24 @@ def three_sources(ratings: Ratings) -> Estimates:
 
 def _three_sources(figures: Mapping[str, tuple[float, float, float]]) -> Estimate:
     complete = {model: row for model, row in figures.items() if not any(map(math.isnan, row))}
+    named = {model: dict(zip(SOURCES, map(number, row), strict=True)) for model, row in complete.items()}
     more: dict[str, Any] = {
         "n": len(complete), "n_excluded": len(figures) - len(complete), "over": "items", "method": PAIRWISE
     }  # fmt: skip
     if len(complete) < 3:
-        why = f"needs three models with all three figures; there are {len(complete)}"
-        return undefined("three_sources", why, **more)
+        return undefined(
+            "three_sources", f"needs three models with all three figures; there are {len(complete)}", **more
+        )
     columns = np.array(list(complete.values())).T
-    rho = np.array([[float(correlation.spearman(a, b)) for b in columns] for a in columns])
+    rho = correlation.spearman(columns[:, None], columns[None])
     p = np.array([[rank_tests.spearman_test(a, b).p for b in columns] for a in columns])
     np.fill_diagonal(p, np.nan)
-    named = {model: dict(zip(SOURCES, map(number, row), strict=True)) for model, row in complete.items()}
     value = float(rho[np.triu_indices(3, 1)].mean())
     if math.isnan(value):
         why = "a source gives every model the same figure"
         return undefined("three_sources", why, detail={"figures": named}, **more)
-    return Estimate(
-        metric="three_sources", value=value, note="no interval: the models are all there are, not a sample of models",
-        detail=matrix(SOURCES, SOURCES, rho, {}, p=p, figures=named), **more,
-    )  # fmt: skip
+    detail = matrix(SOURCES, SOURCES, rho, {}, p=p, figures=named)
+    return Estimate(metric="three_sources", value=value, note=ALL_THERE_ARE, detail=detail, **more)
 
 
 def _figures(part: Ratings, scores: Ratings, data: Mapping[str, float]) -> dict[str, tuple[float, float, float]]:

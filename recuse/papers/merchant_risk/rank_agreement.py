@@ -31,7 +31,6 @@ from recuse.statistics.agreement.correlation import ranks
 from recuse.statistics.distributions import SEED, Student, generator, welch_satterthwaite
 from recuse.statistics.multiplicity import holm
 
-METHOD = "Kendall's W over the texts that all judges scored, ties with mean ranks"
 MANY = 50
 """Texts beyond which the p-value is Friedman's chi-square, which a permutation then no longer betters."""
 DRAWS = 9999
@@ -75,43 +74,37 @@ def _estimate(cells: Cells, seed: int, draws: int, names: tuple[str, ...]) -> Es
     common = np.isfinite(scored[ordered]).all(axis=0) & bool(ordered)
     without = [name for j, name in enumerate(cells.judges) if j not in ordered]
     texts = int(common.sum())
+    detail: dict[str, Any] = {"judges": len(ordered), "texts": texts, "without_order": without}
     about: dict[str, Any] = {
-        "n": texts, "n_excluded": int((~common).sum()), "method": METHOD, "over": "items",
-        "detail": {"judges": len(ordered), "texts": texts, "without_order": without},
+        "n": texts, "n_excluded": int((~common).sum()), "over": "items", "detail": detail,
+        "method": "Kendall's W over the texts that all judges scored, ties with mean ranks",
     }  # fmt: skip
     if len(ordered) < 2 or texts < 3:
         why = f"an order in common needs two judges and three texts; {len(ordered)} judges have an order on {texts}"
         return undefined("kendalls_w", why, **about)
     used = scored[ordered][:, common]
-    value = concordance(used)
+    value, judges = concordance(used), len(ordered)
     if math.isnan(value):
         return undefined("kendalls_w", "no judge tells these texts apart", **about)
-    p, how = _chance(used, value, generator(seed, "kendalls_w", *names), draws)
-    mean_rho = (len(ordered) * value - 1) / (len(ordered) - 1)
-    about["detail"] |= {"mean_rho": number(mean_rho), "p": number(p), "p_method": how}
+    # How often unrelated rankings agree as well
+    if texts > MANY:
+        p, how = float(special.chdtrc(texts - 1, judges * (texts - 1) * value)), "Friedman's chi-square"
+    else:
+        each = ranks(used)
+        drawn = generator(seed, "kendalls_w", *names).permuted(np.broadcast_to(each, (draws, judges, texts)), axis=2)
+        observed, spread = (((one.sum(axis=-2) - judges * (texts + 1) / 2) ** 2).sum(axis=-1) for one in (each, drawn))
+        p, how = (int((spread >= observed - 1e-9).sum()) + 1) / (draws + 1), f"{draws} random orders"
+    detail |= {"mean_rho": number((judges * value - 1) / (judges - 1)), "p": number(p), "p_method": how}
     note = "no interval: these judges on these texts"
     return Estimate(metric="kendalls_w", value=value, seed=seed, note=note, **about)
-
-
-def _chance(scores: Floats, value: float, rng: np.random.Generator, draws: int) -> tuple[float, str]:
-    """How often unrelated rankings agree as well."""
-    judges, texts = scores.shape
-    if texts > MANY:
-        return float(special.chdtrc(texts - 1, judges * (texts - 1) * value)), "Friedman's chi-square"
-    each = ranks(scores)
-    drawn = rng.permuted(np.broadcast_to(each, (draws, judges, texts)), axis=2)
-    observed, spread = (((one.sum(axis=-2) - judges * (texts + 1) / 2) ** 2).sum(axis=-1) for one in (each, drawn))
-    return (int((spread >= observed - 1e-9).sum()) + 1) / (draws + 1), f"{draws} random orders"
 
 
 # --------------------------------------------------------------------------- do people tell the targets apart
 # Merchant-risk paper, sec. 3.5 and Fig. 7, which reads "a clear performance hierarchy" off five means by 26 experts.
 # Its means and SDs put neighbours z = 0.35, 3.28, 0.78 and 1.44 apart: two groups, not five places.
-#
-# Where people are known one by one, each person's difference between two targets is paired (`paired t`); of a summary,
-# which has means, SDs and numbers alone, it is unpaired (`Welch`), and wider: what one person is strict about on both
-# targets stays in it. Holm's correction is over all pairs of targets. A group of the order ends where its best and its
-# worst are told apart.
+# Where people are known one by one, each person's difference between two targets is paired; of a summary it is unpaired
+# (Welch), and wider: what one person is strict about on both targets stays in it. A group of the order ends where its
+# best and its worst are told apart.
 
 
 PAIRED = "mean of each person's difference, paired t over people"
@@ -218,12 +211,11 @@ def _differences(views: Views, scale: Scale) -> dict[str, Estimate]:
     p = [2 * d.p_value(0.0, "above" if d.value > 0 else "below") if not d.undefined else math.nan for d, _, _ in made]
     corrected: Floats = holm(np.minimum(p, 1.0))
     estimates = {}
-    for (a, b), (distribution, n, method), one, both in zip(pairs, made, p, corrected, strict=True):
-        z = distribution.value / distribution.se if distribution.se > 0 else math.nan
+    for (a, b), (d, n, method), one, both in zip(pairs, made, p, corrected, strict=True):
+        z = d.value / d.se if d.se > 0 else math.nan
+        detail = {"z": number(z), "p": number(one), "p_holm": number(both), "told_apart": bool(both < ALPHA)}
         estimates[f"{a} - {b}"] = estimated(
-            "people_difference", distribution.value, distribution, n=n, over="items", method=method,
-            note="over people, on these targets",
-            detail={"z": number(z), "p": number(one), "p_holm": number(both), "told_apart": bool(both < ALPHA)},
+            "people_difference", d.value, d, n=n, method=method, note="over people, on these targets", detail=detail,
             **about,
         )  # fmt: skip
     return estimates

@@ -162,13 +162,25 @@ TINY = 1e-6
 """Squared points below which an error counts as this, so that no judge of a few texts takes all the weight."""
 
 
+def _with_data(part: Ratings, ratings: Ratings) -> tuple[Ratings, Compared, dict[str, float]]:
+    """With people, and with the rank correlation of each model's picks with the data, where picks and true values stand
+    beside the scores."""
+    picks = ratings.beside("picks")
+    each: dict[str, list[float]] = {}
+    for (model, *_), estimate in () if picks is None or picks.reference is None else rank_correlation(picks).items():
+        each.setdefault(model, []).append(estimate.value)
+    data = {model: float(mean_of(np.array(values), axis=0)) for model, values in each.items()}
+    return part, compared(part, ratings), data
+
+
 @measure(
     "ensemble_change", "distance of an ensemble from people, less that of a judge alone", signed=True, rank=256,
     bad="none",
     reading="Mean distance from people's mean on texts that the ensemble was not made from, less the mean of what its "
     "judges have alone.",
 )  # fmt: skip
-def ensemble_change(ratings: Ratings) -> Estimates:
+@per_subject("ensemble", _with_data)
+def ensemble_change(seen: tuple[Ratings, Compared, Mapping[str, float]]) -> Iterator[Named]:
     """Mean of |ensemble - people| less the judges' mean |score - people| over left-out texts, by ensemble and factor
     level; below 0: together they are closer.
 
@@ -183,16 +195,11 @@ def ensemble_change(ratings: Ratings) -> Estimates:
     >>> ensemble_change(example("rater kind item score", rows)).of(ensemble="mean").value
     -1.0
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    data = _data(ratings)
-    for names, part in ratings.each():
-        against = compared(part, ratings)
-        for name, weigh in ENSEMBLES.items():
-            estimates[(name, *names)] = _change_of_score_ensembles(against, weigh, part, data)
-    return Estimates(("ensemble", *ratings.within()), estimates)
+    part, against, data = seen
+    return ((name, _together(against, weigh, part, data)) for name, weigh in ENSEMBLES.items())
 
 
-def _change_of_score_ensembles(against: Compared, weigh: Weigh, part: Ratings, data: Mapping[str, float]) -> Estimate:
+def _together(against: Compared, weigh: Weigh, part: Ratings, data: Mapping[str, float]) -> Estimate:
     cells, metric = against.cells, "ensemble_change"
     there = np.isfinite(against.differences).all(axis=0)
     scores, people = cells.mean[:, there], against.people.mean[there]
@@ -207,53 +214,33 @@ def _change_of_score_ensembles(against: Compared, weigh: Weigh, part: Ratings, d
 
     def combined(out: Mask) -> Floats:
         offsets, weights = weigh(scores[:, ~out], people[~out])
-        ensemble: Floats = weights / weights.sum() @ (scores[:, out] + offsets[:, None])
-        return ensemble
+        return np.asarray(weights / weights.sum() @ (scores[:, out] + offsets[:, None]))
 
     alone = np.abs(scores - people)
     closest_first = scores[np.argsort(alone.mean(axis=1))]
     order = by_content(cells.clusters[there], [*closest_first, people])
     together = np.clip(_left_out(order, combined), *cells.scale.ends)
-    weights = weigh(scores, people)[1]
-    each = np.abs(together - people) - alone.mean(axis=0)
-    distribution = clustered_mean(each, cells.clusters[there])
-    nearest = int(alone.mean(axis=1).argmin())
+    weights, far = weigh(scores, people)[1], np.abs(together - people)
+    distribution = clustered_mean(far - alone.mean(axis=0), cells.clusters[there])
+    nearest, targets = int(alone.mean(axis=1).argmin()), cells.targets[there]
+    # How the ensemble orders the targets, against people and against the data
+    places = np.unique(targets)
+    ensemble, theirs = (np.array([v[targets == t].mean() for t in places]).round(9) for v in (together, people))
+    wrote = {target: model for model, target in part.authors.items()}
+    known = np.array([data.get(wrote.get(cells.target_names[t], ""), math.nan) for t in places])
+    used = np.isfinite(known)
+    by_data = {"data_order": number(_rho(ensemble[used], known[used]))} if used.sum() > 2 else {}
     detail = {
-        "alone": number(alone.mean()), "together": number(np.abs(together - people).mean()),
+        "alone": number(alone.mean()), "together": number(far.mean()),
         "closest_alone": [cells.judges[nearest], number(alone[nearest].mean())],
-        **_orders(cells.targets[there], cells.target_names, together, people, part, data),
+        "order": number(_rho(ensemble, theirs)), **by_data,
         "weights": dict(zip(cells.judges, map(number, weights / weights.sum()), strict=True)),
     }  # fmt: skip
     return estimated(metric, distribution.value, distribution, detail=detail, **about)
 
 
-def _orders(
-    targets: NDArray[np.intp], names: tuple[str, ...], together: Floats, people: Floats, part: Ratings,
-    data: Mapping[str, float],
-) -> dict[str, float | None]:  # fmt: skip
-    """How the ensemble orders the targets, against people and against the data."""
-    places = np.unique(targets)
-    ensemble, theirs = (np.array([v[targets == t].mean() for t in places]).round(9) for v in (together, people))
-    wrote = {target: model for model, target in part.authors.items()}
-    known = np.array([data.get(wrote.get(names[t], ""), math.nan) for t in places])
-    used = np.isfinite(known)
-    orders = {"order": number(_rho(ensemble, theirs))}
-    return orders | ({"data_order": number(_rho(ensemble[used], known[used]))} if used.sum() > 2 else {})
-
-
 def _rho(a: Floats, b: Floats) -> float:
     return float(spearman(a, b)) if len(a) > 2 and min(np.ptp(a), np.ptp(b)) > 1e-9 else math.nan
-
-
-def _data(ratings: Ratings) -> dict[str, float]:
-    """Model -> the rank correlation of its picks with the data, where picks and true values stand beside the scores."""
-    picks = ratings.beside("picks")
-    if picks is None or picks.reference is None:
-        return {}
-    each: dict[str, list[float]] = {}
-    for (model, *_), estimate in rank_correlation(picks).items():
-        each.setdefault(model, []).append(estimate.value)
-    return {model: float(mean_of(np.array(values), axis=0)) for model, values in each.items()}
 
 
 def _weighted(scores: Floats, people: Floats) -> tuple[Floats, Floats]:
