@@ -6,8 +6,8 @@ import house
 
 
 def test_the_engine_keeps_its_budget() -> None:
-    assert house.lines(papers=False) <= 51_353
-    assert house.lines(papers=True) <= 66_854
+    assert house.lines(papers=False) <= 51_369
+    assert house.lines(papers=True) <= 66_873
     assert house.engine_modules() <= 259
     assert len(house.short_helpers_of_one_caller()) <= 82
 
