@@ -87,16 +87,15 @@ def _grids(group: Group) -> Table:
     """Consistency by threshold and beta, a row per judge and threshold."""
     grids = [(n, n.detail_as(Detail)) for n in group.of("consistency_over_beta") if n.detail.get("value")]
     rows = [
-        [Cell(group.label(n.who), ", ".join(filter(None, (f"tau {tau:g}", n.circumstances)))), *map(_plain, values)]
+        [
+            Cell(group.label(n.who), ", ".join(filter(None, (f"tau {tau:g}", n.circumstances)))),
+            *(Cell(fixed(value)) for value in values),
+        ]
         for n, grid in grids
         for tau, values in zip(grid["taus"], grid["value"], strict=True)
     ]
     columns = ["judge", *(f"beta {beta:g}" for beta in grids[0][1]["betas"])] if grids else []
     return Table("Texts decided alike, by threshold and beta", columns, rows)
-
-
-def _plain(value: float | None) -> Cell:
-    return Cell(fixed(value))
 
 
 def _definitions(group: Group) -> Table:
@@ -116,8 +115,10 @@ def _definitions(group: Group) -> Table:
 
 def _people(group: Group) -> Table:
     """By threshold: how many ratings settle it, and how far people's share could move."""
-    needed = {n.subject.get("threshold", ""): n for n in group.of("ratings_needed")}
-    moved = {n.subject.get("threshold", ""): n for n in group.of("prevalence_shift")}
+    needed, moved = (
+        {n.subject.get("threshold", ""): n for n in group.of(metric)}
+        for metric in ("ratings_needed", "prevalence_shift")
+    )
     rows = []
     for tau in dict.fromkeys([*needed, *moved]):
         n, shift = needed.get(tau), moved.get(tau)
@@ -151,10 +152,9 @@ def _matrices(group: Group) -> list[Table]:
     """F and F' of every rater that gave choices and sets, with their intervals."""
     tables = []
     for n in group.of("indeterminate_share"):
-        detail = n.detail_as(Detail)
+        detail, who = n.detail_as(Detail), n.subject.get("rater", "")
         if "choice" not in detail:
             continue
-        who = n.subject.get("rater", "")
         by_set = [zip(*part, strict=True) for part in (detail["choice"], detail["choice_low"], detail["choice_high"])]
         sets_behind = detail["reverse"], detail["reverse_low"], detail["reverse_high"]
         rows = [
@@ -221,18 +221,17 @@ def _chosen(group: Group) -> str:
         else f"Which judge is chosen depends on the measure: {', '.join(map(group.label, judges))}."
     )
     kept = sum(bool(n.detail["survives"]) for n in numbers)
-    always = f"{out_of(kept, len(numbers))} measures always choose the best one, whatever people's choices hide."
-    regrets = [n for n in group.of("selection_regret") if is_number(n.value)]
-    lost = {f"{n.detail.get('title', '')} {_sides(n)}": n.amount for n in regrets}
+    phrases += f" {out_of(kept, len(numbers))} measures always choose the best one, whatever people's choices hide."
+    lost = {_title(n): n.amount for n in group.of("selection_regret") if is_number(n.value)}
     most = max(lost, key=lambda name: lost[name], default="")
     if not most or lost[most] <= 0:
-        return f"{phrases} {always}"
+        return phrases
     least = min(lost.values())
     if least == lost[most]:
-        return f"{phrases} {always} At face value each loses as much consistency ({fixed(least)})."
+        return f"{phrases} At face value each loses as much consistency ({fixed(least)})."
     by = ", ".join(name for name, cost in lost.items() if cost == least)
     return (
-        f"{phrases} {always} At face value the least consistency is lost by {by} ({fixed(least)}), the most by {most} "
+        f"{phrases} At face value the least consistency is lost by {by} ({fixed(least)}), the most by {most} "
         f"({fixed(lost[most])})."
     )
 
@@ -242,9 +241,9 @@ def _choices(group: Group) -> Table:
     for n in group.of("selection_regret"):
         detail = n.detail
         judges = (group.label(str(detail[key])) if key in detail else MISSING for key in ("chosen", "best"))
-        name = f"{detail.get('title', '')} {_sides(n)}".strip() or n.subject.get("definition", "")
+        name = Cell(_title(n).strip() or n.subject.get("definition", ""))
         doubts = _percent(detail.get("right")), fixed(detail.get("regret_bias"))
-        rows.append([Cell(name), *map(Cell, judges), number_cell(n, outcome=n.state), *map(Cell, doubts)])
+        rows.append([name, *map(Cell, judges), number_cell(n, outcome=n.state), *map(Cell, doubts)])
     columns = ["measure", "chooses", "best", "consistency lost", "chance that it is right", "bias added"]
     return Table("The judge each measure chooses", columns, rows)
 
@@ -255,7 +254,7 @@ def _over_beta(group: Group) -> Table | None:
         return None
     rows = [
         [
-            Cell(f"{n.detail.get('title', '')} {_sides(n)}", "survives" if n.detail.get("survives") else "", n.state),
+            Cell(_title(n), "survives" if n.detail.get("survives") else "", n.state),
             *(
                 Cell(group.label(row["chosen"]), f"{fixed(row['consistency'])} (−{fixed(row['regret'])})")
                 for row in _rows(n)
@@ -274,9 +273,10 @@ def _rows(n: Number) -> list[Chosen]:
     return n.detail_as(Detail).get("over_beta") or []
 
 
-def _sides(n: Number) -> str:
-    name = n.subject.get("definition", "")
-    return name[name.find("(") :] if "(" in name else ""
+def _title(n: Number) -> str:
+    """The measure that chooses, and what it keeps of either side's answers."""
+    _, bracket, sides = n.subject.get("definition", "").partition("(")
+    return f"{n.detail.get('title', '')} {bracket}{sides}"
 
 
 judge_selection = Drawing(

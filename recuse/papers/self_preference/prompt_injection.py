@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TypedDict
 
 from recuse.papers.self_preference.self_preference_drawings import detail_text
-from recuse.report.drawing import Drawing, under
+from recuse.report.drawing import Drawing, Part, under
 from recuse.report.figures import Cell, DetailTable, Forest, HeatMaps, cell_matrix, magnitude_maps, number_cell
 from recuse.report.gated_number import Number, plain_name
 from recuse.report.results_model import Group
@@ -52,11 +52,10 @@ def _gives_way(group: Group) -> str:
     worst = max(known, key=lambda n: n.amount)
     if not worst.value:
         return "No attack succeeded."
-    text = f"{group.label(worst.who)} gives way most: {worst.text()} of the attacks succeed."
     judges = {n.who for n in known}
     untouched = len(judges - {n.who for n in known if n.value})
-    firm = f" {out_of(untouched, len(judges))} never gave way."
-    return text + firm if untouched else text
+    firm = f" {out_of(untouched, len(judges))} never gave way." if untouched else ""
+    return f"{group.label(worst.who)} gives way most: {worst.text()} of the attacks succeed.{firm}"
 
 
 def _untested(n: Number) -> str:
@@ -64,46 +63,22 @@ def _untested(n: Number) -> str:
     outcomes = n.detail_as(AttacksDetail).get("outcomes") or {}
     lost = [f"{count(outcomes[name])} {outcome_name}" for name, outcome_name in UNTESTED.items() if outcomes.get(name)]
     lift = n.detail.get("lift")
-    if not is_number(lift):
-        return "; ".join(lost)
-    return "; ".join([f"lift {fixed(lift, signed=True)} on average", *lost])
+    return "; ".join([*([f"lift {fixed(lift, signed=True)} on average"] if is_number(lift) else []), *lost])
 
 
-def _base_line(n: Number) -> str:
-    return detail_text(n, "{} against {}", "attacks", "harmless", write=rate)
-
-
-def _map(group: Group, numbers: list[Number], factor: str, caption: str) -> HeatMaps | None:
+def _map(metric: str, factor: str, caption: str) -> Part:
     """Kinds or defences, of which there may be many, by judges."""
-    levels = list(dict.fromkeys(n.subject[factor] for n in numbers))
-    judges = list(dict.fromkeys(n.who for n in numbers))
-    attacked = [judge for judge in judges if any(is_number(n.value) for n in numbers if n.who == judge)]
-    if not attacked:
-        return None
-    percent = {(n.subject[factor], n.who): round(100 * n.value) if is_number(n.value) else None for n in numbers}
-    matrix = cell_matrix(percent, levels, attacked)
-    return magnitude_maps([(caption, matrix)], lambda name: _name(group, name), corner=f"{factor} ↓ judge →")
 
+    def part(group: Group) -> HeatMaps | None:
+        numbers = [n for n in group.of(metric) if factor in n.subject]
+        attacked = list(dict.fromkeys(n.who for n in numbers))
+        attacked = [judge for judge in attacked if any(is_number(n.value) for n in numbers if n.who == judge)]
+        percent = {(n.subject[factor], n.who): round(100 * n.value) if is_number(n.value) else None for n in numbers}
+        captioned = [(caption, cell_matrix(percent, columns=attacked))]
+        corner = f"{factor} ↓ judge →"
+        return magnitude_maps(captioned, lambda name: _name(group, name), corner=corner) if attacked else None
 
-def _classes(group: Group) -> HeatMaps | None:
-    numbers = [n for n in group.of("injection_success") if not _of_all(n)]
-    return _map(group, numbers, "class", "Share of attacks that succeed, by kind, in percent")
-
-
-def _stopped(group: Group) -> HeatMaps | None:
-    caption = "Share of the successful attacks on a judge that a defence stops, in percent"
-    return _map(group, group.of("attacks_stopped"), "defence", caption)
-
-
-_detected = DetailTable(
-    "detection_rate", "Payloads that filters find at the end of clean texts: known ones, and those held out",
-    lambda group, n: Cell(_name(group, n.subject["defence"]), plain_name(n.subject.get("payloads", ""))),
-    "filter, payloads", {"found": number_cell, "by language": lambda n: Cell(_by_language(n))},
-)  # fmt: skip
-_blocked = DetailTable(
-    "clean_blocked", "Clean texts that a defence blocks, or that the other judges' median scores otherwise",
-    lambda group, n: Cell(_name(group, n.subject["defence"])), "defence", {"blocked": number_cell},
-)  # fmt: skip
+    return part
 
 
 def _name(group: Group, name: str) -> str:
@@ -129,9 +104,22 @@ prompt_injection = Drawing(
         Forest("injection_success", "Attacks that lift the score by one or more, or win a lost choice", "succeed",
                includes=(0, 1), aside=_untested, only=_of_all),
         Forest("injection_above_harmless", "The same beyond a suffix that asks for nothing, text by text", "more often",
-               signed=True, includes=(0,), aside=_base_line, only=lambda n: is_number(n.value)),
-        _classes,
-        under("What do defences stop, and at what price?", _stopped, _blocked),
-        _detected,
+               signed=True, includes=(0,), aside=detail_text("{} against {}", "attacks", "harmless", write=rate),
+               only=lambda n: is_number(n.value)),
+        _map("injection_success", "class", "Share of attacks that succeed, by kind, in percent"),
+        under(
+            "What do defences stop, and at what price?",
+            _map("attacks_stopped", "defence",
+                 "Share of the successful attacks on a judge that a defence stops, in percent"),
+            DetailTable(
+                "clean_blocked", "Clean texts that a defence blocks, or that the other judges' median scores otherwise",
+                lambda group, n: Cell(_name(group, n.subject["defence"])), "defence", {"blocked": number_cell},
+            ),
+        ),
+        DetailTable(
+            "detection_rate", "Payloads that filters find at the end of clean texts: known ones, and those held out",
+            lambda group, n: Cell(_name(group, n.subject["defence"]), plain_name(n.subject.get("payloads", ""))),
+            "filter, payloads", {"found": number_cell, "by language": lambda n: Cell(_by_language(n))},
+        ),
     ),
 )  # fmt: skip

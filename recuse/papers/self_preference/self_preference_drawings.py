@@ -3,44 +3,15 @@ chooses between two, and when it scores them; S - R beside S - G as published; t
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Literal, TypedDict
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
 
 from recuse.report.drawing import Drawing, Part, folded, p_value, under, words
 from recuse.report.figures import Cell, Forest, HeatMaps, Table, cell_matrix, cross_table, deviation_maps
-from recuse.report.gated_number import Number, plain_name
+from recuse.report.gated_number import Number, grouped, plain_name
 from recuse.report.questions.generic import mean_scores, usable_replies
 from recuse.report.results_model import Group
 from recuse.schema.number_text import MISSING, count, decimals_for, fixed, in_words, interval, is_number, out_of
-
-# --------------------------------------------------------------------------- what its measures say besides a number
-
-
-class Span(TypedDict, total=False):
-    """A value with its interval."""
-
-    value: float | None
-    low: float | None
-    high: float | None
-
-
-class BeforeAfterDetail(TypedDict, total=False):
-    """The same number before and after something was done."""
-
-    before: Span | None
-    after: Span | None
-
-
-class ComparedDetail(TypedDict, total=False):
-    """What texts that were left out lack; what could have been found with 80 % chance, in SDs and in points."""
-
-    excluded: dict[str, int]
-    smallest_effect: float
-    smallest_difference: float | None
-
-
-# --------------------------------------------------------------------------- the drawings
-
 
 REMEDIES = {
     "poll": "mean of all judges but the reference",
@@ -70,9 +41,7 @@ def _remedies(metric: str, what: str) -> Part:
     """Judges by remedies: after, and below it the change with its interval. One table per factor level."""
 
     def part(group: Group) -> list[Table]:
-        parts: dict[str, list[Number]] = {}
-        for n in group.of(metric):
-            parts.setdefault(n.circumstances_but("mitigation"), []).append(n)
+        parts = grouped(group.of(metric), lambda n: n.circumstances_but("mitigation"))
         return [_table(group, of, f"{what}, {levels}" if levels else what) for levels, of in parts.items()]
 
     return part
@@ -104,22 +73,20 @@ def _after(n: Number | None, first: Number | None) -> Cell:
     return Cell(fixed(_at(n, "after"), signed=True), change)
 
 
-def _at(n: Number | None, when: Literal["before", "after"]) -> float | None:
-    of = n.detail_as(BeforeAfterDetail).get(when) if n else None
-    return of.get("value") if of else None
+def _at(n: Number | None, when: Literal["before", "after"]) -> Any:
+    of = n.detail.get(when) if n else None
+    return of.get("value") if isinstance(of, Mapping) else None
 
 
 def _untried(metric: str) -> Part:
     """Remedies that could not be tried on any judge, each with the reason."""
 
     def text(group: Group) -> str:
-        tried: dict[str, list[Number]] = {}
-        for n in group.of(metric):
-            tried.setdefault(n.subject.get("mitigation", ""), []).append(n)
+        by_remedy = {remedy: group.of(metric, mitigation=remedy) for remedy in REMEDIES}
         phrases = [
-            f"{name} ({tried[remedy][0].why_undefined})"
-            for remedy, name in REMEDIES.items()
-            if remedy in tried and not any(is_number(n.value) for n in tried[remedy])
+            f"{REMEDIES[remedy]} ({numbers[0].why_undefined})"
+            for remedy, numbers in by_remedy.items()
+            if numbers and not any(is_number(n.value) for n in numbers)
         ]
         return f"Not tried here: {'; '.join(phrases)}." if phrases else ""
 
@@ -147,11 +114,9 @@ def _own_wins(group: Group) -> str:
         return "No judge's choices about its own text could be compared with those of neutral peers."
     sides = [n.side_of_zero for n in known]
     counts = ((sides.count("above"), "for"), (sides.count("below"), "against"))
-    phrases = [f"{in_words(k)} {verb}" for k, verb in counts if k]
-    if not phrases:
-        return f"Of {in_words(len(known))} judges that are authors, none differs from neutral peers beyond chance."
-    which = " and ".join(phrases)
-    return f"Of {in_words(len(known))} judges that are authors, {which} its own text more than neutral peers."
+    which = " and ".join(f"{in_words(k)} {verb}" for k, verb in counts if k)
+    rest = f"{which} its own text more than neutral peers" if which else "none differs from neutral peers beyond chance"
+    return f"Of {in_words(len(known))} judges that are authors, {rest}."
 
 
 def _wins(group: Group) -> Table:
@@ -186,7 +151,6 @@ own_wins = Drawing(
 # --------------------------------------------------------------------------- own texts beside others'
 
 MOST_ROWS = 60
-PARTS = (("S", "s"), ("R", "r"), ("G", "g"))
 SYMBOLS = (
     "S is the judge's score of its own text, R its peers' mean for it, G its mean for the others' texts; all on the "
     "scale where high is best."
@@ -211,10 +175,17 @@ def _above_others(group: Group) -> str:
 
 def _symbols(group: Group) -> str:
     """What the letters mean, what the tests say together, and what they could have found; nothing without a test."""
-    if not group.of("self_minus_received") and not any(is_number(n.value) for n in group.of("self_minus_given")):
+    tested = group.of("self_minus_received")
+    if not tested and not any(is_number(n.value) for n in group.of("self_minus_given")):
         return ""
-    tests = next((str(n.detail["summary"]) for n in group.of("significant_tests") if n.detail.get("summary")), "")
-    return " ".join(part for part in (SYMBOLS, f"{tests}." if tests else "", _power(group)) if part)
+    tests = next((f"{n.detail['summary']}." for n in group.of("significant_tests") if n.detail.get("summary")), "")
+    effects, points = (
+        [value for n in tested if is_number(value := n.detail.get(name))]
+        for name in ("smallest_effect", "smallest_difference")
+    )
+    here = f", here {_span(points, 'points')}" if points else ""
+    power = f"With 80 % power these texts show a difference of {_span(effects, 'SDs')}{here}." if effects else ""
+    return " ".join(filter(None, (SYMBOLS, tests, power)))
 
 
 def _tests(group: Group) -> Table:
@@ -223,31 +194,23 @@ def _tests(group: Group) -> Table:
     given = {(n.who, n.circumstances): n for n in group.of("self_minus_given")}
     rows = []
     for n in group.of("self_minus_received"):
-        other = given.get((n.who, n.circumstances))
+        tests = n, given.get((n.who, n.circumstances))
+        moments = ([n.detail.get(f"{symbol.lower()}_{name}") for name in ("mean", "sd")] for symbol in "SRG")
         why = n.why_undefined or str(n.detail.get("reading") or "")
         rows.append([
             Cell(group.label(n.who), n.circumstances[:1].upper() + n.circumstances[1:]),
             Cell(str(n.estimate.get("n", "")), _lost(n)),
-            *(_mean(n, name) for _, name in PARTS), _t(n), _t(other) if other else Cell(MISSING), Cell(why),
-            Cell(str(n.detail.get("thesis_reading") or MISSING)),
+            *(Cell(fixed(m, decimals_for([m])), f"± {fixed(sd)}" if is_number(sd) else "") for m, sd in moments),
+            *(Cell(fixed(one.detail.get("t"), signed=True), _p(one)) if one else Cell(MISSING) for one in tests),
+            Cell(why), Cell(str(n.detail.get("thesis_reading") or MISSING)),
         ])  # fmt: skip
-    means = [f"{symbol}, mean ± SD" for symbol, _ in PARTS]
+    means = [f"{symbol}, mean ± SD" for symbol in "SRG"]
     columns = ["judge", "n", *means, "t of S − R", "t of S − G", "reading", "by S − R alone"]
-    shown = rows[:MOST_ROWS]
-    return Table("Both comparisons", columns, shown, frozenset({1, 2, 3, 4}), len(rows) - len(shown))
-
-
-def _mean(n: Number, name: str) -> Cell:
-    mean, sd = n.detail.get(f"{name}_mean"), n.detail.get(f"{name}_sd")
-    return Cell(fixed(mean, decimals_for([mean])), f"± {fixed(sd)}" if is_number(sd) else "")
-
-
-def _t(n: Number) -> Cell:
-    """t, and what is left of its p-value after the correction."""
-    return Cell(fixed(n.detail.get("t"), signed=True), _p(n))
+    return Table("Both comparisons", columns, rows[:MOST_ROWS], frozenset({1, 2, 3, 4}), len(rows[MOST_ROWS:]))
 
 
 def _p(n: Number) -> str:
+    """p, and what is left of it after the correction."""
     p, adjusted = n.detail.get("p"), n.detail.get("p_holm")
     if not is_number(p):
         return n.why_undefined
@@ -257,21 +220,10 @@ def _p(n: Number) -> str:
 
 def _lost(n: Number) -> str:
     """What the excluded stories lack; nothing is imputed for them."""
-    lacking = n.detail_as(ComparedDetail).get("excluded") or {}
+    lacking = n.detail.get("excluded")
     lost_how = {"self": "without its own grade", "received": "without a peer's", "given": "without one for others"}
-    return ", ".join(f"{count} {lost_how.get(name, plain_name(name))}" for name, count in lacking.items())
-
-
-def _power(group: Group) -> str:
-    """How small a preference these stories could show."""
-    numbers = [n for n in group.of("self_minus_received") if is_number(n.detail.get("smallest_effect"))]
-    details = [n.detail_as(ComparedDetail) for n in numbers]
-    if not details:
-        return ""
-    effects = _span([d["smallest_effect"] for d in details], "SDs")
-    points = [points for d in details if is_number(points := d.get("smallest_difference"))]
-    here = f", here {_span(points, 'points')}" if points else ""
-    return f"With 80 % power these texts show a difference of {effects}{here}."
+    counts = lacking.items() if isinstance(lacking, Mapping) else ()
+    return ", ".join(f"{count} {lost_how.get(name, plain_name(name))}" for name, count in counts)
 
 
 def _span(values: list[float], unit: str) -> str:
@@ -279,15 +231,14 @@ def _span(values: list[float], unit: str) -> str:
     return f"{low} {unit}" if low == high else f"{low} to {high} {unit}"
 
 
-def _bits(n: Number) -> str:
-    return detail_text(n, "own {} bits, others {}", "own", "others")
-
-
-def detail_text(n: Number, form: str, *names: str, write: Callable[[float], str] = fixed) -> str:
+def detail_text(form: str, *names: str, write: Callable[[float], str] = fixed) -> Callable[[Number], str]:
     """Numbers of a detail in a phrase; "" where one of them is not there."""
-    values = [n.detail.get(name) for name in names]
-    known = [value for value in values if is_number(value)]
-    return form.format(*map(write, known)) if len(known) == len(names) else ""
+
+    def text(n: Number) -> str:
+        known = [value for name in names if is_number(value := n.detail.get(name))]
+        return form.format(*map(write, known)) if len(known) == len(names) else ""
+
+    return text
 
 
 self_preference = Drawing(
@@ -315,7 +266,7 @@ self_preference = Drawing(
             "Is it because its own words are easy for it to predict?",
             Forest("own_predictability",
                    "How much easier its own text is for it than for its peers, beyond texts neither wrote",
-                   "bits per character", signed=True, aside=_bits),
+                   "bits per character", signed=True, aside=detail_text("own {} bits, others {}", "own", "others")),
             Forest("grade_on_predictability",
                    "What it adds to the peers' grade per bit per character that a text is easier for it",
                    "points per bit", signed=True),
@@ -337,25 +288,14 @@ def _direction(group: Group) -> str:
     if not known:
         return "No judge graded the same texts in both directions of the scale."
     blind = sum(n.amount > 0 for n in known)
-    moved = [n for n in group.of("framing_shift") if _of_all(n) and is_number(n.value)]
+    moved = [abs(n.amount) for n in group.of("framing_shift") if _of_all(n) and is_number(n.value)]
     text = (
         f"{out_of(blind, len(known))} judges more often keep the digit than mirror it "
         "when the scale is turned round: they write a number, not a grade."
         if blind
         else f"All {in_words(len(known))} judges follow the direction of the scale."
     )
-    if not moved or blind == len(known):
-        return text
-    most = max(moved, key=lambda n: abs(n.amount))
-    return f"{text} The level moves by up to {fixed(abs(most.amount))} points."
-
-
-def _digits(n: Number) -> str:
-    return detail_text(n, "{} same, {} mirrored, {} neither", "same", "mirrored", "neither", write=str)
-
-
-def _means(n: Number) -> str:
-    return detail_text(n, "{} where high is best, {} where low is", "positive", "negative")
+    return f"{text} The level moves by up to {fixed(max(moved))} points." if moved and blind < len(known) else text
 
 
 def _by_author(group: Group) -> HeatMaps | None:
@@ -372,8 +312,10 @@ scale_framing = Drawing(
     reading=_direction,
     figures=(
         Forest("direction_insensitivity", "Same digit (right) or mirrored digit (left) when the scale is turned round",
-               "index", signed=True, includes=(-1, 1), aside=_digits),
-        Forest("framing_shift", "How much milder where low is best", "points", signed=True, aside=_means, only=_of_all),
+               "index", signed=True, includes=(-1, 1),
+               aside=detail_text("{} same, {} mirrored, {} neither", "same", "mirrored", "neither", write=str)),
+        Forest("framing_shift", "How much milder where low is best", "points", signed=True, only=_of_all,
+               aside=detail_text("{} where high is best, {} where low is", "positive", "negative")),
         _by_author,
         Forest("framing_change", "Change of its self-preference when the scale is turned round: against the grades it "
                "received (S − R), those it gave (S − G), without leniency and quality", "change", signed=True),
