@@ -21,7 +21,7 @@ from recuse.papers.self_preference.writing_protocols import CUT, LIKELY, json_li
 from recuse.protocols import Earlier, Levels, Stage, Use, reading, wording
 from recuse.protocols.grading import Grading, grades
 from recuse.protocols.last_line import spent
-from recuse.schema import Item, Message, Prompt, Reply
+from recuse.schema import Item, Prompt, Reply
 from recuse.tasks import Task
 
 CRITERIA = 3  # how many a draft has
@@ -39,25 +39,23 @@ def labelled(folder: Path) -> tuple[Mapping[str, Any], ...]:
     )  # fmt: skip
 
 
-def _words(task: Task, stage: str, **shown: Any) -> tuple[Message, ...]:
-    return wording.messages(task, f"{FAMILY}.{stage}", task=task.data, **shown)
-
-
-def _lines(task: Task) -> str:
-    return "root ::= " + " ".join([f'"- " {line(task, "criterion", 8)} "\\n"'] * CRITERIA)
+def _asking(task: Task, stage: str, **shown: Any) -> Prompt:
+    """For criteria, a line each."""
+    words = wording.messages(task, f"{FAMILY}.{stage}", task=task.data, count=CRITERIA, **shown)
+    lines = " ".join([f'"- " {line(task, "criterion", 8)} "\\n"'] * CRITERIA)
+    return Prompt(words, temperature=0.0, max_tokens=320, grammar=f"root ::= {lines}")
 
 
 def _drafting(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Prompt:
     every, number = labelled(task.folder), int(levels["criteria"].rpartition("-")[2])
     start = SHOWN * (number - 1)
     shown = [every[(start + k) % len(every)] for k in range(min(SHOWN, len(every)))]
-    words = _words(task, "draft", examples=shown, count=CRITERIA)
-    return Prompt(words, temperature=0.0, max_tokens=320, grammar=_lines(task))
+    return _asking(task, "draft", examples=shown)
 
 
 def _criteria(task: Task, item: Item, levels: Levels, reply: Reply, earlier: Earlier) -> Any:
     lines = [line.strip() for line in reading.answered(reply).splitlines() if line.strip().startswith("-")]
-    if len(lines) < 1:
+    if not lines:
         raise reading.Unreadable("unparsed", 'no line "- criterion" in the reply')
     if reply.finish == "length":
         raise reading.Unreadable("unparsed", CUT)
@@ -68,7 +66,8 @@ def _trying(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Prompt:
     every = labelled(task.folder)
     choices = " | ".join(f'"{grade}"' for grade in grades(task))
     lines = ' "\\n" '.join(f'"{k}: " ({choices})' for k in range(1, len(every) + 1))
-    words = _words(task, "trial", examples=every, criteria=earlier["draft"]["text"])
+    criteria = earlier["draft"]["text"]
+    words = wording.messages(task, f"{FAMILY}.trial", task=task.data, examples=every, criteria=criteria)
     return Prompt(words, temperature=0.0, max_tokens=16 * len(every), grammar=f"root ::= {lines}")
 
 
@@ -85,8 +84,7 @@ def _refining(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Promp
     every, grades = labelled(task.folder), earlier["trial"]["grades"]
     by_error = sorted(range(len(every)), key=lambda k: (-abs(grades[k] - every[k]["grade"]), k))
     shown = [{**every[k], "given": grades[k]} for k in by_error[:FURTHEST]]
-    words = _words(task, "refine", examples=shown, criteria=earlier["draft"]["text"], count=CRITERIA)
-    return Prompt(words, temperature=0.0, max_tokens=320, grammar=_lines(task))
+    return _asking(task, "refine", examples=shown, criteria=earlier["draft"]["text"])
 
 
 def _draft(levels: Levels, *stages: str) -> list[Use]:
@@ -111,17 +109,13 @@ STAGES = (
 
 _OWN = {"given": [], "draft": [Use("draft")], "refined": [Use("refine")]}
 
-
-def _by_own_criteria(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Mapping[str, Any]:
-    """The text with the given criteria, or with those that the judge drafted or refined (the one entry of
-    `earlier`)."""
-    own = next(iter(earlier.values()), {"text": ""})["text"]
-    return {**question(task, item, levels, {}), "criteria": own}
-
-
-# What drafting cost is no part of a grade's tokens: it is paid once for all texts.
+# What drafting cost is no part of a grade's tokens: it is paid once for all texts. A text is graded by the given
+# criteria, or by those that the judge drafted or refined, the one entry of `earlier`.
 CALIBRATED = Grading(
-    OFFERS="calibrated_scores", WORDING=FAMILY, shown=_by_own_criteria, tokens="of the call", STAGES=STAGES,
+    OFFERS="calibrated_scores", WORDING=FAMILY, tokens="of the call", STAGES=STAGES,
     FACTORS={"criteria": ("given", "draft-1", "draft-2", "refined-1", "refined-2")},
     uses=lambda levels: _OWN[levels["criteria"].partition("-")[0]],
+    shown=lambda task, item, levels, earlier: {
+        **question(task, item, levels, {}), "criteria": next(iter(earlier.values()), {"text": ""})["text"]
+    },
 )  # fmt: skip

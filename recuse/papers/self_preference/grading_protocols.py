@@ -24,12 +24,12 @@ scale.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from recuse.papers.self_preference import writing_protocols as writing
-from recuse.protocols import Earlier, Levels, Stage, Use, last_line, reading, wording
+from recuse.protocols import Earlier, Levels, Stage, Use, last_line, reading
 from recuse.protocols.grading import DIRECTION, GRADING, Grading
 from recuse.protocols.last_line import Verdict, item_fields, spent
 from recuse.protocols.wording import facts
@@ -140,11 +140,13 @@ def _own_first(levels: Levels) -> Sequence[Use]:
     return [Use("solution")] if levels["prompt"] in ("solved", EXPLAINED) else []
 
 
-def _writing(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Prompt:
-    """What the judge is asked as a writer, at temperature 0."""
-    words = wording.messages(task, f"{FAMILY}.solution", task=task.data, **item.fields)
-    written = writing.HEADLINES
-    return Prompt(words, temperature=0.0, max_tokens=written.max_tokens, grammar=written.grammar(task))
+def _first(words: str, written: writing.Writing, read: Callable[..., Any], likely: Mapping[str, Any]) -> Stage:
+    """The stage in which the judge is asked as a writer, at temperature 0; `likely` stands for what it may write."""
+    own = replace(written, WORDING=words, temperature=0.0, top_logprobs=None)
+    return Stage(
+        "solution", lambda task, item, levels, earlier: own.prompt(task, item, levels), read,
+        lambda task, item, levels: {**likely, "tokens": 0},
+    )  # fmt: skip
 
 
 def _written(task: Task, item: Item, levels: Levels, reply: Reply, earlier: Earlier) -> Any:
@@ -154,22 +156,14 @@ def _written(task: Task, item: Item, levels: Levels, reply: Reply, earlier: Earl
     return {"text": text.strip(), "tokens": spent(reply)}
 
 
-def _own_text(task: Task, item: Item, levels: Levels) -> Any:
-    return {"text": "x" * (writing.LIKELY["headline"] + writing.LIKELY["lead"]), "tokens": 0}
-
-
+LIKELY_TEXT = {"text": "x" * (writing.LIKELY["headline"] + writing.LIKELY["lead"])}
 PROMPTS = Grading(
     OFFERS="prompted_scores", WORDING=FAMILY, shown=question, lead=_observations, tokens="of the chain",
     FACTORS={"prompt": ("plain", OBSERVED, "examples", "reference", "guidelines", "solved")},
-    STAGES=(Stage("solution", _writing, _written, _own_text),), uses=_own_first,
+    STAGES=(_first(f"{FAMILY}.solution", writing.HEADLINES, _written, LIKELY_TEXT),), uses=_own_first,
 )  # fmt: skip
 
 # --------------------------------------------------------------------------- right or wrong
-
-
-def _solving(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Prompt:
-    words = wording.messages(task, "correctness.solution", task=task.data, **item.fields)
-    return Prompt(words, temperature=0.0, max_tokens=120, grammar=writing.SOLVING.grammar(task))
 
 
 def _solution(task: Task, item: Item, levels: Levels, reply: Reply, earlier: Earlier) -> Any:
@@ -182,13 +176,10 @@ def _checked(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Mappin
     return {**item_fields(task, item, levels, earlier), "own": earlier.get("solution", {}).get("answer"), **observed}
 
 
-def _own_answer(task: Task, item: Item, levels: Levels) -> Any:
-    return {"answer": "x" * (writing.LIKELY["working"] + 16), "tokens": 0}
-
-
+LIKELY_ANSWER = {"answer": "x" * (writing.LIKELY["working"] + 16)}
 CORRECTNESS = Verdict(
     OFFERS="prompted_verdicts", WORDING="correctness", label="Answer", shown=_checked, lead=_observations,
     FACTORS={"prompt": ("plain", OBSERVED, "examples", "reference", "solved")}, tokens="of the chain",
-    STAGES=(Stage("solution", _solving, _solution, _own_answer),), uses=_own_first,
+    STAGES=(_first("correctness.solution", writing.SOLVING, _solution, LIKELY_ANSWER),), uses=_own_first,
 )  # fmt: skip
 EXPLAINING = replace(CORRECTNESS, FACTORS={"prompt": ("plain", "solved", EXPLAINED)})
