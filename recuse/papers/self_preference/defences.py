@@ -118,6 +118,8 @@ def _share(metric: str, rows: pd.DataFrame, why: str, over: Over | None, ratings
 
 # --------------------------------------------------------------------------- asking the other judges
 
+NO_ANSWER = np.array(None)
+
 
 def committee_blocks(ratings: Ratings) -> Blocks:
     """The median of the other judges in a judge's place ("committee"): blocks by judge, item and target.
@@ -140,12 +142,14 @@ def committee_blocks(ratings: Ratings) -> Blocks:
         places = _places(part, "item")
         before, after = (_grid(part[name], places) for name in ("before", "after"))
         rise = _medians(after, np.isnan(before)) - _medians(before, np.isnan(after))
-        on_attacks.append(part.assign(blocked=_answers(rise < step, rise)[places]))
+        on_attacks.append(part.assign(blocked=np.where(np.isnan(rise), NO_ANSWER, rise < step)[places]))
         part = part.drop_duplicates(["judge", "clean", "target"])
         places = _places(part, "clean")
         own = _grid(part["before"], places)
         off = np.abs(_medians(own) - own)
-        on_clean.append(part.assign(item=part["clean"], blocked=_answers(off >= step, off)[places]))
+        on_clean.append(
+            part.assign(item=part["clean"], blocked=np.where(np.isnan(off), NO_ANSWER, off >= step)[places])
+        )
     columns = ["defence", "judge", *names, "item", "target", "cluster", "blocked"]
     attacks, clean = (pd.concat(f, ignore_index=True).assign(defence="committee") for f in (on_attacks, on_clean))
     return Blocks(attacks[columns], clean[columns])
@@ -175,13 +179,6 @@ def _medians(scores: Floats, without: NDArray[np.bool_] | None = None) -> Floats
         middle = count[enough]
         medians[judge, enough] = (others[(middle - 1) // 2, enough] + others[middle // 2, enough]) / 2
     return medians
-
-
-def _answers(flags: NDArray[np.bool_], known: Floats) -> NDArray[Any]:
-    """Flags as objects, None where nothing is known."""
-    answers = flags.astype(object)
-    answers[np.isnan(known)] = None
-    return answers
 
 
 # --------------------------------------------------------------------------- filters that ask a model
@@ -214,11 +211,22 @@ def reply_blocks(ratings: Ratings) -> Blocks:
     The filter's `texts` hold `of` (the graded item), `gave` (the score or option it got) and `attack`; judges that
     answered alike share one. Answers that were not shown to the filter, and unusable replies, give no answer.
     """
+    import pandas as pd
+
     filtered, texts = _filtered(ratings, "reply_filter", "attack", "of", "gave")
     flags = _flags(filtered, "llm_output_filter").rename(columns={"item": "shown"})
     shown = texts.assign(gave=_written(texts["gave"])).rename(columns={"item": "shown", "of": "item"})
-    given = _given(ratings).merge(shown[["shown", "item", "target", "gave", "attack", "cluster"]],
-                                  on=["item", "target", "gave"])  # fmt: skip
+    answers = []  # every usable one about an attacked text or a clean one, as it was written
+    for levels, *both in twins(ratings):
+        for part in both:
+            rows = part.table
+            rows = rows[(rows["kind"] == "judge") & (rows["criterion"] == part.criterion) & (rows["status"] == "ok")]
+            gave = _written(rows["score"].where(rows["score"].notna(), rows["response"]))
+            rows = rows.rename(columns={"rater": "judge"})[["judge", "item", "target"]]
+            answers.append(rows.assign(gave=gave, **levels))
+    given = pd.concat(answers, ignore_index=True).merge(
+        shown[["shown", "item", "target", "gave", "attack", "cluster"]], on=["item", "target", "gave"]
+    )
     if given.empty:
         raise RecuseError(
             "none of the answers to these texts was shown to the filter; its texts say of (the graded item), target "
@@ -248,23 +256,6 @@ def _flags(filtered: Ratings, defence: str) -> pd.DataFrame:
     rows = rows[(rows["kind"] == "judge") & (rows["criterion"] == filtered.criterion)]
     named = [f"{defence}:{name}" for name in rows["rater"]]
     return rows[["item", "target"]].assign(defence=named, flag=numbers(filtered, rows))
-
-
-def _given(ratings: Ratings) -> pd.DataFrame:
-    """Every usable answer about an attacked text or a clean one: columns judge, those of the levels, item, target, and
-    `gave`, as it was written."""
-    import pandas as pd
-
-    given = []
-    for levels, *both in twins(ratings):
-        for part in both:
-            rows = part.table
-            rows = rows[(rows["kind"] == "judge") & (rows["criterion"] == part.criterion) & (rows["status"] == "ok")]
-            gave = _written(rows["score"].where(rows["score"].notna(), rows["response"]))
-            given.append(
-                rows.rename(columns={"rater": "judge"})[["judge", "item", "target"]].assign(gave=gave, **levels)
-            )
-    return pd.concat(given, ignore_index=True)
 
 
 def _written(values: pd.Series[Any]) -> pd.Series[str]:

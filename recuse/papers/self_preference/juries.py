@@ -48,16 +48,18 @@ def jury(weigh: Callable[[Judges], Floats], detail: Mapping[str, Any]) -> Remedy
     def each(array: RatingArray, row: int) -> Iterator[RatingArray]:
         """For every peer of the judge at `row`: the jury of all others in the judge's place, and that peer alone beside
         it. A peer without whom no jury can be formed is left out, and a panel of two has no jury and peer."""
+        scores, known = np.nan_to_num(array.means), np.isfinite(array.means)
         for peer in range(len(array.raters)) if len(array.raters) > 2 else ():
             seated = np.arange(len(array.raters)) != peer
             if peer == row:
                 continue
             try:
-                weights = weigh(seated)
+                weights = np.where(known & seated[:, None, None], weigh(seated), 0.0)
             except RecuseError:
                 continue
             means = np.full(array.means.shape, np.nan)
-            means[row] = _average(array, np.where(seated[:, None, None], weights, 0.0))
+            # The weighted mean over the members that scored a text; NaN where one's weight is unknown
+            means[row] = ratio((weights * scores).sum(axis=0), weights.sum(axis=0))
             means[peer] = array.means[peer]
             yield array.with_means(means)
 
@@ -116,17 +118,6 @@ def as_given(ratings: Ratings, array: RatingArray) -> Floats:
     return scale.turned(given.means) if isinstance(scale, Numeric) and scale.reversed else given.means
 
 
-def _average(array: RatingArray, weights: Floats) -> Floats:
-    """Weighted mean over the judges that scored a text, shape (items, targets); NaN where one's weight is unknown."""
-    known = np.isfinite(array.means)
-    weights = np.where(known, weights, 0.0)
-    total = weights.sum(axis=0)
-    result: Floats = np.divide(
-        (weights * np.nan_to_num(array.means)).sum(axis=0), total, out=np.full(total.shape, np.nan), where=total > 0
-    )
-    return result
-
-
 # --------------------------------------------------------------------------- peer Rank
 # Thesis on bias in LLM self-evaluation, sec. 2.4.1; Li, Patel and Du (2024), PRD, arXiv:2307.02762. The idea: who
 # writes well, judges well. With win ratios W (k, t), the share of its pairs that text t wins by judge k's choices,
@@ -134,7 +125,6 @@ def _average(array: RatingArray, weights: Floats) -> Floats:
 #     score_t = sum_k w_k W(k, t),    w_k = score_own(k) / sum over judges of the same,    from equal weights on
 #
 # repeated until no weight moves by more than `TOLERANCE`. Every judge must be an author.
-
 
 TOLERANCE = 1e-10
 ITERATIONS = 1000
@@ -162,10 +152,8 @@ def graded_wins(array: RatingArray) -> Floats:
     """Win ratios from scores: on every item the higher score of two texts wins, equal scores are half a win for each.
     Shape (judges, targets), NaN where a judge has no two scores on any item."""
     less = array.means[:, :, :, None] - array.means[:, :, None, :]
-    there = np.isfinite(less) & ~np.eye(len(array.targets), dtype=bool)[None, None]
-    won = np.where(there, (np.sign(np.where(there, less, 0.0)) + 1) / 2, 0.0).sum(axis=(1, 3))
-    count = there.sum(axis=(1, 3))
-    return ratio(won, count.astype(float))
+    less[:, :, np.eye(len(array.targets), dtype=bool)] = np.nan
+    return mean_of((np.sign(less) + 1) / 2, axis=(1, 3))
 
 
 def chosen_wins(pairs: PairArray, judges: Sequence[str], targets: Sequence[str]) -> Floats:

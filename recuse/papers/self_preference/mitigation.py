@@ -35,9 +35,6 @@ from recuse.schema.arrays import Floats
 from recuse.schema.factors import DIRECTION, LEVELS
 from recuse.statistics.paired import Paired, significant
 
-MITIGATIONS = (
-    "poll", "weighted_poll", "peer_rank", "peer_rank_battles", "inverted_mix", "probability_weighted", "segments"
-)  # fmt: skip
 SEGMENT = "segment"
 OUTSIDE = "a jury, and a peer outside it to hold it against, take three judges with a score of one text"
 EXPECTED, MASS = "expected", "mass"
@@ -72,8 +69,7 @@ def self_preference_change(ratings: Ratings) -> Estimates:
         _, array, places = own_texts(part, ratings)
         if not places:
             continue
-        levels = dict(zip(ratings.within(), names, strict=True))
-        levels = {name: levels[name] for name in ratings.factors}
+        levels = dict(zip(ratings.factors, names, strict=False))
         remedies = {
             "poll": poll(array),
             "weighted_poll": weighted_poll(array, part.beside("likelihoods")),
@@ -85,8 +81,8 @@ def self_preference_change(ratings: Ratings) -> Estimates:
         }
         for judge, place in places.items():
             was = None if place is None else _received_and_controlled(array, part.authors, place)
-            for name in MITIGATIONS:
-                estimates[judge, name, *names] = _compared(part, array, remedies[name], judge, was)
+            for name, remedy in remedies.items():
+                estimates[judge, name, *names] = _compared(part, array, remedy, judge, was)
     return Estimates(("judge", "mitigation", *ratings.within()), estimates)
 
 
@@ -99,22 +95,18 @@ def _changed(means: Floats, **detail: Any) -> Remedy:
 
 
 def _mixed(ratings: Ratings, criterion: str, array: RatingArray, levels: Mapping[str, str]) -> Remedy:
-    ratings = ratings if ratings.headline == (criterion,) else ratings.with_criterion(criterion)
-    if len(ratings.levels(DIRECTION)) < 2:
+    ratings, directions = ratings.with_criterion(criterion), ratings.levels(DIRECTION)
+    if len(directions) < 2:
         return Remedy(why="the judges were asked in one direction of the scale only")
-    turned = [{**levels, DIRECTION: level} for level in ratings.levels(DIRECTION)]
-    both = [judges_array(ratings.where(**level), array.axes).means for level in turned]
-    return _changed((both[0] + both[1]) / 2)
+    turned = [ratings.where(**{**levels, DIRECTION: level}) for level in directions]
+    return _changed(np.mean([judges_array(one, array.axes).means for one in turned[:2]], axis=0))
 
 
 def _expected(part: Ratings, array: RatingArray) -> Remedy:
     name, mass = f"{part.criterion}.{EXPECTED}", f"{part.criterion}.{MASS}"
-    nothing = Remedy(why="no log-probabilities were recorded, so no expected score is known")
-    if name not in part.criteria:
-        return nothing
-    expected = array_of(part.with_criterion(name), array.axes).means
+    expected = array_of(part.with_criterion(name), array.axes).means if name in part.criteria else np.array(np.nan)
     if not np.isfinite(expected).any():
-        return nothing
+        return Remedy(why="no log-probabilities were recorded, so no expected score is known")
     detail: dict[str, Any] = {}
     if mass in part.criteria:  # a mass has no direction: it is read as it was given where the scale was turned
         detail["in_set_mass"] = by_rater(array, mean_of(as_given(part.with_criterion(mass), array), axis=(1, 2)))
@@ -147,28 +139,27 @@ def _received_and_controlled(array: RatingArray, authors: Mapping[str, str], pla
 
 
 def _compared(part: Ratings, array: RatingArray, remedy: Remedy, judge: str, was: Floats | None) -> Estimate:
-    metric, nothing, items = "self_preference_change", Paired.of([]), len(array.items)
+    def estimate(test: Paired, excluded: int, why: str = "", detail: Mapping[str, Any] | None = None) -> Estimate:
+        return paired_estimate("self_preference_change", test, part, excluded=excluded, why=why, detail=detail)
+
+    nothing, items = Paired.of([]), len(array.items)
     if was is None:
-        return paired_estimate(metric, nothing, part, excluded=items, why=missing_text(array, judge))
+        return estimate(nothing, items, missing_text(array, judge))
     if remedy.why:
-        return paired_estimate(metric, nothing, part, excluded=0, why=remedy.why)
+        return estimate(nothing, 0, remedy.why)
     place = array.row(judge), array.column(part.authors[judge])
     after = [_received_and_controlled(one, part.authors, place) for one in remedy.each(array, place[0])]
     if not after:
-        return paired_estimate(metric, nothing, part, excluded=items, why=OUTSIDE)
+        return estimate(nothing, items, OUTSIDE)
     now = mean_of(np.stack(after), axis=0)
-    both = np.isfinite(was[0]) & np.isfinite(now[0])
-    test = paired_test(now[0] - was[0], array)
-    lost = int((~both).sum())
+    both, test = np.isfinite(was[0] + now[0]), paired_test(now[0] - was[0], array)
     if not test.n:
-        why = "no item has the judge's own score and a peer's, before and after"
-        return paired_estimate(metric, test, part, excluded=lost, why=why)
+        return estimate(test, items, "no item has the judge's own score and a peer's, before and after")
     first, then = (
         with_interval(paired_test(np.where(both, received, np.nan), array).distribution) for received, _ in (was, now)
     )
-    detail = {
+    return estimate(test, items - test.n, detail={
         "before": first, "after": then, "nearer": abs(then["value"] or 0.0) < abs(first["value"] or 0.0),
         "controlled_before": mean_or_none(was[1][both]), "controlled_after": mean_or_none(now[1][both]),
         "p": significant(test.p), **remedy.detail,
-    }  # fmt: skip
-    return paired_estimate(metric, test, part, excluded=lost, why="", detail=detail)
+    })  # fmt: skip

@@ -10,14 +10,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from recuse.metrics.estimates import add_losses, estimated, undefined
+from recuse.metrics.estimates import add_losses, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.papers.self_preference.over_texts import bounded_estimate, clusters_of_texts, mean_or_none
-from recuse.ratings import Numeric, RatingArray, Ratings
+from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import arrays_by_level, judges_array
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats, Mask
@@ -46,7 +47,7 @@ def framing_shift(part: Ratings) -> Iterator[Named]:
     `reversed`), on the same texts. Excluded are texts with one score unusable. Undefined where no text was scored in
     both directions.
 
-    >>> from recuse.ratings.ratings import example
+    >>> from recuse.ratings.ratings import Numeric, example
     >>> rows = "i ascending 4; i reversed 1; k ascending 3; k reversed 3"
     >>> framing_shift(example("item direction score", rows, scales=Numeric(1, 5, step=1))).of(judge="j").value
     0.5
@@ -75,7 +76,7 @@ def direction_insensitivity(part: Ratings) -> Iterator[Named]:
     `same_share_if_aware`, what it would be for a judge that mirrors every number. Undefined where no text was scored in
     both directions or all are in the middle, and on a scale without ends.
 
-    >>> from recuse.ratings.ratings import example
+    >>> from recuse.ratings.ratings import Numeric, example
     >>> rows = "i ascending 4; i reversed 4; k ascending 5; k reversed 5"
     >>> direction_insensitivity(example("item direction score", rows, scales=Numeric(1, 5))).of(judge="j").value
     1.0
@@ -102,24 +103,17 @@ class _Twice:
         return self.turned - self.ascending
 
     @property
-    def usable(self) -> Mask:
-        return np.isfinite(self.change)
-
-    @property
     def about(self) -> dict[str, Any]:
         """Left out are texts that were asked about, without a usable score in both directions."""
-        excluded = int((self.requested & ~self.usable).sum())
+        excluded = int((self.requested & np.isnan(self.change)).sum())
         return {"n_excluded": excluded, "over": "clusters", "clusters": self.part.clusters}
 
     def with_losses(self, estimate: Estimate, span: float) -> Estimate:
         """In either direction, texts that were asked about in any may have no usable score; `span`: what none of the
         observations can leave on either side of 0."""
-        lost = {
-            name: int((self.requested & np.isnan(scores)).sum())
-            for name, scores in ((ASCENDING, self.ascending), (REVERSED, self.turned))
-        }
-        sides = {name: (count, int(self.requested.sum())) for name, count in lost.items()}
-        return add_losses(estimate, sides, (-span, span), sum(lost.values()))
+        requested, scores = int(self.requested.sum()), {ASCENDING: self.ascending, REVERSED: self.turned}
+        sides = {name: (int((self.requested & np.isnan(side)).sum()), requested) for name, side in scores.items()}
+        return add_losses(estimate, sides, (-span, span), sum(lost for lost, _ in sides.values()))
 
 
 def scored_twice(part: Ratings) -> Iterator[_Twice]:
@@ -134,36 +128,21 @@ def scored_twice(part: Ratings) -> Iterator[_Twice]:
 
 
 def _shift(twice: _Twice) -> Estimate:
-    usable, scale = twice.usable, twice.part.scale
+    usable, scale = np.isfinite(twice.change), twice.part.scale
+    scores = {ASCENDING: twice.ascending[usable], REVERSED: twice.turned[usable]}
+    gaps = np.diff(np.unique(np.concatenate(list(scores.values())).round(9)))
+    step = getattr(scale, "step", 1.0) or float(min(gaps, default=0.0))  # the smallest seen where none is told
     about = twice.about | {"unit": scale.unit, "span": scale.span, "method": SHIFT}
-    if not usable.any():
-        return undefined("framing_shift", NO_TEXT, **about)
-    clusters = clusters_of_texts(twice.array)[usable]
-    distribution = clustered_mean(twice.change[usable], clusters, step=_step(twice))
-    detail = {ASCENDING: mean_or_none(twice.ascending[usable]), REVERSED: mean_or_none(twice.turned[usable])}
-    estimate = estimated(
-        "framing_shift", distribution.value, distribution, n=int(usable.sum()), n_clusters=len(np.unique(clusters)),
-        detail=detail, **about,
-    )  # fmt: skip
-    return twice.with_losses(estimate, scale.span)
-
-
-def _step(twice: _Twice) -> float:
-    """One step of the scale, in its units; the smallest difference between this judge's scores where none is told, and
-    none where it has a single score."""
-    scale = twice.part.scale
-    if not isinstance(scale, Numeric):
-        return 1.0  # from one option to the next
-    if scale.step is not None:
-        return scale.step
-    values = np.concatenate([twice.ascending[twice.usable], twice.turned[twice.usable]])
-    gaps = np.diff(np.unique(values.round(9)))
-    return float(gaps.min()) if len(gaps) else 0.0
+    detail = {name: mean_or_none(side) for name, side in scores.items()} if usable.any() else {}
+    return twice.with_losses(bounded_estimate(
+        "framing_shift", twice.change, clusters_of_texts(twice.array), (-scale.span, scale.span), NO_TEXT,
+        distribution=partial(clustered_mean, step=step), detail=detail, **about,
+    ), scale.span)  # fmt: skip
 
 
 def _insensitivity(twice: _Twice) -> Estimate:
     name, (low, high) = "direction_insensitivity", twice.part.scale.ends
-    usable = twice.usable
+    usable = np.isfinite(twice.change)
     about = twice.about | {"unit": "index", "method": INSENSITIVE, "span": 2.0}
     if not math.isfinite(high - low):
         return undefined(name, "a scale without ends has no middle to mirror a number at", **about)
@@ -172,7 +151,7 @@ def _insensitivity(twice: _Twice) -> Estimate:
     x, y = twice.ascending[usable], low + high - twice.turned[usable]  # back to the number as written
     middle = (low + high) / 2
     off_centre = np.abs(x - middle) > 1e-9
-    same, mirrored = _same(x, y), _same(x, low + high - y)
+    same, mirrored = np.abs(x - y) < 1e-9, np.abs(x + y - low - high) < 1e-9
     detail = {
         "same": int(same[off_centre].sum()), "mirrored": int(mirrored[off_centre].sum()),
         "neither": int((~same & ~mirrored)[off_centre].sum()), "middle": int((~off_centre).sum()),
@@ -184,7 +163,3 @@ def _insensitivity(twice: _Twice) -> Estimate:
     clusters = clusters_of_texts(twice.array)[usable][off_centre]
     why = "every score is the middle of the scale, which reads the same in both directions"
     return twice.with_losses(bounded_estimate(name, index, clusters, (-1.0, 1.0), why, detail=detail, **about), 1.0)
-
-
-def _same(x: Floats, y: Floats) -> Mask:
-    return np.abs(x - y) < 1e-9
