@@ -25,10 +25,9 @@ def test_options_by_hand():
     rows = [("j", "judge", "1", "b"), ("j", "judge", "1", "b"), ("j", "judge", "2", None), ("p", "person", "2", "a")]
     found = option_counts(ratings_of([*rows, ("q", "person", "2", "c")], Nominal(("a", "b", "c"))))
     assert found.answers == (("a",), ("b",), ("c",))
-    assert found.judged.tolist() == [[[0, 2, 0], [0, 0, 0]]]
+    assert {name: counts.tolist() for name, counts in found.judged.items()} == {"j": [[0, 2, 0], [0, 0, 0]]}
     assert found.lost.tolist() == [[0, 1], [0, 0], [0, 0]]
     assert found.counts[found.people].sum(axis=0).tolist() == [[0, 0, 0], [1, 0, 1]]
-    assert found.judges == ("j",)
 
 
 def test_sets_by_hand_whatever_order_their_options_are_written_in():
@@ -41,7 +40,6 @@ def test_sets_by_hand_whatever_order_their_options_are_written_in():
     found = option_counts(ratings_of(rows, SETS))
     assert found.answers == (("a",), ("b",), ("c",), ("a", "b"), ("a", "c"), ("b", "c"), ("a", "b", "c"))
     assert found.counts[0, 0].tolist() == [0, 0, 1, 2, 0, 0, 1]
-    assert (found.membership @ found.counts[0, 0]).tolist() == [3, 3, 2]
 
 
 def test_the_same_as_a_cross_table_of_random_sets():

@@ -22,7 +22,7 @@ def test_counts_come_out_as_they_went_in(file):
     ratings = read_file(file("a.csv", COUNTS)).ratings
     assert ratings.scale == Nominal(("not toxic", "toxic"))
     counted = option_counts(ratings)
-    assert counted.judged.tolist() == [[[2, 7], [9, 1]]]
+    assert counted.judged["gpt-4o"].tolist() == [[2, 7], [9, 1]]
     assert counted.counts[counted.people].sum(axis=0).tolist() == [[2, 1], [3, 0]]
     assert counted.lost[0].tolist() == [1, 0]
     assert ratings.judges == ("gpt-4o",)
@@ -35,7 +35,8 @@ def test_counts_of_sets(file):
     )
     ratings = read_file(file("a.csv", text)).ratings
     assert ratings.scale == ResponseSets(("no", "yes"))
-    assert option_counts(ratings).judged.tolist() == [[[0, 1, 2], [0, 3, 0]]]
+    (counts,) = option_counts(ratings).judged.values()
+    assert counts.tolist() == [[0, 1, 2], [0, 3, 0]]
 
 
 def test_without_a_rater_they_are_peoples(file):

@@ -68,7 +68,6 @@ class RatingVectors:
 
 # --------------------------------------------------------------------------- what a judge is used for
 
-
 TAUS = (0.3, 0.5, 0.7)
 """The cut-offs that the paper averages over."""
 
@@ -103,7 +102,6 @@ def prevalence(decided: Floats, times: Floats | None = None) -> Floats:
 
 
 # --------------------------------------------------------------------------- ratings that settle a decision
-
 
 MOST = 1000
 

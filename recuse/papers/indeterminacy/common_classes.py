@@ -46,7 +46,7 @@ def common_class_recall(part: Ratings) -> Iterator[Named]:
     if isinstance(part.scale, Numeric | ResponseSets):
         return
     counts = option_counts(part)
-    judged = {judge: each for judge, each in zip(counts.judges, counts.judged, strict=True) if each.any()}
+    judged = {judge: each for judge, each in counts.judged.items() if each.any()}
     if not judged:
         return
     # The commonest answer of each judge to each text, the first of those that tie; NaN where there is none

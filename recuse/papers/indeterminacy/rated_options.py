@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.ratings.answers import without_truth
-from recuse.ratings.array import AXES, clusters_of, numbers, times_of
+from recuse.ratings.array import AXES, among, clusters_of, numbers, times_of
 from recuse.ratings.ratings import Ratings
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Numeric, Ordinal, ResponseSets
 from recuse.schema import RecuseError
-from recuse.schema.arrays import Floats, cluster_times, distinct
+from recuse.schema.arrays import Floats, distinct
 from recuse.statistics.agreement.coefficient import ratio
 
 
@@ -95,11 +95,6 @@ class RatedOptions:
         return "items" if distinct(self.clusters) == len(self.clusters) else "clusters"
 
     @property
-    def cluster_times(self) -> Floats | None:
-        """How many clusters each stands for, (G,); None where each is one."""
-        return cluster_times(self.clusters, self.stands_for)
-
-    @property
     def people_positive(self) -> tuple[Floats, Floats]:
         """How many people hold the property, of how many, (U,): by their response sets, else by their choices."""
         if self.has_people_sets:
@@ -130,10 +125,8 @@ def rated_options(part: Ratings, ratings: Ratings | None = None) -> RatedOptions
 
 def _rated(part: Ratings, ratings: Ratings) -> RatedOptions:
     part = without_truth(ratings, part)
-    choices = None if isinstance(part.scale, ResponseSets) else option_counts(part)
-    sets = option_counts(part) if choices is None else _response_sets(part, ratings)
-    either = choices or sets
-    assert either is not None
+    either = option_counts(part)
+    choices, sets = (None, either) if isinstance(part.scale, ResponseSets) else (either, _response_sets(part, ratings))
     if not either.people.any():
         raise RecuseError(
             "there are no ratings by people to compare judges with: add rows of kind person, one per person and item"
@@ -157,13 +150,10 @@ def _response_sets(part: Ratings, ratings: Ratings) -> OptionCounts | None:
     sets = ratings.beside("response_sets")
     if sets is None:
         return None
-    criterion = part.criterion if part.criterion in sets.headline else sets.headline[0]
-    here = sets.with_criterion(criterion)
-    if here.factors:
-        here = here.where(**{factor: here.levels(factor)[0] for factor in here.factors})
-    if not isinstance(here.scale, ResponseSets) or set(here.scale.options) != set(getattr(part.scale, "options", ())):
-        return None
-    return option_counts(here)
+    here = sets.with_criterion(part.criterion if part.criterion in sets.headline else sets.headline[0])
+    here = here.where(**{factor: here.levels(factor)[0] for factor in here.factors})
+    same = isinstance(here.scale, ResponseSets) and {*here.scale.options} == {*getattr(part.scale, "options", ())}
+    return option_counts(here) if same else None
 
 
 def _placed(
@@ -175,17 +165,15 @@ def _placed(
     shape = (len(judges), len(texts), len(options))
     if placed is None:
         return np.full(shape, np.nan), np.zeros(shape[1:]), np.zeros(shape[1]), np.zeros(shape[0], dtype=np.int64)
-    order = [options.index(name) for name in placed.options]
-    member = np.zeros((len(options), len(placed.answers)))
-    member[order] = placed.membership
-    counts = placed.on_texts(texts).astype(float)
-    raters = {name: place for place, name in enumerate(placed.raters)}
-    rows = np.array([raters.get(name, -1) for name in judges], dtype=np.intp)
+    member = np.array([[float(option in answer) for option in options] for answer in placed.answers])
+    counts, times = placed.on_texts(texts).astype(float), times_of(part, placed.items)
+    each = placed.lost if times is None else placed.lost * times
+    # A judge that is not among the raters gave none, and lost none
+    rows = among(judges, np.arange(len(judges)), placed.raters)
     judged = np.where(rows[:, None, None] >= 0, counts[rows], 0.0)
     people = counts[placed.people].sum(axis=0)
-    each = placed.lost if (times := times_of(part, placed.items)) is None else placed.lost * times
     lost = np.where(rows >= 0, each[rows].sum(axis=1), 0).astype(np.int64)
-    return _shares(judged @ member.T, judged.sum(axis=-1)), people @ member.T, people.sum(axis=-1), lost
+    return _shares(judged @ member, judged.sum(axis=-1)), people @ member, people.sum(axis=-1), lost
 
 
 def _joint(choices: OptionCounts | None, sets: OptionCounts | None) -> dict[str, Floats]:
@@ -195,13 +183,11 @@ def _joint(choices: OptionCounts | None, sets: OptionCounts | None) -> dict[str,
     sets_of = dict(zip(sets.raters, sets.on_texts(choices.texts), strict=True))
     joint: dict[str, Floats] = {}
     for name, person, chosen in zip(choices.raters, choices.people, choices.counts, strict=True):
-        if name not in sets_of:
-            continue
-        named = sets_of[name]
-        both = (chosen.sum(axis=1) > 0) & (named.sum(axis=1) > 0)
-        shares = [_shares(side[both], side[both].sum(axis=1)) for side in (chosen, named)]
-        key = "people" if person else name
-        joint[key] = joint.get(key, 0.0) + shares[1].T @ shares[0]
+        if name in sets_of:
+            both = (chosen.sum(axis=1) > 0) & (sets_of[name].sum(axis=1) > 0)
+            chose, held = (_shares(side[both], side[both].sum(axis=1)) for side in (chosen, sets_of[name]))
+            key = "people" if person else name
+            joint[key] = joint.get(key, 0.0) + held.T @ chose
     return joint
 
 
@@ -245,19 +231,10 @@ class OptionCounts:
         return np.where(columns[None, :, None] >= 0, self.counts[:, columns], 0)
 
     @property
-    def judges(self) -> tuple[str, ...]:
-        """The raters that are no people."""
-        return tuple(name for name, person in zip(self.raters, self.people, strict=True) if not person)
-
-    @property
-    def judged(self) -> Counts:
-        """Of judges alone, (judges, texts, answers)."""
-        return self.counts[~self.people]
-
-    @cached_property
-    def membership(self) -> NDArray[np.float64]:
-        """Which option is in which answer, (options, answers): Lambda."""
-        return np.array([[float(option in answer) for answer in self.answers] for option in self.options])
+    def judged(self) -> dict[str, Counts]:
+        """Of each judge, a rater that is no person, (texts, answers)."""
+        rows = zip(self.raters, self.people, self.counts, strict=True)
+        return {name: counts for name, person, counts in rows if not person}
 
 
 def option_counts(ratings: Ratings) -> OptionCounts:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
@@ -135,34 +136,27 @@ def reversed_shares(matrix: Floats, shares: Floats, rows: Floats) -> Floats:
     return shares * (share @ matrix)
 
 
-@dataclass(frozen=True, slots=True)
-class Identifiability:
+class Identifiability(NamedTuple):
     """Whether forced choices determine the response sets: rank of F against the number of sets (Theorem 3.4)."""
 
     rank: int
     sets: int
-    options: int
-
-    @property
-    def identifiable(self) -> bool:
-        """Whether the rank is the number of sets."""
-        return self.rank == self.sets
-
-    @property
-    def words(self) -> str:
-        """The same as a sentence, with what to do where it is not."""
-        if self.identifiable:
-            return f"forced choices between {self.options} options determine how often each response set is meant"
-        return (
-            f"the task is underspecified: forced choices between {self.options} options cannot tell {self.sets} "
-            f"response sets apart, so different shares of people who would accept several options give the same "
-            f"choices. Add an option for unclear cases with a rule when to use it, or ask for all options that apply"
-        )
+    identifiable: bool
+    words: str
 
 
 def identifiability(choice: Floats) -> Identifiability:
-    """From F (K, V); error-free raters (E = 1) are assumed, as in Theorem 3.4."""
-    return Identifiability(int(np.linalg.matrix_rank(choice)), choice.shape[1], choice.shape[0])
+    """From F (K, V): identifiable where the rank is the number of sets; `words` says so, with what to do where it is
+    not. Error-free raters (E = 1) are assumed, as in Theorem 3.4."""
+    (options, sets), rank = choice.shape, int(np.linalg.matrix_rank(choice))
+    words = (
+        f"forced choices between {options} options determine how often each response set is meant"
+        if rank == sets
+        else f"the task is underspecified: forced choices between {options} options cannot tell {sets} response sets "
+        "apart, so different shares of people who would accept several options give the same choices. Add an option "
+        "for unclear cases with a rule when to use it, or ask for all options that apply"
+    )
+    return Identifiability(rank, sets, rank == sets, words)
 
 
 def _times(matrix: Floats, vector: Floats) -> Floats:

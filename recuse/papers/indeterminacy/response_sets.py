@@ -20,12 +20,12 @@ from recuse.ratings import Ratings
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import ResponseSets
 from recuse.schema import Estimate, Estimates
-from recuse.schema.arrays import Floats, median_of
+from recuse.schema.arrays import Floats, cluster_times, median_of
 from recuse.statistics.distributions import SEED, Binomial, generator, percentile
 
 WANTED = 0.9
 """Share of texts on which decisions by the ratings at hand are to be those of everybody."""
-PEOPLE = "people"
+PEOPLE, ENDS = "people", ("", "_low", "_high")
 
 
 @measure(
@@ -91,7 +91,13 @@ def rater_error(ratings: Ratings) -> Estimates:
         sets = part if isinstance(part.scale, ResponseSets) else ratings.beside("response_sets")
         if sets is None or not isinstance(sets.scale, ResponseSets):
             continue
-        same, pairs = _asked_again(sets)
+        rows = sets.table
+        rows = rows[(rows["kind"] == PERSON) & (rows["criterion"] == sets.criterion) & rows["response"].notna()]
+        text = ["rater", "item", "target", *sets.factors]
+        same, pairs = (  # pairs of answers by one person to one text that agree, and all of them
+            int((counts * (counts - 1)).sum()) // 2
+            for counts in (rows.groupby(by, observed=True).size() for by in ([*text, "response"], text))
+        )
         if pairs:
             estimates[names] = _error_rate(same, pairs, 2 ** len(sets.scale.options) - 1)
     return Estimates(ratings.within(), estimates)
@@ -125,13 +131,11 @@ def choice_matrices(rated: RatedOptions, rater: str = PEOPLE) -> dict[str, Any]:
     inside = task.membership.T > 0
     kept = np.where(inside, joint, 0.0)
     names = [task.set_name(v) for v in range(len(task.sets))]
-    choice, choice_low, choice_high = transition_estimate(kept.T, inside.T)
-    reverse, reverse_low, reverse_high = transition_estimate(kept, inside)
+    estimates = {"choice": transition_estimate(kept.T, inside.T), "reverse": transition_estimate(kept, inside)}
     return {
         "options": list(task.options), "sets": names, "outside": number(float(joint[~inside].sum())),
-        "counts": table(joint), "prior": PRIOR, "choice": table(choice), "choice_low": table(choice_low),
-        "choice_high": table(choice_high), "reverse": table(reverse), "reverse_low": table(reverse_low),
-        "reverse_high": table(reverse_high),
+        "counts": table(joint), "prior": PRIOR,
+        **{name + end: table(one) for name, each in estimates.items() for end, one in zip(ENDS, each, strict=True)},
         "empty": [name for name, counts in zip(names, kept, strict=True) if not counts.any()],
     }  # fmt: skip
 
@@ -148,9 +152,8 @@ def _by_rater(ratings: Ratings, compute: Any) -> Estimates:
 
 def _indeterminate(rated: RatedOptions, rater: str) -> Estimate:
     joint = rated.joint[rater].sum(axis=1)
-    sizes = np.array([len(members) for members in rated.sets])
-    several = sizes > 1
-    seen_or_single = zip(rated.sets, (joint > 0) | (sizes == 1), strict=True)
+    several = np.array([len(members) > 1 for members in rated.sets])
+    seen_or_single = zip(rated.sets, (joint > 0) | ~several, strict=True)
     task = RatingTask.of(rated.options, [members for members, kept in seen_or_single if kept])
     detail = {"words": identifiability(task.membership / task.sizes).words, **choice_matrices(rated, rater)}
     return _share("indeterminate_share", float(joint[several].sum()), float(joint.sum()), rater, detail)
@@ -164,21 +167,12 @@ def _beta(rated: RatedOptions, rater: str) -> Estimate:
     return _share("accepted_both", float(chosen[held].sum()), float(chosen.sum()), rater, {"option": positive})
 
 
-def _asked_again(sets: Ratings) -> tuple[int, int]:
-    """Pairs of usable answers by one person to one text that agree, and all such pairs."""
-    table = sets.table
-    rows = table[(table["kind"] == PERSON) & (table["criterion"] == sets.criterion) & table["response"].notna()]
-    same = pairs = 0
-    for _, answers in rows.groupby(["rater", "item", "target", *sets.factors], observed=True)["response"]:
-        counts = answers.value_counts().to_numpy()
-        same, pairs = same + int((counts * (counts - 1)).sum()) // 2, pairs + len(answers) * (len(answers) - 1) // 2
-    return same, pairs
-
-
 def _error_rate(same: int, pairs: int, sets: int) -> Estimate:
     """epsilon falls as agreement rises, so the ends of the interval change places."""
-    facts: dict[str, Any] = {"n": pairs, "over": "calls", "unit": "share", "method": ANSWERED_TWICE,
-                             "detail": {"agree": number(same / pairs), "sets": sets}}  # fmt: skip
+    facts: dict[str, Any] = {
+        "n": pairs, "over": "calls", "unit": "share", "detail": {"agree": number(same / pairs), "sets": sets},
+        "method": "from the share of equal answers, Clopper-Pearson interval turned",
+    }  # fmt: skip
     whole = 1 + 1 / (sets - 1)
 
     def epsilon(agree: float) -> float:
@@ -188,9 +182,6 @@ def _error_rate(same: int, pairs: int, sets: int) -> Estimate:
         return undefined("rater_error", "fewer answers agree than by any rate of such errors", **facts)
     low, high = map(epsilon, Binomial(same, pairs).interval(0.95)[::-1])
     return Estimate(metric="rater_error", value=epsilon(same / pairs), low=low, high=high, level=0.95, **facts)
-
-
-ANSWERED_TWICE = "from the share of equal answers, Clopper-Pearson interval turned"
 
 
 def _share(metric: str, hits: float, n: float, rater: str, detail: dict[str, Any]) -> Estimate:
@@ -268,13 +259,12 @@ def performance(ratings: Ratings, tau: float = 0.5, beta: float = 0.0) -> Estima
                     "over": rated.over, "method": METHOD, "clusters": rated.clusters_called, "seed": SEED,
                     "detail": {"title": each.title, "higher": each.higher, "tau": tau, "beta": beta},
                 }  # fmt: skip
-                value = float(values[place])
-                if math.isfinite(value):
-                    estimate = estimated("performance", value, percentile(value, draws[:, place]), **facts)
-                else:
-                    why = "it is 0 / 0 on these answers" if known[place].any() else "no text has valid answers of both"
-                    estimate = undefined("performance", why, **facts)
-                estimates[judge, each.name, *names] = estimate
+                value, why = float(values[place]), "it is 0 / 0 on these answers"
+                estimates[judge, each.name, *names] = (
+                    estimated("performance", value, percentile(value, draws[:, place]), **facts)
+                    if math.isfinite(value)
+                    else undefined("performance", why if facts["n"] else "no text has valid answers of both", **facts)
+                )
     return Estimates(("judge", "definition", *ratings.within()), estimates)
 
 
@@ -295,7 +285,7 @@ def resampled_weights(rated: RatedOptions, draws: int) -> Iterator[Floats]:
     """How often each text counts in resamples of clusters, in portions of shape (b, U); the same for every measure.
     Texts that are counted by their answers are drawn by them: a multinomial."""
     count, rng = int(rated.clusters.max(initial=-1)) + 1, generator(SEED, "performance")
-    alike = rated.cluster_times
+    alike = cluster_times(rated.clusters, rated.stands_for)
     size = max(1, CELLS // max(len(rated.clusters), 1))
     for portion in (min(size, draws - start) for start in range(0, draws, size)):
         if alike is None:
