@@ -99,8 +99,11 @@ def test_the_parameters_of_the_people_are_found_again(replay: Replay):
 
 def test_choices_show_less_toxicity_than_sets_do(replay: Replay):
     chosen, named = (option_counts(replay(name)) for name in PROTOCOLS)
-    by_choice, by_set = (found.counts[found.people].sum(axis=0) @ found.membership.T for found in (chosen, named))
-    assert (by_choice[:, 0] >= 6).mean() < 0.6 * (by_set[:, 0] >= 6).mean()
+    by_choice, by_set = (
+        found.counts[found.people].sum(axis=0) @ [found.options[0] in answer for answer in found.answers]
+        for found in (chosen, named)
+    )
+    assert (by_choice >= 6).mean() < 0.6 * (by_set >= 6).mean()
 
 
 def test_a_request_is_stored_once_and_all_of_it_is_small():

@@ -131,7 +131,10 @@ def common_classes(
     model = _fit(seen, times[None])
     _, again = _fit(seen, rng.multinomial(items, times / items, size=draws).astype(float), start=model)
     fitted = CommonClasses(model[0][0], model[1][0], np.diagonal(again, axis1=2, axis2=3), "", math.nan)
-    if not _agree(codes, rng) or not _named(fitted):
+    # Whether raters together give every class its own name most often under that class
+    mean = fitted.confusion.mean(axis=0)
+    named = (np.diagonal(mean) > np.where(np.eye(options, dtype=bool), -1.0, mean).max(axis=0)).all()
+    if not _agree(codes, rng) or not named:
         why = "raters together are hardly better than chance, so their answers show no common classes"
         return replace(fitted, problem=why)
     free = options**raters - 1 - (raters * options * (options - 1) + options - 1)
@@ -189,13 +192,6 @@ def _agree(codes: Floats, rng: np.random.Generator, orders: int = 99) -> bool:
     return same(codes) > max(dealt)
 
 
-def _named(classes: CommonClasses) -> bool:
-    """Whether raters together give every class its own name most often under that class."""
-    mean = classes.confusion.mean(axis=0)
-    wrong = np.where(np.eye(len(mean), dtype=bool), -1.0, mean).max(axis=0)
-    return bool((np.diagonal(mean) > wrong).all())
-
-
 def _independence(
     seen: Floats, times: Floats, model: tuple[Floats, Floats], rng: np.random.Generator, simulations: int
 ) -> float:
@@ -204,8 +200,11 @@ def _independence(
     there = np.repeat(seen.sum(axis=2) > 0, times.astype(int), axis=0).T
     observed = _departure(seen, times, *model)
     hits = 0
+    prevalence, confusion = (part[0] for part in model)
     for _ in range(simulations):
-        codes = _simulated(rng, there.shape[1], *(part[0] for part in model))
+        classes = rng.choice(len(prevalence), size=there.shape[1], p=prevalence)
+        edges = np.cumsum(confusion[:, classes, :], axis=2)
+        codes = (rng.random((*there.shape, 1)) > edges[:, :, :-1]).sum(axis=2).astype(float)
         drawn, count = _patterns(np.where(there, codes, np.nan), seen.shape[2])
         again = _fit(drawn, count[None], start=model)
         hits += _departure(drawn, count, *again) >= observed - 1e-12
@@ -222,10 +221,3 @@ def _departure(seen: Floats, times: Floats, prevalence: Floats, confusion: Float
         expected = n * np.einsum("k,ka,kb->ab", prevalence[0], confusion[0, r], confusion[0, s])
         worst = max(worst, float(((observed - expected) ** 2 / np.maximum(expected, 0.5)).sum()))
     return worst
-
-
-def _simulated(rng: np.random.Generator, items: int, prevalence: Floats, confusion: Floats) -> Floats:
-    classes = rng.choice(len(prevalence), size=items, p=prevalence)
-    edges = np.cumsum(confusion[:, classes, :], axis=2)
-    simulated: Floats = (rng.random((len(confusion), items, 1)) > edges[:, :, :-1]).sum(axis=2).astype(float)
-    return simulated

@@ -11,10 +11,10 @@ measure of a judge, as it lies beyond limits by chance."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, table, undefined
 from recuse.metrics.measure import measure
@@ -22,7 +22,7 @@ from recuse.papers.indeterminacy.aggregation import CLOSE, TAUS, decisions, item
 from recuse.papers.indeterminacy.rated_options import RatedOptions, each_rated
 from recuse.ratings import Ratings
 from recuse.schema import Distribution, Estimate, Estimates, RecuseError
-from recuse.schema.arrays import Floats, median_of
+from recuse.schema.arrays import Floats, Mask, median_of, taken
 from recuse.statistics.bounded import bounded_mean
 from recuse.statistics.clusters import clustered_share
 from recuse.statistics.distributions import Binomial
@@ -124,21 +124,18 @@ def prevalence_shift(ratings: Ratings, taus: Sequence[float] = TAUS, betas: Sequ
     >>> estimates.value, estimates.detail["prevalence"]
     (0.25, [0.5, 0.5, 0.5, 0.5, 0.75])
     """
-    estimates = {}
-    for names, rated in each_rated(ratings):
-        for tau in taus:
-            decided = decisions(people_vectors(rated, betas), rated.positive, float(tau))
-            there = np.isfinite(decided[0])
-            facts = {"n": int(rated.times[there].sum()), "method": CONSISTENT, **rated.facts}
-            if not there.any():
-                why = "no text has a valid answer by people"
-                estimates[f"{tau:g}", *names] = undefined("prevalence_shift", why, **facts)
-                continue
-            turned = (decided[-1] != decided[0])[there].astype(float)
-            shares, option = list(map(number, prevalence(decided, rated.times))), rated.options[rated.positive]
-            detail = {"betas": list(betas), "prevalence": shares, "tau": float(tau), "option": option}
-            share = _share_of(rated, there, turned)
-            estimates[f"{tau:g}", *names] = estimated("prevalence_shift", *share, detail=detail, **facts)
+    metric, estimates = "prevalence_shift", {}
+    for (names, rated), tau in product(each_rated(ratings), taus):
+        decided = decisions(people_vectors(rated, betas), rated.positive, float(tau))
+        there, subject = np.isfinite(decided[0]), (f"{tau:g}", *names)
+        facts = {"n": int(rated.times[there].sum()), "method": CONSISTENT, **rated.facts}
+        if not there.any():
+            estimates[subject] = undefined(metric, "no text has a valid answer by people", **facts)
+            continue
+        shares, option = list(map(number, prevalence(decided, rated.times))), rated.options[rated.positive]
+        detail = {"betas": list(betas), "prevalence": shares, "tau": float(tau), "option": option}
+        turned = _share_of(rated, there, (decided[-1] != decided[0])[there].astype(float))
+        estimates[subject] = estimated(metric, *turned, detail=detail, **facts)
     return Estimates(("threshold", *ratings.within()), estimates)
 
 
@@ -158,11 +155,11 @@ def people_vectors(rated: RatedOptions, betas: Sequence[float]) -> Floats:
 
 
 def _by_judge(metric: str, ratings: Ratings, tau: float, betas: Sequence[float]) -> Estimates:
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, rated in each_rated(ratings):
-        for place, judge in enumerate(rated.judges):
-            estimates[judge, *names] = _at_threshold(metric, rated, place, float(tau), tuple(betas))
-    return Estimates(("judge", *ratings.within()), estimates)
+    return Estimates(("judge", *ratings.within()), {
+        (judge, *names): _at_threshold(metric, rated, place, float(tau), tuple(betas))
+        for names, rated in each_rated(ratings)
+        for place, judge in enumerate(rated.judges)
+    })  # fmt: skip
 
 
 def _at_threshold(metric: str, rated: RatedOptions, judge: int, tau: float, betas: tuple[float, ...]) -> Estimate:
@@ -183,8 +180,7 @@ def _at_threshold(metric: str, rated: RatedOptions, judge: int, tau: float, beta
         judged, right = (_decided(side[there], rated.positive, threshold) for side in (own, people[b]))
         if not biased:
             return _share_of(rated, there, 1 - np.abs(judged - right))
-        times = None if rated.stands_for is None else rated.times[there]
-        compared = judged - right
+        compared, times = judged - right, taken(rated.stands_for, there)
         distribution = bounded_mean(compared, rated.clusters[there], (-1.0, 1.0), times=times)
         return float(np.average(compared, weights=times)), distribution
 
@@ -194,10 +190,15 @@ def _at_threshold(metric: str, rated: RatedOptions, judge: int, tau: float, beta
     value, distribution = grid[place][-1]
     values = np.array([[value for value, _ in cells] for cells in grid])
     ends = np.array([[distribution.interval(0.95) for _, distribution in cells] for cells in grid])
+    # How often the median number of people who rated a text, and one of them, would decide as everybody does
+    (positive, raters), times = (side[there] for side in rated.people_positive), rated.times[there]
+    spread, usual = item_spread(positive, raters, times), max(1, int(median_of(raters, times)))
     detail: dict[str, Any] = {
         "tau": tau, "beta": betas[-1], "option": rated.options[rated.positive], "sets": rated.has_people_sets,
         "taus": list(taus), "betas": list(betas), "value": table(values), "low": table(ends[..., 0]),
-        "high": table(ends[..., 1]), **_people(rated, there, tau),
+        "high": table(ends[..., 1]),
+        **{name: None if spread is None else number(spread.expected_consistency(count, tau))
+           for name, count in (("people_alike", usual), ("one_person", 1))},
     }  # fmt: skip
     if len(betas) > 1:
         over, (low, high) = values[place], ends[place, 0]
@@ -208,8 +209,8 @@ def _at_threshold(metric: str, rated: RatedOptions, judge: int, tau: float, beta
     return estimated(metric, value, distribution, detail=detail, **facts)  # type: ignore[arg-type]
 
 
-def _share_of(rated: RatedOptions, there: NDArray[np.bool_], hits: Floats) -> tuple[float, Binomial]:
-    times = None if rated.stands_for is None else rated.times[there]
+def _share_of(rated: RatedOptions, there: Mask, hits: Floats) -> tuple[float, Binomial]:
+    times = taken(rated.stands_for, there)
     return float(np.average(hits, weights=times)), clustered_share(hits, rated.clusters[there], times)
 
 
@@ -219,15 +220,3 @@ def _decided(vectors: Floats, option: int, tau: float) -> Floats:
     if tau != TAU:
         return reached
     return np.where(np.isclose(vectors[..., option], tau, rtol=0, atol=CLOSE), 0.5, reached)
-
-
-def _people(rated: RatedOptions, there: NDArray[np.bool_], tau: float) -> dict[str, float | None]:
-    """How often the median number of people who rated a text, and one of them, would decide as everybody does."""
-    positive, raters = (side[there] for side in rated.people_positive)
-    times = rated.times[there]
-    spread = item_spread(positive, raters, times)
-    usual = max(1, int(median_of(raters, times)))
-    return {
-        name: None if spread is None else number(spread.expected_consistency(count, tau))
-        for name, count in (("people_alike", usual), ("one_person", 1))
-    }

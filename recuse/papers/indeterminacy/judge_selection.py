@@ -158,28 +158,26 @@ def _facts(rated: RatedOptions) -> dict[str, Any]:
 def _scored(
     ratings: Ratings, names: tuple[str, ...], rated: RatedOptions, taus: tuple[float, ...], betas: Sequence[float]
 ) -> dict[float, tuple[Floats, Floats]]:
-    """`_downstream`, resampled once for all questions about these answers: theirs are among `BETAS`."""
+    """By beta, means over taus of consistency and of bias, (1 + draws, J): on all texts, then on resamples, drawn once
+    for all questions about these answers: theirs are among `BETAS`."""
     every = BETAS if set(betas) <= set(BETAS) else tuple(betas)
-    known = ratings.remember(("downstream", names, taus, every), lambda: _downstream(rated, taus, every))
+
+    def scored() -> dict[float, tuple[Floats, Floats]]:
+        decided = decisions(rated.judges_act_by, rated.positive, taus)
+        right = decisions(people_vectors(rated, every), rated.positive, taus)[:, :, None]  # (taus, betas, 1, U)
+        there = np.isfinite(decided[0]) & np.isfinite(right[0, 0])
+        alike = there * (decided[:, None] == right).mean(axis=0)
+        apart = there * np.nan_to_num(decided[:, None] - right).mean(axis=0)
+        columns = np.concatenate([there[None].astype(float), alike, apart]).reshape(-1, there.shape[1]).T
+        seen = (columns * rated.times[:, None]).sum(axis=0)[None]
+        drawn = (weights @ columns for weights in resampled_weights(rated, draws_for(rated, DRAWS)))
+        sums = np.concatenate([seen, *drawn])
+        count, *rest = np.moveaxis(sums.reshape(len(sums), -1, len(there)), 1, 0)
+        means = [ratio(part, count) for part in rest]
+        return {beta: (means[b], means[len(every) + b]) for b, beta in enumerate(every)}
+
+    known = ratings.remember(("downstream", names, taus, every), scored)
     return {beta: known[beta] for beta in betas}
-
-
-def _downstream(
-    rated: RatedOptions, taus: tuple[float, ...], betas: Sequence[float]
-) -> dict[float, tuple[Floats, Floats]]:
-    """By beta, means over taus of consistency and of bias, (1 + draws, J): on all texts, then on resamples."""
-    decided = decisions(rated.judges_act_by, rated.positive, taus)
-    right = decisions(people_vectors(rated, betas), rated.positive, taus)[:, :, None]  # (taus, betas, 1, U)
-    there = np.isfinite(decided[0]) & np.isfinite(right[0, 0])
-    alike = there * (decided[:, None] == right).mean(axis=0)
-    apart = there * np.nan_to_num(decided[:, None] - right).mean(axis=0)
-    columns = np.concatenate([there[None].astype(float), alike, apart]).reshape(-1, there.shape[1]).T
-    seen = (columns * rated.times[:, None]).sum(axis=0)[None]
-    drawn = (weights @ columns for weights in resampled_weights(rated, draws_for(rated, DRAWS)))
-    sums = np.concatenate([seen, *drawn])
-    count, *rest = np.moveaxis(sums.reshape(len(sums), -1, len(there)), 1, 0)
-    means = [ratio(part, count) for part in rest]
-    return {beta: (means[b], means[len(betas) + b]) for b, beta in enumerate(betas)}
 
 
 def best(gains: Floats) -> NDArray[np.intp]:

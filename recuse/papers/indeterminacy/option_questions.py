@@ -38,17 +38,18 @@ class OptionQuestion:
 
     def items(self, task: Task, judge: Judge) -> Sequence[Item]:
         """All items of the task, whoever judges. `RecuseError` where the task has no one criterion with options."""
-        criterion_of(task)
+        criterion_and_options(task)
         return task.items
 
     def scales(self, task: Task) -> dict[str, Scale]:
         """Sets over the options of the task's criterion, where sets are asked for."""
-        return {criterion_of(task): ResponseSets(options_of(task))} if self.several else {}
+        criterion, options = criterion_and_options(task)
+        return {criterion: ResponseSets(options)} if self.several else {}
 
     def prompt(self, task: Task, item: Item, factors: Levels) -> Prompt:
         """Item and options; the same for every repeat. The template is given the criterion's table, the options with
         what the task says of each, and the item's fields."""
-        names = options_of(task)
+        _, names = criterion_and_options(task)
         by_id = {option["id"]: option for option in task.data.get("option", ())}
         words = wording.messages(
             task, self.WORDING, task=task.data, criterion=task.data["criterion"][0],
@@ -60,7 +61,7 @@ class OptionQuestion:
     def read(self, task: Task, item: Item, factors: Levels, reply: Reply) -> list[Judgement]:
         """One row: the option, or the set as "a|b" in the task's order. Unparsed where several options are named and
         one is asked for."""
-        criterion, options = criterion_of(task), options_of(task)
+        criterion, options = criterion_and_options(task)
         try:
             chosen = chosen_options(reply, options)
         except reading.Unreadable as failure:
@@ -75,17 +76,9 @@ FORCED_CHOICE = OptionQuestion(OFFERS="forced_choices", WORDING="forced_choice",
 RESPONSE_SET = OptionQuestion(OFFERS="response_sets", WORDING="response_set", several=True)
 
 
-def criterion_of(task: Task) -> str:
-    """The one criterion; `RecuseError` where the task has several or it has no options that a reply can name."""
-    return _criterion_and_options(task)[0]
-
-
-def options_of(task: Task) -> tuple[str, ...]:
-    """The options of the task's criterion, in their order."""
-    return _criterion_and_options(task)[1]
-
-
-def _criterion_and_options(task: Task) -> tuple[str, tuple[str, ...]]:
+def criterion_and_options(task: Task) -> tuple[str, tuple[str, ...]]:
+    """The one criterion and its options, in their order; `RecuseError` where the task has several or it has no options
+    that a reply can name."""
     file, criteria = task.folder / "task.toml", task.criteria
     if len(criteria) != 1:
         raise RecuseError(

@@ -7,20 +7,10 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from recuse.papers.indeterminacy import selection_study as simulated
 from recuse.papers.indeterminacy.aggregation import TAUS
 from recuse.papers.indeterminacy.definitions import definition
-from recuse.papers.indeterminacy.selection_study import (
-    CATEGORICAL,
-    DISTRIBUTIONAL,
-    RANKING,
-    SETTINGS,
-    FewRatings,
-    SelectionStudy,
-    error_tables,
-    few_ratings,
-    forced_choice_bias,
-    selection_study,
-)
+from recuse.papers.indeterminacy.selection_study import CATEGORICAL, DISTRIBUTIONAL, SETTINGS, SelectionStudy
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 
@@ -33,21 +23,21 @@ def selection(*, trials: int, seed: int, workers: int | None) -> int:
     beside the study takes a quarter of the trials, errors an eighth. `RecuseError` for fewer than one trial."""
     if trials < 1:
         raise RecuseError(f"--trials is 1 or more; got {trials}")
-    workers = workers or min(2, os.cpu_count() or 1)
-    study = selection_study(trials, seed=seed, workers=workers, progress=_print_progress)
-    side = max(2, trials // 4)
-    few, bias = few_ratings(SETTINGS[SYMMETRIC], trials=side), forced_choice_bias(trials=side)
+
+    def progress(setting: str, done: int, trials: int) -> None:
+        print(f"\r{setting}: {done} of {trials} trials {'':<20}", end="", file=sys.stderr, flush=True)
+
+    workers, side = workers or min(2, os.cpu_count() or 1), max(2, trials // 4)
+    study = simulated.selection_study(trials, seed=seed, workers=workers, progress=progress)
+    few = simulated.few_ratings(SETTINGS[SYMMETRIC], trials=side)
+    bias = simulated.forced_choice_bias(trials=side)
     print(file=sys.stderr)
     print(f"Judge selection: {trials} simulated trials per setting, seed {seed}\n\n{text(study, few, bias)}")
-    print(*error_tables(max(2, trials // 8)), sep="\n")
+    print(*simulated.error_tables(max(2, trials // 8)), sep="\n")
     return 0
 
 
-def _print_progress(setting: str, done: int, trials: int) -> None:
-    print(f"\r{setting}: {done} of {trials} trials {'':<20}", end="", file=sys.stderr, flush=True)
-
-
-def text(study: SelectionStudy, few: FewRatings, choice_bias: Mapping[float, Floats]) -> str:
+def text(study: SelectionStudy, few: simulated.FewRatings, choice_bias: Mapping[float, Floats]) -> str:
     """Findings; then, by setting and measure, what its judge is worth (figures 4 and 13) and what finding 1a rests on;
     how every measure ranks judges (figures 5 and 14); what people's own answers miss by threshold (6 and 15)."""
     lines = []
@@ -66,7 +56,7 @@ def text(study: SelectionStudy, few: FewRatings, choice_bias: Mapping[float, Flo
             lines.append(f"    {name:<40}{values}   {gained}")
     short = "".join(f"{setting.split()[-2]:>14}" for setting in study.settings)
     lines += ["", f"{'Rank correlation with consistency':<44}{short}"]
-    for each in RANKING:
+    for each in simulated.RANKING:
         lines.append(f"    {each.name:<40}" + "".join(f"{study.rho(s, each.name):>14.2f}" for s in study.settings))
     people = {f"{n:g} of many ratings": few.bias[k] for k, n in enumerate(few.budgets)}
     people |= {f"choices for sets, Gamma {strength:g}": bias for strength, bias in choice_bias.items()}
@@ -95,23 +85,11 @@ class Finding:
         return self.difference > self.margin
 
 
-def findings(study: SelectionStudy, few: FewRatings, choice_bias: Mapping[float, Floats]) -> tuple[Finding, ...]:
+def findings(study: SelectionStudy, few: simulated.FewRatings, choice_bias: Mapping[float, Floats]) -> list[Finding]:
     """From the whole grid, decisions of a few raters on an underspecified task, and the bias of forced choice by
     Gamma. A claim about measures holds where it does for the one that fits it worst, of all that see forced choices
     alone (`CATEGORICAL`, `DISTRIBUTIONAL`): whichever is picked by hand, another may say the opposite."""
-    lost = {name: study.rho(SYMMETRIC, name) - study.rho(SKEWED, name) for name in (*CATEGORICAL, *DISTRIBUTIONAL)}
-    categorical = [lost[name] for name in CATEGORICAL]
-    least, most = min(categorical), max(lost[name] for name in DISTRIBUTIONAL)
-    claim = (
-        "Categorical measures fail where the task is underspecified and selection is asymmetric; distributional ones "
-        "do not."
-    )
-    here = (
-        f"Rank correlation with consistency falls by {least:.2f} to {max(categorical):.2f} by a categorical measure, "
-        f"by {most:.2f} at most by a distributional one."
-    )
-    second = Finding("2", claim, here, least - most, 0.1)
-    return (*_budget(study), second, _error(study, lost), *_people(few, choice_bias))
+    return [*_budget(study), *_ranking(study), *_people(few, choice_bias)]
 
 
 def _budget(study: SelectionStudy) -> Iterator[Finding]:
@@ -147,7 +125,19 @@ def _gained(study: SelectionStudy, setting: str, name: str) -> tuple[float, floa
     return study.chosen(setting, name, 3) - one, one - study.chosen(setting, HIT, 1)
 
 
-def _error(study: SelectionStudy, lost: Mapping[str, float]) -> Finding:
+def _ranking(study: SelectionStudy) -> Iterator[Finding]:
+    lost = {name: study.rho(SYMMETRIC, name) - study.rho(SKEWED, name) for name in (*CATEGORICAL, *DISTRIBUTIONAL)}
+    categorical = [lost[name] for name in CATEGORICAL]
+    least, most = min(categorical), max(lost[name] for name in DISTRIBUTIONAL)
+    claim = (
+        "Categorical measures fail where the task is underspecified and selection is asymmetric; distributional ones "
+        "do not."
+    )
+    here = (
+        f"Rank correlation with consistency falls by {least:.2f} to {max(categorical):.2f} by a categorical measure, "
+        f"by {most:.2f} at most by a distributional one."
+    )
+    yield Finding("2", claim, here, least - most, 0.1)
     error = {name: study.rho(SKEWED, name) - study.rho(RANDOM, name) for name in CATEGORICAL}
     name = min(CATEGORICAL, key=lambda name: lost[name] - error[name])
     claim = "Error of raters alone changes the ranking of judges less than selection effects do."
@@ -155,10 +145,10 @@ def _error(study: SelectionStudy, lost: Mapping[str, float]) -> Finding:
         f"The rank correlation of {_title(name)} with consistency: {lost[name]:.2f} lost by asymmetric "
         f"selection, {error[name]:.2f} more by errors in 30 % of the ratings."
     )
-    return Finding("3", claim, here, lost[name] - error[name], 0.05)
+    yield Finding("3", claim, here, lost[name] - error[name], 0.05)
 
 
-def _people(few: FewRatings, choice_bias: Mapping[float, Floats]) -> Iterator[Finding]:
+def _people(few: simulated.FewRatings, choice_bias: Mapping[float, Floats]) -> Iterator[Finding]:
     first = float(few.consistency[0].mean())
     claim = "Decisions from one rating per item differ from those of everybody for about 30 % of the items."
     yield Finding("4a", claim, f"They differ for {1 - first:.0%}.", 0.1 - abs(first - 0.7), 0.0)

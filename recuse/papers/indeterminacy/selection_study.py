@@ -71,13 +71,15 @@ class SelectionStudy:
 
     def chosen(self, setting: str, name: str, budget: int) -> float:
         """Mean consistency of the chosen judges over trials."""
-        s, d, b = self.settings.index(setting), self.names.index(name), self.budgets.index(budget)
-        return float(self.consistency[s, :, b, d].mean())
+        return self._mean(self.consistency, setting, name, budget)
 
     def biased(self, setting: str, name: str, budget: int) -> float:
         """Mean |bias| of the chosen judges over trials."""
-        s, d, b = self.settings.index(setting), self.names.index(name), self.budgets.index(budget)
-        return float(self.abs_bias[s, :, b, d].mean())
+        return self._mean(self.abs_bias, setting, name, budget)
+
+    def _mean(self, values: Floats, setting: str, name: str, budget: int) -> float:
+        s, b, d = self.settings.index(setting), self.budgets.index(budget), self.names.index(name)
+        return float(values[s, :, b, d].mean())
 
     def rho(self, setting: str, name: str) -> float:
         """Mean rank correlation with consistency over trials."""
@@ -86,15 +88,9 @@ class SelectionStudy:
 
 
 def selection_study(
-    trials: int = 100,
-    *,
-    settings: Mapping[str, Design] = SETTINGS,
-    budgets: Sequence[int] = BUDGETS,
-    sizes: Sizes = SIZES,
-    seed: int = 1,
-    workers: int = 1,
-    progress: Progress | None = None,
-) -> SelectionStudy:
+    trials: int = 100, *, settings: Mapping[str, Design] = SETTINGS, budgets: Sequence[int] = BUDGETS,
+    sizes: Sizes = SIZES, seed: int = 1, workers: int = 1, progress: Progress | None = None,
+) -> SelectionStudy:  # fmt: skip
     """The whole grid; the same seed gives the same numbers, however many processes share the work and whatever other
     settings are run. Every process holds one trial at a time. `progress(setting, done, trials)` is told as it goes on.
     """
@@ -182,14 +178,16 @@ def forced_choice_bias(
     strengths: Sequence[float] = (0.5, 0.75, 1.0, 1.5, 2.0), *, trials: int = 40, sizes: Sizes = SIZES, seed: int = 3
 ) -> dict[float, Floats]:
     """Figure 6 (right): prevalence by forced choice less prevalence by response sets, no error, by Gamma, (taus,)."""
-    by_strength = {}
-    for strength in strengths:
-        biases = []
-        for population, _ in populations(Design(people_strength=strength, judges=1), range(trials), sizes, seed):
-            chosen, right = (decisions(v, 0, TAUS) for v in (population.people.choices, population.truth))
-            biases.append(estimation_bias(chosen, right))
-        by_strength[strength] = np.mean(biases, axis=0)
-    return by_strength
+    designs = {strength: Design(people_strength=strength, judges=1) for strength in strengths}
+    return {
+        strength: np.mean([_forced(drawn) for drawn, _ in populations(design, range(trials), sizes, seed)], axis=0)
+        for strength, design in designs.items()
+    }
+
+
+def _forced(population: Population) -> Floats:
+    """Prevalence by people's choices less that by what they endorse without error, (taus,)."""
+    return estimation_bias(*(decisions(side, 0, TAUS) for side in (population.people.choices, population.truth)))
 
 
 def populations(
@@ -203,7 +201,6 @@ def populations(
 
 
 # --------------------------------------------------------------------------- what errors of raters do
-
 
 ERRORS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
 SKEWS = (-1.0, 0.0, 1.0)
@@ -244,9 +241,8 @@ def _cell(design: Design, trials: int, sizes: Sizes, seed: int) -> Floats:
             np.array([each.gain(each.value(population.judges, side.people)) for each in RANKED])
             for side in (population, clean)
         )
-        forced, right = (decisions(ratings, 0, TAUS) for ratings in (population.people.choices, population.truth))
         consistent = downstream(population)[0][:, int(np.argmax(gains))]
-        drawn.append([consistent.mean(), estimation_bias(forced, right).mean(), *spearman(*by_people)])
+        drawn.append([consistent.mean(), _forced(population).mean(), *spearman(*by_people)])
     means: Floats = np.nanmean(drawn, axis=0)
     return means
 
