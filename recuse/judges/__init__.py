@@ -7,7 +7,7 @@ A wire format is a module with four functions, and a fifth where requests are si
     headers(key)                  -> dict              how this provider wants its API key (None: no key)
     read(payload)                 -> schema.Reply      what the provider's JSON says
     payload(text, *, model, refusal, input_tokens, output_tokens) -> dict
-                                                       the inverse of read, for stand-ins served on loopback
+                                                       the inverse of read, for stand-ins
     signer(judge)                 -> function          only where requests are signed: from a schema.Request to the
                                                        headers that authorise it; used where the judge names no key
 
@@ -49,7 +49,7 @@ class Wire(Protocol):
         something is not there: the reply then counts as ended in error."""
 
     def payload(self, text: str, *, model: str, refusal: bool, input_tokens: int, output_tokens: int) -> dict[str, Any]:
-        """The inverse of `read`, for stand-ins on loopback."""
+        """The inverse of `read`, for stand-ins."""
 
 
 def wire(name: str) -> Wire:

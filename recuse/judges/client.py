@@ -39,8 +39,8 @@ class _Busy(Exception):
 class Client:
     """One HTTP client for all judges of a panel. Use as `async with`, inside one event loop.
 
-    `keys` are the judges' credentials; a judge without any is asked without. `proxy` is where stand-ins are served:
-    requests to hosts that end in `.invalid` go there, all others go out. `identify` gives the headers by which a
+    `keys` are the judges' credentials; a judge without any is asked without. `stand_ins` answer requests to hosts that
+    end in `.invalid`; all others go out. `identify` gives the headers by which a
     cassette knows the call: repeats of a request keep their answers. With `attempts=1` nothing is retried and nothing
     sleeps, as replay wants it. `secrets` learns the tokens that requests are signed with, before they go out. `texts`:
     whether messages quote what providers say.
@@ -48,8 +48,9 @@ class Client:
 
     def __init__(
         self, judges: Mapping[str, Judge], keys: Mapping[str, Credentials],
-        identify: Callable[[Call], Mapping[str, str]], *, attempts: int = 6, proxy: str | None = None,
-        secrets: Secrets | None = None, texts: bool = True,
+        identify: Callable[[Call], Mapping[str, str]], *, attempts: int = 6,
+        stand_ins: Callable[[httpx2.Request], httpx2.Response] | None = None, secrets: Secrets | None = None,
+        texts: bool = True,
     ) -> None:  # fmt: skip
         self._judges, self._identify, self._secrets, self._texts = judges, identify, secrets, texts
         self._keys = {name: keys.get(name, Credentials()) for name in judges}
@@ -58,12 +59,15 @@ class Client:
         self._answered: set[str] = set()
         self._attempts = attempts
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=256)
-        stand_ins = JudgeTransport(private=False, proxy=proxy, limits=limits) if proxy else None
-        hosts = {httpx2.URL(judge.base_url).host for judge in judges.values()} if proxy else set()
-        mounts = {f"all://{host}": stand_ins for host in hosts if host.endswith(".invalid")}
+        hosts = {httpx2.URL(judge.base_url).host for judge in judges.values()}
+        acted = {
+            f"all://{host}": httpx2.MockTransport(stand_ins)
+            for host in hosts
+            if stand_ins is not None and host.endswith(".invalid")
+        }
         # trust_env=False: no proxy from the environment may see keys or slow replay down.
         self._http = httpx2.AsyncClient(
-            transport=JudgeTransport(limits=limits), mounts=mounts, trust_env=False, follow_redirects=False,
+            transport=JudgeTransport(limits=limits), mounts=acted, trust_env=False, follow_redirects=False,
         )  # fmt: skip
         # No cookie is kept: one judge's session would be sent along with the calls of another on the same host.
         self._http.cookies.jar.set_policy(DefaultCookiePolicy(allowed_domains=[]))

@@ -31,25 +31,23 @@ class ResponseTooLargeError(RecuseError):
 
 
 class JudgeTransport(httpx2.AsyncHTTPTransport):
-    """`private`: keep the headers that start with x-recuse- on this machine. Only stand-ins, served by the recording
-    itself, are told which call they answer."""
+    """Keeps the headers that start with x-recuse- on this machine."""
 
-    def __init__(self, *, private: bool = True, **settings: Any) -> None:
+    def __init__(self, **settings: Any) -> None:
         super().__init__(verify=tls(), trust_env=False, **settings)  # no proxy from the environment may see keys
         # Recording wraps `handle_async_request` of the class above; only below it do these two things hold.
-        self._pool = _Pool(self._pool, private)  # type: ignore[assignment]
+        self._pool = _Pool(self._pool)  # type: ignore[assignment]
 
 
 _OF_ENCODED = (b"content-encoding", b"content-length")
 
 
 class _Pool:
-    def __init__(self, pool: Any, private: bool) -> None:
-        self._pool, self._private = pool, private
+    def __init__(self, pool: Any) -> None:
+        self._pool = pool
 
     async def handle_async_request(self, request: Any) -> Any:
-        if self._private:
-            request.headers = [(name, value) for name, value in request.headers if not name.lower().startswith(PRIVATE)]
+        request.headers = [(name, value) for name, value in request.headers if not name.lower().startswith(PRIVATE)]
         response = await self._pool.handle_async_request(request)
         encoding = ", ".join(v.decode("latin-1") for name, v in response.headers if name.lower() == b"content-encoding")
         if encoding:

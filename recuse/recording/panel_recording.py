@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -23,8 +23,7 @@ from recuse.recording.budget import Cost, check_budget, cost_text, expected_cost
 from recuse.recording.judge_queue import Readable
 from recuse.recording.progress import ProgressLine, RecordingReport, Spending
 from recuse.schema import Call, Judge, RawResponse, RecuseError, Reply
-from recuse.standins import StandInError, open_source
-from recuse.standins.server import Answer, ReceivedRequest, RequestRouter, serve
+from recuse.standins import StandIns, open_source
 
 
 @dataclass(frozen=True)
@@ -166,18 +165,24 @@ class Recorder:
                 start = named(server.serve, what="server of a local model", package="recuse.servers")
                 serving.enter_context(start(name, judges[name].base_url, server, self.models, self.say))
             while calls := [call for call in recording.unasked if call.judge in judges]:
-                stand_ins = serve(answer_for(self.panel, self.root, chains.chains)) if self.panel.stand_in else None
-                with stand_ins or nullcontext() as proxy:
 
-                    async def ask(calls: Sequence[Call] = calls, proxy: str | None = proxy) -> None:
-                        known, texts = self.library.secrets, self.library.texts
-                        async with Client(judges, own, call_headers, proxy=proxy, secrets=known, texts=texts) as client:
-                            await recording.ask(calls, client.send, judges)
+                async def ask(calls: Sequence[Call] = calls) -> None:
+                    known, texts, acted = self.library.secrets, self.library.texts, self._stand_ins(chains)
+                    async with Client(judges, own, call_headers, stand_ins=acted, secrets=known, texts=texts) as client:
+                        await recording.ask(calls, client.send, judges)
 
-                    asyncio.run(ask())
+                asyncio.run(ask())
                 if recording.stopped:
                     return
                 recording.extend(chains.calls())
+
+    def _stand_ins(self, chains: Chains) -> StandIns | None:
+        """What answers the calls that are known by now in place of judges that are not real."""
+        if self.panel.stand_in is None:
+            return None
+        known = ((chain, call) for chain in chains.chains for call in chain.calls)
+        asked = ((call, chain.judges[call.judge], chain.item(call).fields) for chain, call in known)
+        return StandIns(open_source(self.panel, self.root), self.panel.provenance, asked)
 
 
 class Replies:
@@ -234,29 +239,3 @@ class Chains:
     def chain_of(self, call: Call) -> Chain:
         """The chain that one of the calls belongs to."""
         return self._chain_of[call.task, call.protocol, call.judge]
-
-
-def answer_for(panel: Panel, root: Path, chains: Sequence[Chain]) -> Answer:
-    """What answers the calls of these chains that are known by now. The cell that a request names says which chain it
-    belongs to: two protocols may ask word for word the same, and are then answered apart."""
-    source = open_source(panel, root)
-    by_place: dict[str, list[Chain]] = {}  # judges in use and each candidate have a chain of their own
-    for chain in chains:
-        by_place.setdefault(f"{panel.name}/{chain.plan.task.name}/{chain.plan.protocol}", []).append(chain)
-    routers = {
-        place: RequestRouter(
-            [call for chain in together for call in chain.calls],
-            {name: judge for chain in together for name, judge in chain.judges.items()}, source,
-            {(c.judge, c.item, c.target): chain.item(c).fields for chain in together for c in chain.calls},
-            panel.provenance,
-        )
-        for place, together in by_place.items()
-    }  # fmt: skip
-
-    def answer(request: ReceivedRequest) -> tuple[int, Mapping[str, str], bytes]:
-        place = (request.cell or "").rpartition("/")[0]
-        if place not in routers:
-            raise StandInError(f"{request.url}: cell {request.cell!r} is in none of the plans {', '.join(routers)}")
-        return routers[place](request)
-
-    return answer

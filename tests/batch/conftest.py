@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 import stamina
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "judges"))
 sys.path.insert(0, str(Path(__file__).parent))
 
 from batch_providers import PROVIDERS

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from loopback import Answer, loopback
 
 from recuse.readers.file_panel import load_file_panel
-from recuse.standins.server import serve
 from recuse.starting.stored_log import STORED, TASK
 from recuse.tasks import load_task
 
@@ -87,16 +87,16 @@ def test_a_stored_log_is_judged_again_over_http_and_replayed_to_a_word(recuse, t
     seen: list[str] = []
 
     def answer(request):
-        prompt = request.body["messages"][-1]["content"]
+        prompt = json.loads(request.body)["messages"][-1]["content"]
         seen.append(prompt)
         verdict = "ok" if "Like this" in prompt else "bad"
         message = {"role": "assistant", "content": f"Answer: {verdict}"}
         usage = {"prompt_tokens": 90, "completion_tokens": 3}
         choices = [{"message": message, "finish_reason": "stop"}]
         reply = {"choices": choices, "model": "stand-in-1", "usage": usage}
-        return 200, {"content-type": "application/json"}, json.dumps(reply).encode()
+        return Answer(200, reply)
 
-    with serve(answer) as address:
+    with loopback(answer) as address:
         at = ("--endpoint", f"{address}/v1", "--model", "stand-in-1")
         found = recuse("init", folder, "--from", tmp_path / "log.csv", *at)
         assert (found.code, found.err) == (0, "")

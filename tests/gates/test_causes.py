@@ -168,8 +168,12 @@ def test_right_answers_are_not_called_people():
         ("worst_slice", "", SLICE.figure.detail, "on language Thai it agrees with the right answers less"),
         ("slice_favour", "", FAVOUR.figure.detail, "it marks down system gpt against the right answers"),
         ("sensitivity", "misses what the expert does not", {}, "it misses what the right answers do not"),
-        ("specificity", "says it where the expert does not", {"positive": "fail"},
-         'it says "fail" where the right answers do not'),
+        (
+            "specificity",
+            "says it where the expert does not",
+            {"positive": "fail"},
+            'it says "fail" where the right answers do not',
+        ),
         ("system_order", "orders systems unlike people", {}, "it orders systems unlike the right answers"),
     ],
 )

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
 
+import httpx2
 import pytest
 import stamina
 from stamina.instrumentation import RetryDetails, set_on_retry_hooks
@@ -17,7 +18,6 @@ from stamina.instrumentation import RetryDetails, set_on_retry_hooks
 from recuse.judges.client import Client, Credentials, JudgeUnreachableError
 from recuse.judges.transport import tls
 from recuse.schema import Call, Judge, JudgeClosedError, RawResponse
-from recuse.standins.server import serve
 
 MakeJudge = Callable[..., Judge]
 MakeCall = Callable[..., Call]
@@ -33,13 +33,14 @@ def at_once() -> Iterator[None]:
 
 
 def send(
-    call: Call, judge: Judge, keys: Mapping[str, str] | None = None, proxy: str | None = None, attempts: int = 3
+    call: Call, judge: Judge, keys: Mapping[str, str] | None = None, stand_ins: Any = None, attempts: int = 3
 ) -> RawResponse:
     async def once() -> RawResponse:
         headers = {"x-recuse-repeat": str(call.repeat)}
         async with Client(
-            {judge.name: judge}, keys=_credentials(keys), identify=lambda _: headers, attempts=attempts, proxy=proxy
-        ) as client:
+            {judge.name: judge}, keys=_credentials(keys), identify=lambda _: headers, attempts=attempts,
+            stand_ins=stand_ins,
+        ) as client:  # fmt: skip
             return await client.send(call)
 
     return asyncio.run(once())
@@ -71,16 +72,20 @@ def test_the_request_arrives_as_planned_with_key_and_run(provider: Servers, judg
     assert (response.status, response.body) == (200, server.answers[0].body)
 
 
-def test_stand_ins_are_asked_through_the_proxy_and_nobody_else_is(
+def test_stand_ins_are_asked_in_place_of_their_hosts_and_of_nobody_else(
     provider: Servers, judge: MakeJudge, call: MakeCall
 ) -> None:
     seen = []
+
+    def answer(asked: httpx2.Request) -> httpx2.Response:
+        seen.append(str(asked.url))
+        return httpx2.Response(200, content=b"{}")
+
     direct = provider({})
     real = judge(base_url=f"{direct.url}/v1")
     acted = judge(base_url="http://Ann.Scripted.invalid/v1")
-    with serve(lambda asked: (200, {}, seen.append(asked.url) or b"{}")) as proxy:  # type: ignore[func-returns-value]
-        assert send(call(acted), acted, proxy=proxy).body == b"{}"
-        send(call(real), real, proxy=proxy)
+    assert send(call(acted), acted, stand_ins=answer).body == b"{}"
+    send(call(real), real, stand_ins=answer)
     assert [url.lower() for url in seen] == ["http://ann.scripted.invalid/v1/chat/completions"]
     assert len(direct.asked) == 1
 
@@ -93,8 +98,7 @@ def test_certificates_are_read_once_for_all_clients(judge: MakeJudge, monkeypatc
 
     monkeypatch.setattr(ssl, "create_default_context", read_again)
     monkeypatch.setattr(ssl.SSLContext, "load_verify_locations", read_again)
-    for proxy in (None, "http://127.0.0.1:9"):
-        Client({"ann": judge()}, keys={}, identify=lambda _: {}, proxy=proxy)
+    Client({"ann": judge()}, keys={}, identify=lambda _: {})
 
 
 def test_a_proxy_in_the_environment_sees_nothing(

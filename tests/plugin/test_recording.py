@@ -15,11 +15,11 @@ from functools import partial
 from typing import Any
 
 import pytest
+from loopback import Answer, ReceivedRequest, loopback
 
 from recuse.judges import wire
 from recuse.judges.client import Client
 from recuse.recording import sample
-from recuse.standins.server import ReceivedRequest, serve
 
 pytest_plugins = ["pytester"]
 
@@ -38,10 +38,10 @@ class Provider:
         self.score: Callable[[str], int] = lambda judge: 7
         self.words = ""
 
-    def __call__(self, asked: ReceivedRequest) -> tuple[int, dict[str, str], bytes]:
+    def __call__(self, asked: ReceivedRequest) -> Answer:
         self.asked.append(asked)
         if status := self.refuse(asked):
-            return status, {}, json.dumps({"error": {"message": self.words or "no"}}).encode()
+            return Answer(status, {"error": {"message": self.words or "no"}})
         kind = next(
             name
             for end, name in (
@@ -49,18 +49,18 @@ class Provider:
                 ("messages", "anthropic_messages"),
                 ("generateContent", "gemini_generate"),
             )
-            if asked.path.endswith(end)
+            if asked.target.endswith(end)
         )
         score = self.score(kind)
         text = json.dumps({"clarity": {"score": score}, "depth": {"score": score}, "total": score})
         payload = wire(kind).payload(self.words or text, model="real-1", refusal=False, input_tokens=9, output_tokens=9)
-        return 200, {"content-type": "application/json"}, json.dumps(payload).encode()
+        return Answer(200, payload)
 
 
 @pytest.fixture
 def provider() -> Iterator[Provider]:
     running = Provider()
-    with serve(running) as running.url:
+    with loopback(running) as running.url:
         yield running
 
 
@@ -129,7 +129,7 @@ def test_replay_needs_no_key(hosted, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_judge_that_fails_costs_nothing_that_others_answered(hosted, provider: Provider) -> None:
-    provider.refuse = lambda asked: 401 if asked.path.endswith("messages") else 0
+    provider.refuse = lambda asked: 401 if asked.target.endswith("messages") else 0
     run = hosted.run(*RECORD)
     assert run.code == pytest.ExitCode.TESTS_FAILED
     assert "recorded 32 of 48 missing answers" in run.text
@@ -306,7 +306,7 @@ def test_a_judge_without_a_key_is_not_asked_and_no_silence_is_green(
 
 @pytest.mark.slow("whole recordings")
 def test_a_judge_that_answers_no_more_is_not_taken_for_the_same(varied, provider: Provider) -> None:
-    provider.refuse = lambda asked: 404 if asked.path.endswith("messages") else 0
+    provider.refuse = lambda asked: 404 if asked.target.endswith("messages") else 0
     run = varied.run(*SAMPLE)
     assert run.code == pytest.ExitCode.TESTS_FAILED
     assert "mini: eve was not asked again: " in run.text

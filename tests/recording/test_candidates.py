@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from loopback import Answer, ReceivedRequest, loopback
 
 from recuse.judges import wire
 from recuse.recording.progress import IncompleteRecordingError
 from recuse.schema import Call, RawResponse, RecuseError
-from recuse.standins.server import ReceivedRequest, serve
 from recuse.suite import Elicitation, Selection
 from recuse.suite.recordings import Recordings
 
@@ -86,17 +86,17 @@ class Provider:
         self.asked: list[ReceivedRequest] = []
         self.delay = 0.0
 
-    def __call__(self, asked: ReceivedRequest) -> tuple[int, dict[str, str], bytes]:
+    def __call__(self, asked: ReceivedRequest) -> Answer:
         self.asked.append(asked)
         time.sleep(self.delay)
         payload = wire("openai_chat").payload(ANSWER, model="m", refusal=False, input_tokens=1, output_tokens=1)
-        return 200, {"content-type": "application/json"}, json.dumps(payload).encode()
+        return Answer(200, payload)
 
 
 @pytest.fixture
 def provider() -> Iterator[Provider]:
     running = Provider()
-    with serve(running) as running.url:
+    with loopback(running) as running.url:
         yield running
 
 
