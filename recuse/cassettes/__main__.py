@@ -13,7 +13,7 @@ from recuse.cassettes.cell_file import cell_of, contents, is_packed, plain_path
 from recuse.cassettes.index import index_of, read_index
 from recuse.cassettes.integrity import DAMAGED, LARGEST_MB, canonical_bytes, check_cassettes, salvaged
 from recuse.cassettes.plain_file import CassetteError, raw_bytes
-from recuse.cassettes.writer import nothing_records, remove_file, replace_file
+from recuse.cassettes.writer import locked, remove_file, replace_file
 from recuse.schema import RecuseError
 
 
@@ -44,11 +44,11 @@ def main(arguments: list[str] | None = None) -> int:
             if options.command == "fetch":
                 print("\n".join(pack_file.fetch_packs(options.folder)) or "all packs are here")
             elif options.command == "pack":
-                with nothing_records(options.panel):
+                with locked(options.panel):
                     print(pack_panel(options.panel, options.to))
             else:
                 for path in options.files:
-                    with nothing_records(path.resolve().parent.parent.parent):  # <panel>/<task>/<protocol>/<cell>
+                    with locked(path.resolve().parent.parent.parent):  # <panel>/<task>/<protocol>/<cell>
                         print(compact(path, options.drop_damaged, options.gzip))
     except RecuseError as error:
         print(error, file=sys.stderr)

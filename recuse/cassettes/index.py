@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import warnings
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -64,33 +62,21 @@ def read_index(path: Path) -> CellIndex:
         return CellIndex(stored, None, faults=[f"{stored}: cannot be read ({error.strerror})"])
 
 
-def read_line(index: CellIndex, place: Place) -> bytes:
-    """The line at `place` of an indexed file. `CassetteError` where the file is another one by now, or shorter."""
-    at, length = place
-    if is_packed(index.path):
-        return read_indexed(index)[at : at + length]
-
-    def read(path: Path) -> tuple[bytes, os.stat_result]:
-        descriptor, there = opened(path)
-        with open(descriptor, "rb") as file:
-            file.seek(at)
-            return file.read(length), there
-
-    line = _unchanged(index, read)
-    if len(line) != length:
-        raise CassetteError(f"{index.path}: the file became shorter while it was in use")
-    return line
-
-
-def read_indexed(index: CellIndex) -> bytes:
-    """The bytes of a file that was indexed; `CassetteError` if it has been changed since."""
-    return _unchanged(index, cell_file.contents)
-
-
-def _unchanged(index: CellIndex, read: Callable[[Path], tuple[bytes, os.stat_result]]) -> bytes:
+def read_indexed(index: CellIndex, place: Place | None = None) -> bytes:
+    """The bytes of a file that was indexed, or its line at `place`. `CassetteError` where it is another file by now, or
+    shorter."""
     with suppress(FileNotFoundError):
-        data, status = read(index.path)
-        if index.stamp in (None, stamp(status)):
+        if place is None or is_packed(index.path):
+            data, there = cell_file.contents(index.path)
+            data = data if place is None else data[place[0] : sum(place)]
+        else:
+            descriptor, there = opened(index.path)
+            with open(descriptor, "rb") as file:
+                file.seek(place[0])
+                data = file.read(place[1])
+        if index.stamp in (None, stamp(there)):
+            if place is not None and len(data) != place[1]:
+                raise CassetteError(f"{index.path}: the file became shorter while it was in use")
             return data
     raise CassetteError(f"{index.path}: the file was changed by another program while it was in use; start again")
 

@@ -170,11 +170,11 @@ def _content_faults(path: Path, cell: str, index: CellIndex, data: bytes) -> Ite
             yield f"{path}: provenance is {provenance}, but the server was {host} (only stand-ins end in .invalid)"
     models: Counter[str] = Counter()
     for (key, repeat), (at, length) in index.answers.items():
-        status, _, body = record_format.read_answer(data, at, length)
-        if reason := reason_to_drop(status, body):
+        response = record_format.read_answer(data, at, length)
+        if reason := reason_to_drop(response.status, response.body):
             yield f"{path}: request {key}, repeat {repeat} is not an answer: {reason}"
-        elif b'"model' in body:
-            answer = json.loads(body)
+        elif b'"model' in response.body:
+            answer = json.loads(response.body)
             models[str(answer.get("model") or answer.get("modelVersion") or "")] += 1
     described = fingerprint if isinstance(fingerprint, dict) else {}
     wire, requested = str(described.get("wire")), str(described.get("model"))

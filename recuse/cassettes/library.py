@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 from recuse.cassettes import record_format
 from recuse.cassettes.cell_cassette import SERVED, CellCassette, check_distinct, check_panel_folder, checked_cell
 from recuse.cassettes.cell_coverage import Coverage, MissingInteractionError, Unused, missing_message
-from recuse.cassettes.index import Interaction, read_indexed, read_line
+from recuse.cassettes.index import Interaction, read_indexed
 from recuse.cassettes.matching import (
     REPEAT_HEADER,
     RequestMatcher,
@@ -150,7 +150,7 @@ class Library:
         self, calls: Sequence[Call], cassettes: Mapping[str, CellCassette], left: Counter[str]
     ) -> Iterator[tuple[Call, RawResponse]]:
         contents: dict[str, bytes] = {}
-        read_answer, seconds_of = record_format.read_answer, record_format.seconds_of
+        read_answer = record_format.read_answer
         for cell, group in groupby(calls, key=attrgetter("cell")):
             batch, cassette = list(group), cassettes[cell]
             data, answers = contents.get(cell) or read_indexed(cassette.index), cassette.index.answers
@@ -163,7 +163,7 @@ class Library:
                 cassette.use((call.key, call.repeat) for call in batch)
             for call in batch:
                 start, length = answers[call.key, call.repeat]
-                yield call, RawResponse(*read_answer(data, start, length), seconds_of(data, start))
+                yield call, read_answer(data, start, length)
 
     def answer(self, call: Call) -> RawResponse | None:
         """The recorded answer to a call; None where there is none."""
@@ -181,10 +181,10 @@ class Library:
         is damaged."""
         if cassette.faults and self.mode == "replay":
             cassette.check()
-        line = read_line(cassette.index, cassette.index.answers[interaction])
+        line = read_indexed(cassette.index, cassette.index.answers[interaction])
         with self._counting:  # noting a use reads and writes: two threads must not do it at once
             cassette.use([interaction])
-        return RawResponse(*record_format.read_answer(line), record_format.seconds_of(line))
+        return record_format.read_answer(line)
 
     @contextmanager
     def use(self) -> Iterator[Library]:

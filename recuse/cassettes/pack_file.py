@@ -31,7 +31,7 @@ from typing import IO, Any
 from urllib.parse import parse_qsl
 
 from recuse.cassettes.plain_file import CassetteError, Stamp, opened, raw_bytes, stamp, stamp_of
-from recuse.cassettes.writer import TEMPORARY, alone, new_file, replace_file
+from recuse.cassettes.writer import TEMPORARY, locked, new_file, replace_file
 from recuse.schema import RecuseError
 from recuse.security.redaction import SECRET_NAMES, looks_like_a_key
 
@@ -256,7 +256,7 @@ def write_pack(folder: Path, cells: Mapping[Path, int], contents: Callable[[Path
         _upload(store / pack.name, pack)
         # Git leaves out packs that lie elsewhere, by name: one that travels with the repository may come later.
         ignored = store / ".gitignore"
-        with alone(store):  # another panel may be packed at the same time
+        with locked(store, wait=True):  # another panel may be packed at the same time
             lines = ignored.read_text(encoding="utf-8").splitlines() if ignored.exists() else []
             replace_file(ignored, "".join(f"{line}\n" for line in dict.fromkeys([*lines, pack.name])).encode())
     rows = [asdict(pack)]
@@ -294,7 +294,7 @@ def fetch_packs(root: Path) -> Iterator[str]:
         path = root / STORE / pack.name
         if stamp_of(path) is None:
             path.parent.mkdir(exist_ok=True)
-            with alone(path.parent):
+            with locked(path.parent, wait=True):
                 if stamp_of(path) is None:
                     _download(pack, path, index)
                     yield f"{path}: {pack.answers:,} answers, {pack.bytes:,} bytes from {pack.url}"

@@ -23,6 +23,7 @@ from hashlib import blake2b
 from typing import Any
 
 from recuse.cassettes.matching import canonical_json
+from recuse.schema import RawResponse
 
 SCHEMA = 1
 
@@ -110,21 +111,16 @@ def repeat_of(data: bytes, start: int = 0) -> int:
     return int(data[at : data.index(b",", at)])
 
 
-def read_answer(data: bytes, start: int = 0, length: int | None = None) -> tuple[int, dict[str, str], bytes]:
-    """Status, headers and body of the answer line at data[start:start + length]."""
+def read_answer(data: bytes, start: int = 0, length: int | None = None) -> RawResponse:
+    """The answer line at data[start:start + length]."""
     end = len(data) if length is None else start + length
-    members = data.index(b",", start + _REPEAT_AT) + 1
+    members, seconds = data.index(b",", start + _REPEAT_AT) + 1, None
     if data.startswith(_SECONDS, members):
-        members = data.index(b",", members) + 1
+        after = data.index(b",", members)
+        seconds, members = float(data[members + len(_SECONDS) : after]), after + 1
     at, body = _body_of(data, members, end)
     status, headers = _status_and_headers(data[members:at])
-    return status, dict(headers), body
-
-
-def seconds_of(data: bytes, start: int = 0) -> float | None:
-    """How long the answer whose line begins at data[start] took; None where that was not measured."""
-    at = data.index(b",", start + _REPEAT_AT) + 1
-    return float(data[at + len(_SECONDS) : data.index(b",", at)]) if data.startswith(_SECONDS, at) else None
+    return RawResponse(status, dict(headers), body, seconds)
 
 
 @lru_cache(maxsize=256)

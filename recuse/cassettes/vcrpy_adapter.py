@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from http import HTTPStatus
+from http.client import responses
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +31,6 @@ from recuse.schema import RawResponse, RecuseError
 
 if TYPE_CHECKING:
     from recuse.cassettes.library import Library
-
-_REASONS = {status.value: status.phrase for status in HTTPStatus}
 
 
 class LibraryCassette(Cassette):  # type: ignore[misc]
@@ -76,7 +74,7 @@ class LibraryCassette(Cassette):  # type: ignore[misc]
 def vcr_response(response: RawResponse) -> dict[str, Any]:
     """A response as vcrpy spells it."""
     return {
-        "status": {"code": response.status, "message": _REASONS.get(response.status, "")},
+        "status": {"code": response.status, "message": responses.get(response.status, "")},
         "headers": {name: [value] for name, value in response.headers.items()}, "body": {"string": response.body},
     }  # fmt: skip
 
@@ -116,7 +114,7 @@ def deserialize(text: str) -> dict[str, Any]:
         {
             "request": dict(zip(("method", "uri", "body"), requests[key], strict=True))
             | {"headers": {REPEAT_HEADER: [str(repeat)]}},
-            "response": vcr_response(RawResponse(*record_format.read_answer(data, *place))),
+            "response": vcr_response(record_format.read_answer(data, *place)),
         }
         for (key, repeat), place in index.answers.items()
     ]

@@ -12,7 +12,7 @@ import os
 import stat
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from io import BufferedRandom
 from pathlib import Path
 from typing import Self
@@ -45,74 +45,50 @@ class StorageError(RecuseError):
     """A cassette could not be written; the file still ends with the last whole line."""
 
 
-class RecordingLock:
-    """At most one process records into a folder. The lock is the folder's own: even a kill leaves nothing behind."""
-
-    def __init__(self, folder: Path) -> None:
-        if fcntl is None:  # pragma: no cover - Windows
-            raise RecuseError("recording needs POSIX file locks (Linux, macOS, WSL); replay works everywhere")
+@contextmanager
+def locked(folder: Path, *, wait: bool = False) -> Iterator[None]:
+    """While open, no other process records into the folder: `RecuseError` where one does, or, with `wait`, until it has
+    ended. The lock is the folder's own: even a kill leaves nothing behind. Nothing is locked without POSIX's locks."""
+    if fcntl is None or not folder.is_dir():
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            self._fd = os.open(folder, os.O_RDONLY)
-        except OSError as error:
-            raise _cannot_record(folder, error) from error
-        try:
-            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         except OSError:
-            os.close(self._fd)
             raise RecuseError(
                 f"another process is recording into {folder}; wait for it to end (two at once would pay twice)"
             ) from None
-
-    def release(self) -> None:
-        """Let other processes record into the folder."""
-        os.close(self._fd)
-
-
-@contextmanager
-def nothing_records(folder: Path) -> Iterator[None]:
-    """While open, no recording into the folder begins; `RecuseError` if one is under way: it would write into files
-    that are no longer there."""
-    lock = RecordingLock(folder) if fcntl is not None and folder.is_dir() else None
-    try:
         yield
     finally:
-        if lock is not None:
-            lock.release()
-
-
-@contextmanager
-def alone(folder: Path) -> Iterator[None]:
-    """While open, no other process is in here: it waits."""
-    descriptor = os.open(folder, os.O_RDONLY) if fcntl is not None else None
-    try:
-        if descriptor is not None:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        if descriptor is not None:
-            os.close(descriptor)
+        os.close(descriptor)
 
 
 class Writer:
     """Appends lines to files below one folder, keeping few of them open."""
 
     def __init__(self, folder: Path) -> None:
-        self._lock = RecordingLock(folder)
+        if fcntl is None:  # pragma: no cover - Windows
+            raise RecuseError("recording needs POSIX file locks (Linux, macOS, WSL); replay works everywhere")
         self._ballast = folder / ".ballast"
         self._open: OrderedDict[Path, int] = OrderedDict()
         self._unsynced: set[Path] = set()
         self._spare: list[int] = []  # a descriptor to give up when there are no others
         self.full = ""  # why nothing more should be asked: what is on its way can still be written
         try:
-            self._ballast.unlink(missing_ok=True)
-            with open(self._ballast, "wb") as file:
-                file.write(b"\0" * BALLAST_BYTES)
-                file.flush()
-                os.fsync(file.fileno())
-            self._spare.append(os.open(os.devnull, os.O_RDONLY))
+            folder.mkdir(parents=True, exist_ok=True)
+            with ExitStack() as held:
+                held.enter_context(locked(folder))
+                held.callback(self._give_back)
+                self._ballast.unlink(missing_ok=True)
+                with open(self._ballast, "wb") as file:
+                    file.write(b"\0" * BALLAST_BYTES)
+                    file.flush()
+                    os.fsync(file.fileno())
+                self._spare.append(os.open(os.devnull, os.O_RDONLY))
+                self._held = held.pop_all()
         except OSError as error:
-            self._give_back()
             raise _cannot_record(folder, error) from error
 
     def __enter__(self) -> Self:
@@ -188,14 +164,13 @@ class Writer:
         try:
             self._close(list(self._open))
         finally:
-            self._give_back()
+            self._held.close()
 
     def _give_back(self) -> None:
         while self._spare:
             os.close(self._spare.pop())
         with suppress(OSError):
             self._ballast.unlink(missing_ok=True)
-        self._lock.release()
 
     def _make_room(self, path: Path, error: OSError) -> bool:
         """Make room for what is on its way, and tell the recorder to ask nothing more; False if that cannot help."""
@@ -260,35 +235,28 @@ def _remedy(error: OSError) -> str:
 
 
 @contextmanager
-def new_file(path: Path) -> Iterator[BufferedRandom]:
+def new_file(path: Path, fault: str = "{}: could not be written ({}); nothing was changed") -> Iterator[BufferedRandom]:
     """A file that is written and read while open, in place of what an interruption left there; it is gone again where
     the disk does not take it (`StorageError`)."""
     try:
-        path.unlink(missing_ok=True)
+        path.unlink(missing_ok=True)  # it may be a link that leads elsewhere
         with open(path, "x+b") as file:
             yield file
     except OSError as error:
         with suppress(OSError):
             path.unlink(missing_ok=True)
-        fault = f"{path}: could not be written ({error.strerror}); nothing was changed. {_remedy(error)}"
-        raise StorageError(fault) from error
+        raise StorageError(f"{fault.format(path, error.strerror)}. {_remedy(error)}") from error
 
 
 def replace_file(path: Path, data: bytes) -> None:
     """Put `data` in place of the file, whole or not at all, even if the machine dies."""
-    temporary = path.with_name(path.name + TEMPORARY)
-    try:
-        temporary.unlink(missing_ok=True)  # it may be a link that leads elsewhere
-        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _CAREFULLY, 0o666), "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except OSError as error:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-        fault = f"{path}: could not be rewritten ({error.strerror}); the file is unchanged. {_remedy(error)}"
-        raise StorageError(fault) from error
+    draft, place = path.with_name(path.name + TEMPORARY), str(path).replace("{", "{{").replace("}", "}}")
+    with new_file(draft, f"{place}: could not be rewritten ({{1}}); the file is unchanged") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+        file.close()
+        os.replace(draft, path)
     _sync_folder(path.parent)
 
 

@@ -118,7 +118,7 @@ def _answers(cell: Path, about: str) -> Iterator[_Answer]:
     order = {key: n for n, key in enumerate(index.requests)}
     for (key, repeat), (at, length) in index.answers.items():
         if data:
-            yield _Answer((about, order[key], repeat), key, record_format.read_answer(data, at, length)[2])
+            yield _Answer((about, order[key], repeat), key, record_format.read_answer(data, at, length).body)
 
 
 def _row(

@@ -20,7 +20,7 @@ from recuse.cassettes.cell_file import contents, make_packed, make_plain, packed
 from recuse.cassettes.integrity import check_cassettes
 from recuse.cassettes.matching import call_headers
 from recuse.cassettes.plain_file import CassetteError
-from recuse.cassettes.writer import RecordingLock, StorageError
+from recuse.cassettes.writer import StorageError, locked
 from recuse.schema import Call, RawResponse
 
 CALLS = plan("https://api.example/v1", items=("a", "b"), repeats=3)
@@ -377,11 +377,9 @@ def test_compacting_a_damaged_file_leaves_it_alone_unless_told(plain: Path, caps
 def test_nothing_is_compacted_while_a_recording_is_under_way(
     plain: Path, root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    before, lock = files(root), RecordingLock(root / "small")
-    try:
+    before = files(root)
+    with locked(root / "small"):
         assert main(["compact", "--gzip", str(plain)]) == 1
-    finally:
-        lock.release()
     assert "another process is recording" in capsys.readouterr().err
     assert files(root) == before
 

@@ -24,7 +24,8 @@ def test_every_body_comes_back_and_every_line_is_one_line_of_json(body: bytes) -
     assert b"\n" not in line
     assert json.loads(line)["key"] == KEY
     assert record_format.is_intact(line)
-    status, headers, again = record_format.read_answer(line)
+    found = record_format.read_answer(line)
+    status, headers, again = found.status, found.headers, found.body
     assert (status, headers) == (200, HEADERS)
     assert again == body or json.loads(again) == json.loads(body)
 
@@ -42,17 +43,17 @@ def test_every_body_comes_back_and_every_line_is_one_line_of_json(body: bytes) -
 )
 def test_bodies_are_stored_as_readably_as_they_allow(body: bytes, member: str) -> None:
     assert member in json.loads(answer(body))
-    assert record_format.read_answer(answer(body))[2] == body
+    assert record_format.read_answer(answer(body)).body == body
 
 
 def test_json_is_kept_as_it_came_but_for_line_breaks() -> None:
     body = b'{\r\n  "b": 1.50,\n  "a": "two\\nlines",\n\t"b": 2e3\n}\n'
-    assert record_format.read_answer(answer(body))[2] == b'{"b": 1.50,"a": "two\\nlines","b": 2e3}'
+    assert record_format.read_answer(answer(body)).body == b'{"b": 1.50,"a": "two\\nlines","b": 2e3}'
 
 
 @pytest.mark.parametrize("trap", [b'{"x":",\\"json\\":{}"}', b'{"json":{"text":"base64"}}', b'{"a":",\\"run\\":9,"}'])
 def test_words_of_the_format_inside_a_body_do_not_confuse_the_reader(trap: bytes) -> None:
-    assert record_format.read_answer(answer(trap))[2] == trap
+    assert record_format.read_answer(answer(trap)).body == trap
     assert record_format.answer_key_of(answer(trap, repeat=7)) == (KEY, 7)
 
 

@@ -19,7 +19,7 @@ from recuse.cassettes.__main__ import compact
 from recuse.cassettes.integrity import check_cassettes
 from recuse.cassettes.library import Library
 from recuse.cassettes.storage import Storage
-from recuse.cassettes.writer import RecordingLock, StorageError
+from recuse.cassettes.writer import StorageError, locked
 from recuse.recording.judge_queue import RateLimit
 from recuse.recording.progress import IncompleteRecordingError, Progress, ProgressLine, watched
 from recuse.schema import Call, RawResponse, RecuseError
@@ -161,16 +161,17 @@ def test_only_the_lock_of_the_folder_decides_who_may_record(root: Path, monkeypa
     """Whether a test may record under -n is for the pytest plugin to say: an unrelated variable stops no library."""
     monkeypatch.setenv("PYTEST_XDIST_WORKER", "gw0")
     calls = plan(items=("a",))
-    with opened(root, calls, mode="missing").use(), pytest.raises(RecuseError, match="another process is recording"):
-        RecordingLock(root / "small")
+    refused = pytest.raises(RecuseError, match="another process is recording")
+    with opened(root, calls, mode="missing").use(), refused, locked(root / "small"):
+        pass
 
 
 def test_two_recordings_into_one_panel_exclude_each_other(root: Path) -> None:
     calls = plan(items=("a",))
-    lock = RecordingLock(root / "small")
-    with pytest.raises(RecuseError, match="another process is recording"), opened(root, calls, mode="missing").use():
+    (root / "small").mkdir(parents=True)
+    refused = pytest.raises(RecuseError, match="another process is recording")
+    with locked(root / "small"), refused, opened(root, calls, mode="missing").use():
         pass
-    lock.release()
     with opened(root, calls, mode="missing").use():
         pass
     assert files(root) == {}
