@@ -7,7 +7,6 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from os.path import commonprefix
 from typing import Any
 
 from recuse.cassettes.record_format import Recorded
@@ -170,9 +169,8 @@ def nearest(recorded: Iterable[Recorded], request: Request) -> Recorded | None:
         paths = [path for path in {*old, *new} if old.get(path) != new.get(path)]
         size = 0  # of what is left after the common beginning and end are taken away
         for one, other in ((str(old.get(path, "")), str(new.get(path, ""))) for path in paths):
-            start = len(commonprefix([one, other]))
-            end = len(commonprefix([one[start:][::-1], other[start:][::-1]]))
-            size += max(len(one), len(other)) - start - end
+            start = _shared(one, other)
+            size += max(len(one), len(other)) - start - _shared(one[start:][::-1], other[start:][::-1])
         return len(paths) + (recorded[1] != request.url), size
 
     return min(recorded, key=distance, default=None)
@@ -195,6 +193,11 @@ def request_differences(recorded: Recorded, request: Request) -> list[str]:
         elif before != after:
             differences.append(f"{path}: recorded {_shown(before)}, asked {_shown(after)}")
     return _capped(differences, 8)
+
+
+def _shared(one: str, other: str) -> int:
+    """Length of the common beginning."""
+    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
 def _leaves(body: bytes) -> dict[str, Any]:
