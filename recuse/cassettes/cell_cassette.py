@@ -65,8 +65,8 @@ class CellCassette:
         if self._doubting and self.index.answers and not self.faults:
             data = contents(self.index.path)[0]
             for interaction, (at, length) in list(self.index.answers.items()):
-                status, _, body = read_answer(data, at, length)
-                if why := reason_to_drop(status, body):
+                answer = read_answer(data, at, length)
+                if why := reason_to_drop(answer.status, answer.body):
                     self.no_answers[interaction] = why
                     del self.index.answers[interaction]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from recuse.elicitation.plan import Plan
-from recuse.judges import read_response, wire
+from recuse.judges import reply_of
 from recuse.protocols import ElicitationProtocol, called, protocol
 from recuse.protocols.wording import facts_of
 from recuse.ratings import Nominal, Ratings
@@ -158,13 +158,12 @@ def explanations_of(
     read = getattr(how, kind, None)
     if read is None:
         return None
-    formats = {name: wire(judge.wire) for name, judge in plan.judges.items()}
     rubric = " ".join(_words(list(plan.task.data["criterion"])))
     rows = []
     for call, response in replies():
         item = plan.items[call.judge, call.item, call.target]
         levels = dict(call.factors)
-        for reason in read(plan.task, item, levels, read_response(formats[call.judge], response)):
+        for reason in read(plan.task, item, levels, reply_of(plan.judges[call.judge], response)):
             rows.append(
                 {"rater": call.judge, "item": call.item, "target": call.target, "criterion": reason.criterion,
                  "repeat": call.repeat, "response": reason.response, "rubric": rubric,

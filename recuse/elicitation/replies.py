@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from recuse.elicitation.chains import Chain
 from recuse.elicitation.plan import Plan
-from recuse.judges import other_models, read_response, wire
+from recuse.judges import other_models, reply_of
 from recuse.protocols import ElicitationProtocol, called, protocol
 from recuse.ratings.ratings_table import COLUMNS, JUDGE, check_table
 from recuse.schema import Call, Exchange, Judge, Judgement, RawResponse, Reply, reply_id
@@ -50,12 +50,11 @@ def read_replies(
     call is put down as it went, for those who want to read them."""
     how = protocol(plan.protocol)
     judge = (chain or Chain(plan)).judge
-    formats = {name: wire(judge.wire) for name, judge in plan.judges.items()}
     costs: dict[str, list[Cost]] = defaultdict(list)
     excerpts = Excerpts(plan)
     rows = _Rows()
     for call, response in responses:
-        reply = read_response(formats[call.judge], response)
+        reply = reply_of(plan.judges[call.judge], response)
         judgements = judge(call, reply)
         costs[call.judge].append(cost_of(reply, response.seconds))
         excerpts.note(call, reply, judgements)
@@ -74,7 +73,7 @@ def read_replies(
     columns = {factor: called(how, factor) for factor in plan.factors}
     table, of = rows.table(how, columns)
     check_table(table, tuple(columns.values()), of)
-    return Elicited(table, usage_rows(plan, costs), excerpts.rows())
+    return Elicited(table, usage_rows(plan, costs), excerpts.rows)
 
 
 class _Rows:
@@ -202,7 +201,7 @@ class Excerpts:
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self._rows: list[dict[str, Any]] = []
+        self.rows: list[dict[str, Any]] = []  # the replies in the order of the plan, as builtins
         self._unusable: Counter[str] = Counter()
         self._noted: set[tuple[str, tuple[tuple[str, str], ...]]] = set()
         targets: dict[str, dict[str, None]] = {name: {} for name in plan.judges}
@@ -227,7 +226,7 @@ class Excerpts:
         how = protocol(call.protocol)
         if len(prompt) > LONGEST_PROMPT:
             prompt = f"{prompt[:half]}\n[... {len(prompt) - 2 * half} characters ...]\n{prompt[-half:]}"
-        self._rows.append(
+        self.rows.append(
             {
                 "panel": self._plan.panel, "task": call.task, "protocol": call.protocol, "judge": call.judge,
                 "target": call.target, "repeat": call.repeat, "reply": reply_id(call),
@@ -236,7 +235,3 @@ class Excerpts:
                 "text": reply.text[:LONGEST_TEXT], "prompt": prompt,
             }
         )  # fmt: skip
-
-    def rows(self) -> list[dict[str, Any]]:
-        """The replies in the order of the plan, as builtins."""
-        return self._rows

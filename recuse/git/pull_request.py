@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -90,70 +91,59 @@ def body(summary: str, pull_request: PullRequest, name: str, today: date) -> str
     return text
 
 
-@dataclass(frozen=True, slots=True)
-class Comments:
-    """The comments of one pull request. Redirects are not followed: the token goes to the API's own address only."""
+def put(pull_request: PullRequest, author: str, text: str) -> str:
+    """Update the author's comment that begins with the same first line, or post it: "updated" or "posted". Redirects
+    are not followed: the token goes to the API's own address only."""
+    import httpx2
 
-    pull_request: PullRequest
-    author: str
+    headers = {
+        "authorization": f"Bearer {pull_request.token}",
+        "accept": "application/vnd.github+json",
+        "x-github-api-version": "2022-11-28",
+    }
+    issues, mark = f"/repos/{pull_request.repository}/issues", text.partition("\n")[0]
+    path = f"{issues}/{pull_request.number}/comments"
+    try:
+        with httpx2.Client(base_url=pull_request.api, headers=headers, timeout=30) as http:
+            send = partial(_sent, http, pull_request)
+            for page in range(1, MOST_PAGES + 1):
+                comments = send("GET", f"{path}?per_page={PAGE}&page={page}")
+                for comment in comments:
+                    theirs = str((comment.get("user") or {}).get("login"))
+                    if theirs == author and str(comment.get("body") or "").startswith(mark):
+                        send("PATCH", f"{issues}/comments/{int(comment['id'])}", {"body": text})
+                        return "updated"
+                if len(comments) < PAGE:
+                    break
+            send("POST", path, {"body": text})
+            return "posted"
+    except httpx2.RequestError as error:
+        raise RecuseError(f"{urlsplit(pull_request.api).hostname} did not answer: {error}; run it again") from None
 
-    def put(self, text: str) -> str:
-        """Update the author's comment that begins with the same first line, or post it: "updated" or "posted"."""
-        import httpx2
 
-        headers = {
-            "authorization": f"Bearer {self.pull_request.token}",
-            "accept": "application/vnd.github+json",
-            "x-github-api-version": "2022-11-28",
-        }
-        try:
-            with httpx2.Client(base_url=self.pull_request.api, headers=headers, timeout=30) as http:
-                earlier = self._earlier(http, text.partition("\n")[0])
-                if earlier is None:
-                    self._sent(http, "POST", self._path(f"{self.pull_request.number}/comments"), {"body": text})
-                    return "posted"
-                self._sent(http, "PATCH", self._path(f"comments/{earlier}"), {"body": text})
-                return "updated"
-        except httpx2.RequestError as error:
-            host = urlsplit(self.pull_request.api).hostname
-            raise RecuseError(f"{host} did not answer: {error}; run it again") from None
-
-    def _earlier(self, http: httpx2.Client, mark: str) -> int | None:
-        path = self._path(f"{self.pull_request.number}/comments")
-        for page in range(1, MOST_PAGES + 1):
-            comments = self._sent(http, "GET", f"{path}?per_page={PAGE}&page={page}")
-            for comment in comments:
-                theirs = str((comment.get("user") or {}).get("login"))
-                if theirs == self.author and str(comment.get("body") or "").startswith(mark):
-                    return int(comment["id"])
-            if len(comments) < PAGE:
-                break
-        return None
-
-    def _path(self, of: str) -> str:
-        return f"/repos/{self.pull_request.repository}/issues/{of}"
-
-    def _sent(self, http: httpx2.Client, method: str, path: str, sent: Mapping[str, str] | None = None) -> Any:
-        response = http.request(method, path, json=sent)
-        message, status = words(response.content, [self.pull_request.token]), response.status_code
-        answer = f"GitHub answered {status}{f': “{message}”' if message else ''}"
-        if status == 429 or (status == 403 and "rate limit" in message.lower()):
-            raise RecuseError(f"{answer}: no more calls are taken for now; run it again in some minutes")
-        if status in NO_RIGHT:
-            raise NoRight(
-                f"{answer}: the token may not comment. Give the job `permissions: pull-requests: write`; the pull "
-                "request of a fork has none, and its summary stands in the job summary"
-            )
-        if not response.is_success:
-            raise RecuseError(f"{answer} to {method} {path.partition('?')[0]}")
-        given = parsed(response.content)
-        listed = given if method == "GET" else [given]
-        if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
-            raise RecuseError(
-                f"what answers at {self.pull_request.api} is not GitHub’s API ({method} {path.partition('?')[0]} gave "
-                "something else than comments); look at GITHUB_API_URL, and whether a proxy stands before it"
-            )
-        return given
+def _sent(
+    http: httpx2.Client, pull_request: PullRequest, method: str, path: str, sent: Mapping[str, str] | None = None
+) -> Any:
+    response = http.request(method, path, json=sent)
+    message, status = words(response.content, [pull_request.token]), response.status_code
+    answer = f"GitHub answered {status}{f': “{message}”' if message else ''}"
+    if status == 429 or (status == 403 and "rate limit" in message.lower()):
+        raise RecuseError(f"{answer}: no more calls are taken for now; run it again in some minutes")
+    if status in NO_RIGHT:
+        raise NoRight(
+            f"{answer}: the token may not comment. Give the job `permissions: pull-requests: write`; the pull "
+            "request of a fork has none, and its summary stands in the job summary"
+        )
+    if not response.is_success:
+        raise RecuseError(f"{answer} to {method} {path.partition('?')[0]}")
+    given = parsed(response.content)
+    listed = given if method == "GET" else [given]
+    if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
+        raise RecuseError(
+            f"what answers at {pull_request.api} is not GitHub’s API ({method} {path.partition('?')[0]} gave "
+            "something else than comments); look at GITHUB_API_URL, and whether a proxy stands before it"
+        )
+    return given
 
 
 class NoRight(RecuseError):
@@ -170,7 +160,7 @@ def comment(summary: Path, *, name: str, author: str) -> int:
         raise RecuseError(f"{summary} is not there; run pytest evals/ before")
     text = body(summary.read_text(encoding="utf-8"), pull_request, name, date.today())
     try:
-        done = Comments(pull_request, author).put(text)
+        done = put(pull_request, author, text)
     except NoRight as error:
         print(f"No comment: {error}.")
         return 0

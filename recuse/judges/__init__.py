@@ -20,6 +20,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any, Protocol, cast
 
 from pydantic_core import from_json  # the faster parser
@@ -52,10 +53,16 @@ class Wire(Protocol):
         """The inverse of `read`, for stand-ins."""
 
 
+@cache
 def wire(name: str) -> Wire:
     """The wire format of this name: Recuse's own or a team's module. `RecuseError` where there is none."""
     needs = ("request", "headers", "read", "payload")
     return cast(Wire, named(name, what="wire format", package=__name__, known=WIRES, needs=needs))
+
+
+def reply_of(judge: Judge, response: RawResponse) -> Reply:
+    """What a judge answered, in its wire format; see `read_response`."""
+    return read_response(wire(judge.wire), response)
 
 
 def read_response(format_: Wire, response: RawResponse) -> Reply:

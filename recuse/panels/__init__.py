@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import get_args
 
@@ -42,38 +41,24 @@ class Panel:
     servers: Mapping[str, LocalServer]
     stand_in: StandIn | None
     behaviours: Mapping[str, str]
-    replaces: Mapping[str, str] = dataclasses.field(default_factory=dict)  # candidate -> the judge in use
-    changes: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)  # candidate -> what it changes
-    words: Mapping[str, OwnWords] = dataclasses.field(default_factory=dict)  # candidate -> how it is asked instead
-    families: Mapping[str, str] = dataclasses.field(default_factory=dict)  # judge -> the family of its model
-    uses: tuple[str, ...] | None = None  # as it states; None where its ratings say
-
-    def only(self, names: Sequence[str]) -> Panel:
-        """The same panel with these judges left. Unknown names are an error that lists the known ones."""
-        if unknown := [n for n in names if n not in self.judges]:
-            raise RecuseError(
-                f"{self.path}: panel {self.name} has no judge {', '.join(unknown)}; it has {', '.join(self.judges)}"
-            )
-        return dataclasses.replace(self, judges={n: j for n, j in self.judges.items() if n in names})
+    replaces: Mapping[str, str]  # candidate -> the judge in use
+    changes: Mapping[str, tuple[str, ...]]  # candidate -> what it changes
+    words: Mapping[str, OwnWords]  # candidate -> how it is asked instead
+    families: Mapping[str, str]  # judge -> the family of its model
+    uses: tuple[str, ...] | None  # as it states; None where its ratings say
 
     def judges_of(self, task: str) -> dict[str, Judge]:
         """The judges in use that are asked about a task of the panel, in the order of the file. No candidate is among
         them: it is never part of what they are compared with."""
         named = self.task(task).judges
-        return {
-            name: judge
-            for name, judge in self.judges.items()
-            if name not in self.replaces and (named is None or name in named)
-        }
+        asked = self.judges if named is None else named
+        return {name: judge for name, judge in self.judges.items() if name not in self.replaces and name in asked}
 
     def candidates_of(self, task: str) -> dict[str, Judge]:
         """Candidates that are asked about a task for which the judge that they would replace is asked too."""
         named, in_use = self.task(task).judges, self.judges_of(task)
-        return {
-            name: self.judges[name]
-            for name, incumbent in self.replaces.items()
-            if incumbent in in_use and (named is None or name in named)
-        }
+        asked = [name for name, incumbent in self.replaces.items() if incumbent in in_use]
+        return {name: self.judges[name] for name in asked if named is None or name in named}
 
     def own(self, targets: Sequence[str]) -> dict[str, str]:
         """Judge -> the target that is its own work, for the judges that have one among `targets`."""
@@ -104,13 +89,13 @@ def load_panel(path: Path) -> Panel:
     """Read and check one panel file. `ConfigurationError` with all faults of form at once, each with its line; then
     `RecuseError` for the first name that cannot be, or that names nothing."""
     table = parse(PanelTable, read_toml(path), path)
-    checked_name(table.name, "panel", str(path))
-    for judge in table.judge:
-        checked_name(judge.name, "judge", str(path))
-    checked_distinct([j.name for j in table.judge], "judge", str(path))
-    checked_distinct([t.name for t in table.task], "task", str(path))
+    where, judges = str(path), [judge.name for judge in table.judge]
+    checked_name(table.name, "panel", where)
+    for name in judges:
+        checked_name(name, "judge", where)
+    checked_distinct(judges, "judge", where)
+    checked_distinct([t.name for t in table.task], "task", where)
     for task in table.task:
-        where = str(path)
         checked_name(task.name, "task", where)
         checked_distinct(task.protocols, "protocol", where)
         for name in task.protocols:
@@ -123,27 +108,21 @@ def load_panel(path: Path) -> Panel:
                 raise ConfigurationError(
                     f"{path}: task {task.name}: {key} for {', '.join(unknown)}, which is not in protocols"
                 )
-        judges = [judge.name for judge in table.judge]
         if unknown := [name for name in task.judges or () if name not in judges]:
             raise ConfigurationError(
                 f"{path}: task {task.name}: unknown judge {', '.join(unknown)}; the panel has {', '.join(judges)}"
             )
+    kept = ("name", "description", "provenance", "source", "budget_usd", "free", "source_fixes", "stand_in")
+    candidates = [j for j in table.judge if j.replaces is not None]
     return Panel(
-        name=table.name,
         path=path,
-        description=table.description,
-        provenance=table.provenance,
-        source=table.source,
-        budget_usd=table.budget_usd,
-        free=table.free,
-        source_fixes=table.source_fixes,
+        **{name: getattr(table, name) for name in kept},
         judges={j.name: j.judge() for j in table.judge},
         tasks={t.name: t for t in table.task},
         servers={j.name: j.server for j in table.judge if j.server},
-        stand_in=table.stand_in,
         behaviours={j.name: j.behaviour for j in table.judge if j.behaviour},
-        replaces={j.name: j.replaces for j in table.judge if j.replaces is not None},
-        changes={j.name: _changes(j, table.judge) for j in table.judge if j.replaces is not None},
+        replaces={j.name: str(j.replaces) for j in candidates},
+        changes={j.name: _changes(j, table.judge) for j in candidates},
         words={j.name: OwnWords(j.prompts, j.rubric) for j in table.judge if j.prompts or j.rubric},
         families={j.name: j.family for j in table.judge if j.family},
         uses=None if table.use is None else (table.use,) if isinstance(table.use, str) else tuple(table.use),
@@ -191,7 +170,6 @@ def unfixed(fixes: SourceFixes, rests_on: SourceFixes) -> tuple[SourceFixes, ...
 
 def check_level(rests_on: object, place: str) -> SourceFixes:
     """`RecuseError` for a word that is no level, naming the place and the levels."""
-    for level in LEVELS:
-        if rests_on == level:
-            return level
+    if known := [level for level in LEVELS if rests_on == level]:
+        return known[0]
     raise RecuseError(f"{place}: rests_on is one of {', '.join(LEVELS)}; got {rests_on!r}")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from recuse.batch.recording import PRICE, Batches, BatchReport
 from recuse.elicitation.plan import Plan
 from recuse.judges.client import keys_from_environment
-from recuse.recording.panel_recording import Chains, Recorder, Replies
+from recuse.recording.panel_recording import Chains, Recorder
 from recuse.recording.progress import IncompleteRecordingError, StopSignals, spent_text
 from recuse.schema import RecuseError
 
@@ -33,7 +33,7 @@ def record_batches(recorder: Recorder, plans: Sequence[Plan], *, sleep: Callable
             return
         expected = [call for call in chains.expected() if not library.has(call)]
         judges = chains.judges(expected)
-        spending = recorder.spending(expected, judges, Replies(judges), share=PRICE)  # also of what is under way
+        spending = recorder.spending(expected, judges, share=PRICE)  # also of what is under way
 
         def spent() -> str:
             return spent_text(spending.spent, spending.expected, before="; ")

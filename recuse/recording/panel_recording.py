@@ -15,14 +15,14 @@ from recuse.cassettes.matching import call_headers
 from recuse.configuration import named
 from recuse.elicitation.chains import Chain
 from recuse.elicitation.plan import Plan, headers
-from recuse.judges import read_response, wire
+from recuse.judges import reply_of
 from recuse.judges.client import Client, Credentials, keys_from_environment, short_keys
 from recuse.panels import Panel
 from recuse.recording.asking import Recording
 from recuse.recording.budget import Cost, check_budget, cost_text, expected_costs, expected_dollars
 from recuse.recording.judge_queue import Readable
 from recuse.recording.progress import ProgressLine, RecordingReport, Spending
-from recuse.schema import Call, Judge, RawResponse, RecuseError, Reply
+from recuse.schema import Call, Judge, RawResponse, RecuseError
 from recuse.standins import StandIns, open_source
 
 
@@ -74,7 +74,16 @@ class Recorder:
                     f"batch and would be paid for twice. Collect them first, with --record=batch; or delete {path}, "
                     "once the provider's console shows no batch, to ask for all of them now"
                 )
-            recording = self._recording(chains, readable)
+            missing = [call for call in chains.expected() if not self.library.has(call)]
+            judges = chains.judges(missing)
+            self.allow(missing, judges)
+            if readable is None and self.panel.stand_in is None:  # stand-ins cost nothing, and may say nonsense
+                readable = chains.why_unreadable
+            recording = Recording(
+                calls, self.library, spending=self.spending(missing, judges), progress=ProgressLine(sys.stderr),
+                readable=readable, text=lambda call, response: reply_of(judges[call.judge], response).text,
+                expected=len(missing),
+            )  # fmt: skip
             keys = {} if self.panel.stand_in else keys_from_environment(chains.judges(recording.missing))
             with recording.signals.installed():
                 try:
@@ -86,20 +95,6 @@ class Recorder:
                     raise
             recording.extend(chains.calls())  # what the last replies opened up and was not asked any more
         return recording.outcome()
-
-    def _recording(self, chains: Chains, readable: Readable | None) -> Recording:
-        """What will be asked and what it may cost; `BudgetError` if that is not allowed."""
-        missing = [call for call in chains.expected() if not self.library.has(call)]
-        judges = chains.judges(missing)
-        self.allow(missing, judges)
-        if readable is None and self.panel.stand_in is None:  # what stand-ins say costs nothing, and may be nonsense
-            readable = chains.why_unreadable
-        replies = Replies(judges)
-        return Recording(
-            chains.calls(), self.library, spending=self.spending(missing, judges, replies),
-            progress=ProgressLine(sys.stderr), readable=readable,
-            text=lambda call, response: replies.reply(call, response).text, expected=len(missing),
-        )  # fmt: skip
 
     def allow(self, calls: Sequence[Call], judges: Mapping[str, Judge], *, share: float = 1.0, how: str = "") -> None:
         """Say what these calls cost at most, at a `share` of the judges' prices; `BudgetError` if that is not
@@ -115,9 +110,7 @@ class Recorder:
             self.say(warning)
         check_budget(costs, self.panel.budget_usd, self.yes)
 
-    def spending(
-        self, missing: Sequence[Call], judges: Mapping[str, Judge], replies: Replies, *, share: float = 1.0
-    ) -> Spending:
+    def spending(self, missing: Sequence[Call], judges: Mapping[str, Judge], *, share: float = 1.0) -> Spending:
         """What counts the bill of all that is missing, at a `share` of the judges' prices."""
         expected = expected_dollars(self._costs(missing, judges, share))
         prices = {
@@ -127,17 +120,15 @@ class Recorder:
         }
         return Spending(
             prices={} if self.panel.stand_in else prices,
-            usage_of=lambda call, response: replies.reply(call, response).usage, expected=expected,
+            usage_of=lambda call, response: reply_of(judges[call.judge], response).usage, expected=expected,
             allowed=None if expected is None else max(self.panel.budget_usd, expected),
         )  # fmt: skip
 
     def _costs(self, calls: Sequence[Call], judges: Mapping[str, Judge], share: float) -> list[Cost]:
-        each = expected_costs(calls, judges, free=self._free(judges))
+        # Nobody is paid for stand-ins, for models we serve ourselves, and where the panel file says so.
+        free = judges if self.panel.stand_in or self.panel.free else self.panel.servers
+        each = expected_costs(calls, judges, free=set(free))
         return [replace(cost, dollars=None if cost.dollars is None else share * cost.dollars) for cost in each]
-
-    def _free(self, judges: Mapping[str, Judge]) -> set[str]:
-        """Judges that nobody is paid for: stand-ins, models we serve ourselves, and where the panel file says so."""
-        return set(judges if self.panel.stand_in or self.panel.free else self.panel.servers)
 
     def _groups(self, recording: Recording, chains: Chains) -> list[dict[str, Judge]]:
         """The judges that can be asked something now: local models one by one, the others at once."""
@@ -183,21 +174,6 @@ class Recorder:
         known = ((chain, call) for chain in chains.chains for call in chain.calls)
         asked = ((call, chain.judges[call.judge], chain.item(call).fields) for chain, call in known)
         return StandIns(open_source(self.panel, self.root), self.panel.provenance, asked)
-
-
-class Replies:
-    """Reads responses in the wire format of their judge; the last one is kept, because it is looked at twice."""
-
-    def __init__(self, judges: Mapping[str, Judge]) -> None:
-        self._judges = judges
-        self._last: tuple[RawResponse, Reply] | None = None
-
-    def reply(self, call: Call, response: RawResponse) -> Reply:
-        """The reply that a response holds, in the wire format of the call's judge; what cannot be decoded ended in
-        error."""
-        if self._last is None or self._last[0] is not response:
-            self._last = response, read_response(wire(self._judges[call.judge].wire), response)
-        return self._last[1]
 
 
 class Chains:

@@ -9,7 +9,7 @@ from typing import Any
 
 from recuse.cassettes.library import Library
 from recuse.elicitation.plan import Plan, headers
-from recuse.judges import read_response, wire
+from recuse.judges import reply_of
 from recuse.judges.client import secret_values
 from recuse.panels import Panel
 from recuse.protocols import protocol
@@ -63,10 +63,9 @@ def _record(selection: Selection, panel: Panel, plans: list[Plan], yes: bool) ->
 def _written(plan: Plan, library: Library) -> Iterator[dict[str, Any]]:
     """A line of the items file for every reply that holds a text to be judged, in the order of the plan."""
     how: Any = protocol(plan.protocol)
-    formats = {name: wire(judge.wire) for name, judge in plan.judges.items()}
     for call, response in library.replay(plan.calls):
         item = plan.items[call.judge, call.item, call.target]
-        fields = how.written(plan.task, item, read_response(formats[call.judge], response))
+        fields = how.written(plan.task, item, reply_of(plan.judges[call.judge], response))
         if fields is not None:
             yield {"id": item.id, "target": item.target, "fields": fields}
 

@@ -117,7 +117,9 @@ class Run(Records):
                 "with the configured panels and every judge, until each test comes to a verdict"
             )
             return
-        covers = [*self._red(), *self.objections, *asking]
+        red = [v for v in self.verdicts if v["outcome"] not in (PASS, ACCEPTED) and not v["allowed"]]
+        failed = [f"{v['gate']}: {printed(v['outcome'])} for {subject_text(v['subject'])}" for v in red]
+        covers = [*failed, *self.objections, *asking]
         if path.is_file() or before is not None:
             with suppress(baseline_file.BaselineError):  # one that is of no use is replaced without asking
                 known = baseline_file.load(path, before)
@@ -131,10 +133,6 @@ class Run(Records):
             return
         stated_reason: Because | None = {"reason": because, "covers": sorted(covers)} if because else None
         baseline_file.write(path, self.results, gates, stated_reason)
-
-    def _red(self) -> list[str]:
-        red = [v for v in self.verdicts if v["outcome"] not in (PASS, ACCEPTED) and not v["allowed"]]
-        return [f"{v['gate']}: {printed(v['outcome'])} for {subject_text(v['subject'])}" for v in red]
 
     def conclude(self, selection: Selection, gates: Gates) -> Results:
         """What was added so far, as results.json holds it, with its decision; nothing is compared or written."""
@@ -282,8 +280,7 @@ class Run(Records):
 
     def _outcome(self) -> str:
         objecting = {r["outcome"] for r in self.verdicts if not (r["outcome"] in (PASS, ACCEPTED) or r["allowed"])}
-        if self.unmeasured or self.objections:
-            objecting.add(NOT_MEASURED)
+        objecting |= {NOT_MEASURED} if self.unmeasured or self.objections else set()
         return next((name for name in (NOT_MEASURED, FAIL, UNDECIDED) if name in objecting), PASS)
 
     def _questions(self) -> list[QuestionRow]:

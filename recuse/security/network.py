@@ -1,8 +1,8 @@
 """While replaying, nothing outside this machine is reached: every attempt to connect or to look up a name raises.
 
-Two guards. The methods of `socket.socket` and the resolver functions are wrapped, which stops a host name before it is
-looked up; and an audit hook watches the interpreter's own socket events, which no library, thread or C extension using
-Python's sockets can avoid. Audit hooks cannot be removed, so the hook is installed once and does nothing while idle.
+Two guards. An audit hook watches the interpreter's own socket events, which no library, thread or C extension using
+Python's sockets can avoid; it cannot be removed, so it is installed once and does nothing while idle. And the methods of
+`socket.socket` that take an address are wrapped: they look a host name up before that event.
 
 This stops accidents, not an adversary: other programs that are started, code that calls the C library itself (ctypes),
 and what modules do when they are imported, before the first test, are not seen. Where that matters, take the network
@@ -31,7 +31,6 @@ class NetworkBlockedError(RecuseError):
 
 _LOCAL_NAMES = frozenset({"", "localhost", "localhost.localdomain", "ip6-localhost"})
 _SENDING = ("connect", "connect_ex", "sendto")
-_RESOLVING = ("getaddrinfo", "gethostbyname", "gethostbyname_ex", "gethostbyaddr")
 
 _lock = threading.Lock()
 _blocking = 0
@@ -53,9 +52,8 @@ def blocked_network(answered: Iterable[tuple[str, int]] = ()) -> Iterator[None]:
         before, _answered = _answered, frozenset(answered) | ways_out
         _blocking += 1
     try:
-        sending: dict[str, Any] = {name: _guarded_method(getattr(socket.socket, name)) for name in _SENDING}
-        resolving: dict[str, Any] = {name: _guarded_function(getattr(socket, name)) for name in _RESOLVING}
-        with mock.patch.multiple(socket.socket, **sending), mock.patch.multiple(socket, **resolving):
+        sending: dict[str, Any] = {name: _guarded(getattr(socket.socket, name)) for name in _SENDING}
+        with mock.patch.multiple(socket.socket, **sending):
             yield
     finally:
         with _lock:
@@ -130,19 +128,11 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
         check(arguments[at])
 
 
-def _guarded_method(original: Callable[..., Any]) -> Callable[..., Any]:
+def _guarded(original: Callable[..., Any]) -> Callable[..., Any]:
     def guarded(self: socket.socket, *arguments: Any) -> Any:
         if self.family in (socket.AF_INET, socket.AF_INET6):
             check_address(arguments[-1])  # the address comes last in connect, connect_ex and sendto
         return original(self, *arguments)
-
-    return guarded
-
-
-def _guarded_function(original: Callable[..., Any]) -> Callable[..., Any]:
-    def guarded(host: Any, *arguments: Any, **named: Any) -> Any:
-        check_host(host)
-        return original(host, *arguments, **named)
 
     return guarded
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -104,11 +104,16 @@ class TableSource:
 
 def _read(path: Path) -> dict[tuple[Any, ...], ScriptedReply]:
     replies: dict[tuple[Any, ...], ScriptedReply] = {}
-    for number, line in enumerate(_lines(path), start=1):
+    try:
+        data = path.read_bytes()
+        text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8")
+    except (OSError, EOFError, ValueError) as error:
+        raise StandInError(f"{path}: stored replies cannot be read ({error}); build the file again") from None
+    for number, line in enumerate(filter(str.strip, text.splitlines()), start=1):
         where = f"{path}:{number}"
         try:
             row = json.loads(line)
-            text, judge = row["text"], row["judge"]
+            said, judge = row["text"], row["judge"]
         except (ValueError, TypeError, KeyError) as error:
             raise StandInError(
                 f"{where}: not a reply ({type(error).__name__} {error}); a line has at least judge and text"
@@ -120,17 +125,8 @@ def _read(path: Path) -> dict[tuple[Any, ...], ScriptedReply]:
         address = _address(judge, row, tuple(name for name in _SELECTORS if name in row))
         if address in replies:
             raise StandInError(f"{where}: this call was already answered on an earlier line; keep one of the two")
-        replies[address] = ScriptedReply(text, bool(row.get("refusal", False)))
+        replies[address] = ScriptedReply(said, bool(row.get("refusal", False)))
     return replies
-
-
-def _lines(path: Path) -> Iterator[str]:
-    try:
-        data = path.read_bytes()
-        text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8")
-    except (OSError, EOFError, ValueError) as error:
-        raise StandInError(f"{path}: stored replies cannot be read ({error}); build the file again") from None
-    return (line for line in text.splitlines() if line.strip())
 
 
 def _address(judge: str, values: Mapping[str, Any], chosen: tuple[str, ...]) -> tuple[Any, ...]:

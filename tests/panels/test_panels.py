@@ -204,13 +204,6 @@ def test_a_name_that_is_no_safe_file_name_is_refused(panel_file: PanelFile, old:
     assert "cannot be used as a name" in said
 
 
-def test_leaving_judges_out(panel_file: PanelFile) -> None:
-    panel = load_panel(panel_file())
-    assert list(panel.only(["bob"]).judges) == ["bob"]
-    with pytest.raises(RecuseError, match=r"mini\.toml: panel mini has no judge eve, mallory; it has ann, bob"):
-        panel.only(["eve", "bob", "mallory"])
-
-
 def test_an_unknown_task_is_told_with_the_known_ones(panel_file: PanelFile) -> None:
     with pytest.raises(RecuseError, match=r"mini\.toml: panel mini has no task 'poems'; it has essays"):
         load_panel(panel_file()).task("poems")

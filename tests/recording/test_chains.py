@@ -11,8 +11,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from recuse.recording import panel_recording
 from recuse.recording.asking import Recording
-from recuse.recording.budget import BudgetError
+from recuse.recording.budget import BudgetError, expected_costs
 from recuse.recording.panel_recording import Recorder
 from recuse.schema import RecuseError
 from recuse.suite import Elicitation, Suite
@@ -159,7 +160,7 @@ def test_recorded_anew_the_old_stays_until_every_stage_is_there(
 
 def test_the_budget_is_asked_once_for_all_stages(suite: Callable[..., Suite], monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
-    monkeypatch.setattr(Recorder, "_free", lambda self, judges: set())
+    monkeypatch.setattr(panel_recording, "expected_costs", lambda calls, judges, free: expected_costs(calls, judges))
     monkeypatch.setattr(Recorder.__dataclass_fields__["say"], "default", said.append)
     with pytest.raises(BudgetError) as told:
         table(suite("missing"))
