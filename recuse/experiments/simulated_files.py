@@ -146,10 +146,13 @@ class Draw:
     people: Codes = field(init=False)
     truth: Codes = field(init=False)  # of labels
     doublings: Floats = field(init=False)  # how long texts are
+    names: pd.DataFrame = field(init=False)  # item and target of each text
 
     def __post_init__(self) -> None:
         s, rng, n = self.setting, self.rng, self.texts
         self.system = np.arange(n) % s.systems
+        self.names = pd.DataFrame({"item": np.char.add("t", np.arange(n).astype(str)),
+                                   "target": np.char.add("s", self.system.astype(str))})  # fmt: skip
         steps = special.ndtri((np.arange(s.systems) + 0.5) / s.systems)
         between = math.sqrt(OF_SYSTEMS) if s.systems > 1 else 0.0
         self.quality = math.sqrt(1 - between**2) * rng.normal(size=n)
@@ -180,6 +183,11 @@ class Draw:
         """A `share` of the answers drawn from all answers' shares instead."""
         lot = self.rng.choice(len(self.setting.shares), size=answers.shape, p=self.setting.shares)
         return cast(Codes, np.where((self.rng.random(answers.shape) < share) & where, lot, answers))
+
+    def raised(self, values: Floats, share: Floats | float) -> Floats:
+        """Scores raised by a share of the scale's range, and no further than its end."""
+        low, high = self.setting.options[0], self.setting.options[-1]
+        return cast(Floats, np.clip(values + share * (high - low), low, high))
 
     @property
     def disagreement(self) -> Floats:
@@ -256,11 +264,10 @@ def _judge(kind: str, draw: Draw) -> _Judged:
         raise ValueError(f"unknown judge {kind!r}")
     judged = _Judged(np.array(s.options)[answers] if s.numbers else answers.astype(float), peer=kind == "longer")
     if kind == "lenient":
-        judged.values = _within(judged.values + 2 * draw.margins("human_offset") * _span(s), s)
+        judged.values = draw.raised(judged.values, 2 * draw.margins("human_offset"))
     elif kind == "own system":
         judged.author = "s0"
-        more = 2 * draw.margins("slice_favour") * _span(s)
-        judged.values = _within(judged.values + more * (draw.system == 0), s)
+        judged.values = draw.raised(judged.values, 2 * draw.margins("slice_favour") * (draw.system == 0))
     elif kind == "refuses hard ones":
         hardest = np.argsort(-draw.disagreement)[: round(2 * draw.margins("unanswered") * n)]
         judged.values[:, hardest] = np.nan
@@ -269,14 +276,6 @@ def _judge(kind: str, draw: Draw) -> _Judged:
         judged.values = _changed(judged.values, 2 * draw.margins("drift"), draw)
     judged.values[rng.random(judged.values.shape) < s.losses] = np.nan
     return judged
-
-
-def _span(setting: Setting) -> float:
-    return float(setting.options[-1] - setting.options[0])
-
-
-def _within(values: Floats, setting: Setting) -> Floats:
-    return cast(Floats, np.clip(values, setting.options[0], setting.options[-1]))
 
 
 def _changed(values: Floats, share: float, draw: Draw) -> Floats:
@@ -321,11 +320,9 @@ def _ratings(draw: Draw, judged: _Judged) -> Ratings:
         frames = [frame.assign(**{VERSION: "before"}) for frame in older] + [
             frame.assign(**{VERSION: "now"}) for frame in frames
         ]
-    texts = pd.DataFrame({
-        "item": _items(draw.texts), "target": _systems(draw), "words": np.round(200 * 2.0**draw.doublings),
-    })  # fmt: skip
+    texts = draw.names.assign(words=np.round(200 * 2.0**draw.doublings))
     if s.scale == "pairs":
-        texts = pd.DataFrame({"item": _items(draw.texts), "a": "s0", "b": "s1"})
+        texts = draw.names[["item"]].assign(a="s0", b="s1")
     authors = {"judge": judged.author} if judged.author else {}
     return Ratings.of(pd.concat(frames, ignore_index=True), scales=_scale(s), authors=authors, texts=texts)
 
@@ -335,26 +332,18 @@ def _rows(rater: str, kind: str, values: Floats, draw: Draw) -> Any:
     s = draw.setting
     frames = []
     for k, row in enumerate(values):
-        frame = {"rater": rater, "kind": kind, "item": _items(draw.texts), "target": _systems(draw), "repeat": k}
+        frame = draw.names.assign(rater=rater, kind=kind, repeat=k)
         if s.scale == "pairs":
             turned = k % 2 == 1
-            frame |= {"target": "", "repeat": k // 2, ORDER: "ba" if turned else "ab"}
+            frame = frame.assign(target="", repeat=k // 2, **{ORDER: "ba" if turned else "ab"})
             row = 1 - row if turned else row
         if s.numbers:
             frame["score"] = row
         else:
             named = np.array([*s.options, None], dtype=object)
             frame["response"] = named[np.where(np.isnan(row), len(s.options), row).astype(np.intp)]
-        frames.append(pd.DataFrame(frame))
+        frames.append(frame)
     return pd.concat(frames, ignore_index=True)
-
-
-def _items(texts: int) -> NDArray[np.str_]:
-    return np.char.add("t", np.arange(texts).astype(str))
-
-
-def _systems(draw: Draw) -> NDArray[np.str_]:
-    return np.char.add("s", draw.system.astype(str))
 
 
 def _scale(s: Setting) -> Scale:

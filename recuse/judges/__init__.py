@@ -1,17 +1,9 @@
 """Wire formats: prompt -> HTTP request -> reply. One file per format; add yours to WIRES, or leave it in your own
 repository and name the module in the panel file: wire = "our_judges.house_chat".
 
-A wire format is a module with four functions, and a fifth where requests are signed:
-
-    request(judge, prompt, seed)  -> schema.Request    the request as it goes out, without secrets
-    headers(key)                  -> dict              how this provider wants its API key (None: no key)
-    read(payload)                 -> schema.Reply      what the provider's JSON says
-    payload(text, *, model, refusal, input_tokens, output_tokens) -> dict
-                                                       the inverse of read, for stand-ins
-    signer(judge)                 -> function          only where requests are signed: from a schema.Request to the
-                                                       headers that authorise it; used where the judge names no key
-
-A module whose provider takes whole files of requests says by which interface (`recuse.batch`): BATCH = "openai".
+A wire format is a module with the four functions of `Wire`, and a fifth where requests are signed: signer(judge) gives
+a function from a schema.Request to the headers that authorise it, used where the judge names no key. A module whose
+provider takes whole files of requests says by which interface (`recuse.batch`): BATCH = "openai".
 """
 
 from __future__ import annotations

@@ -21,8 +21,10 @@ WORDS = (
 )
 
 _mistake = pytest.StashKey[str]()
-_not_asked: pytest.StashKey[dict[str, list[NotAskedRow]]] = pytest.StashKey()
-_asked: pytest.StashKey[list[AskedRow]] = pytest.StashKey()
+NOT_ASKED: pytest.StashKey[dict[str, list[NotAskedRow]]] = pytest.StashKey()
+"""Test -> records of the panels that it could not be asked of."""
+ASKED: pytest.StashKey[list[AskedRow]] = pytest.StashKey()
+"""Every gate that a collected test has to ask, with its place and judges."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -67,8 +69,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
     words = words_of(test.path, metafunc.module)
     records: list[NotAskedRow] = [{**row.record(), **words, "tests": []} for row in lacking]
-    config.stash.setdefault(_not_asked, {})[test.nodeid] = records
-    config.stash.setdefault(_asked, []).extend(gates)
+    config.stash.setdefault(NOT_ASKED, {})[test.nodeid] = records
+    config.stash.setdefault(ASKED, []).extend(gates)
     if offering:
         metafunc.parametrize("recuse_elicitation", [pytest.param(one, id=str(one)) for one in offering])
     else:
@@ -118,13 +120,3 @@ def _wanted(suite: Suite, item: pytest.Item) -> list[Elicitation]:
     from recuse.suite.question_runner import needs_of
 
     return [elicitation, *suite.selection.other_protocols(elicitation, needs_of(marks_of(item), item.nodeid)[0])]
-
-
-def asked_rows(config: pytest.Config) -> list[AskedRow]:
-    """Every gate that a collected test has to ask, with its place and judges."""
-    return config.stash.get(_asked, [])
-
-
-def not_asked_rows(config: pytest.Config) -> dict[str, list[NotAskedRow]]:
-    """Test -> records of the panels that it could not be asked of."""
-    return config.stash.get(_not_asked, {})

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from recuse.plugin.collection import asked_rows, not_asked_rows
+from recuse.plugin.collection import ASKED, NOT_ASKED
 from recuse.plugin.command_line import baseline_path, given, is_opened, is_worker, open_suite
 from recuse.plugin.fixtures import NOBODY, RECORDS, UNMEASURED
 
@@ -37,7 +37,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """An xdist worker hands what it replayed to the process that reports."""
     config = session.config
     if is_worker(config) and is_opened(config):
-        rows = {"not_asked": not_asked_rows(config), "asked": asked_rows(config)}
+        rows = {"not_asked": config.stash.get(NOT_ASKED, {}), "asked": config.stash.get(ASKED, [])}
         config.workeroutput["recuse"] = json.dumps({"replayed": open_suite(config).replayed, **rows})  # type: ignore[attr-defined]
 
 
@@ -103,8 +103,8 @@ class _Gathering:
         try:
             suite = open_suite(config)
             self.run.replayed.update(suite.replayed)
-            self.run.not_asked.update(not_asked_rows(config))
-            self.run.due = self.run.due or asked_rows(config)
+            self.run.not_asked.update(config.stash.get(NOT_ASKED, {}))
+            self.run.due = self.run.due or config.stash.get(ASKED, [])
             self.run.uses = {name: suite.uses(name) for name in (*suite.selection.panels, *suite.selection.files)}
             configured, examined = _panels_of(config, suite.selection)
             outside = examined - configured if given(config, "panel") else ()

@@ -1,7 +1,6 @@
 """Recording: asks what the cassettes lack, within limits and a budget, and stops when it is told to.
 
-panel_recording  one recording of a panel: who answers, one budget for everything that is missing
-batches          the same by batch: files of requests, answered within a day
+panel_recording  one recording of a panel, call by call or by batch: who answers, one budget for all that is missing
 asking           the loop: concurrent, interruptible
 judge_queue      what a judge is asked next, how fast, and when its replies cannot be read
 budget           what it will cost at most

@@ -1,8 +1,8 @@
 """While replaying, nothing outside this machine is reached: every attempt to connect or to look up a name raises.
 
 Two guards. An audit hook watches the interpreter's own socket events, which no library, thread or C extension using
-Python's sockets can avoid; it cannot be removed, so it is installed once and does nothing while idle. And the methods of
-`socket.socket` that take an address are wrapped: they look a host name up before that event.
+Python's sockets can avoid; it cannot be removed, so it is installed once and does nothing while idle. And the methods
+of `socket.socket` that take an address are wrapped: they look a host name up before that event.
 
 This stops accidents, not an adversary: other programs that are started, code that calls the C library itself (ctypes),
 and what modules do when they are imported, before the first test, are not seen. Where that matters, take the network

@@ -102,8 +102,7 @@ class Recordings:
         all its tasks and protocols.
 
         A panel that could not be recorded fails the tests that need it, in words; an interruption ends everything."""
-        from recuse.recording.batches import record_batches
-        from recuse.recording.panel_recording import Recorder
+        from recuse.recording.panel_recording import Recorder, record_batches
         from recuse.recording.sample import not_sampled, sample_again
 
         by_panel: dict[str, list[Elicitation]] = {}

@@ -25,9 +25,8 @@ from recuse.elicitation.plan import make_plan
 from recuse.judges import wire
 from recuse.panels import Panel
 from recuse.papers.illusion import merg
-from recuse.recording.batches import record_batches
 from recuse.recording.budget import BudgetError
-from recuse.recording.panel_recording import Recorder
+from recuse.recording.panel_recording import Recorder, record_batches
 from recuse.recording.progress import IncompleteRecordingError, RecordingInterrupted
 from recuse.schema import RecuseError
 from recuse.tasks import load_task
