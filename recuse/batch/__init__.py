@@ -108,8 +108,7 @@ def batch_interface(judge: Judge) -> BatchInterface:
 
 
 class BatchError(RecuseError):
-    """A provider did not take, find or give back a batch. `unsure`: it may have taken it all the same. `status`: what
-    HTTP called it; 0 for anything else."""
+    """A provider did not take, find or give back a batch. `unsure`: it may have taken it. `status`: of HTTP, else 0."""
 
     def __init__(self, message: str, unsure: bool = False, status: int = 0) -> None:
         super().__init__(message)
@@ -155,8 +154,7 @@ class Web:
         return self.object_of(self._again("GET", url, params=dict(parameters or {})))
 
     def lines(self, url: str) -> Iterator[dict[str, Any] | None]:
-        """The objects of a file of JSON lines; None for a line that is none. `BatchError` for a file that is no file of
-        lines at all, or larger than any."""
+        """The objects of a file of JSON lines; None for a line that is none. `BatchError` for no file, or too large."""
         with SpooledTemporaryFile(max_size=_IN_MEMORY) as file:
             encoding = self._again("GET", url, into=file).headers.get("content-encoding", "identity").lower()
             file.seek(0)
@@ -219,8 +217,7 @@ class Web:
     def _exchange(
         self, method: str, url: str, headers: Mapping[str, str], into: IO[bytes] | None, content: Mapping[str, Any]
     ) -> httpx2.Response:
-        """One answer, its body decompressed within bounds; a good one goes `into` a file as it comes, where one is
-        given."""
+        """One answer, decompressed within bounds; a good one goes `into` a file as it comes, where one is given."""
         with self._http.stream(method, url, headers=headers, **content) as got:
             filed = into is not None and got.is_success
             body, left = bytearray(), LARGEST_RESULTS if filed else LARGEST_BODY

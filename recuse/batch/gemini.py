@@ -52,8 +52,7 @@ def submit(web: Web, lines: Sequence[bytes], tag: str) -> str:
 
 
 def progress(web: Web, batch: str) -> Progress:
-    """Google's own word for the state, without its prefix. `BatchError` where another batch is told of than was asked
-    for."""
+    """Google's own word for the state, without its prefix. `BatchError` where it tells of another batch."""
     status = web.get(_at(web, f"/{batch}"))
     if status["name"] != batch:
         raise BatchError(f"judge {web.judge.name}: asked for {batch}, told of {web.shown(str(status['name']))}")

@@ -21,8 +21,7 @@ _DONE = ("completed", "failed", "expired", "cancelled")
 
 
 def entry(number: str, call: Call) -> Mapping[str, Any]:
-    """The body of the call, under the endpoint that OpenAI calls by. `BatchError` for an address its batches do not
-    take."""
+    """The body of the call, under OpenAI's endpoint. `BatchError` for an address that its batches do not take."""
     path = urlsplit(call.request.url).path
     for ending in _CALLS:
         if path.endswith(ending):
@@ -32,8 +31,7 @@ def entry(number: str, call: Call) -> Mapping[str, Any]:
 
 
 def submit(web: Web, lines: Sequence[bytes], tag: str) -> str:
-    """Uploads the lines as a file and orders a batch of it, the tag in its metadata. All lines go to one endpoint, that
-    of the first."""
+    """Uploads the lines and orders a batch of the file, tagged in its metadata; all go to the first line's endpoint."""
     endpoint = json.loads(lines[0])["url"]
     content = ("recuse.jsonl", b"\n".join(lines), "application/jsonl")
     sent = web.upload(_at(web, "/files"), data={"purpose": "batch"}, files={"file": content})

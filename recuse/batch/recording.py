@@ -238,8 +238,7 @@ class Batches:
 
     @contextmanager
     def _provider(self, judge: str) -> Iterator[tuple[BatchInterface, Web]]:
-        """Turns an answer of an unexpected shape into an error that says so. Whether a batch was taken is unknown
-        then."""
+        """Turns an answer of an unexpected shape into an error: whether a batch was taken is unknown then."""
         keys = self._keys.get(judge, Credentials())
         with Web(self._judges[judge], keys, self._attempts, self._library.texts) as web:
             try:
@@ -293,8 +292,8 @@ class Entry:
 
 
 class State:
-    """The entries of the file, which is written whole at every change, so that no moment of dying leaves half of it. It
-    is gone when nothing is under way."""
+    """The entries of the file, written whole at every change, so that no moment of dying leaves half of it, and gone
+    when nothing is under way."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -98,8 +98,7 @@ class CellCassette:
 
     def expect_header(self, header: Mapping[str, Any]) -> None:
         """What the header says if the cassette is of the judge and the words of today: `stale` compares. `RecuseError`
-        for a header without provenance or fingerprint. A side file that was begun for another header is obsolete from
-        here on."""
+        without provenance or fingerprint. A side file that was begun for another header is obsolete from here on."""
         if header.get("provenance") not in PROVENANCES or not isinstance(header.get("fingerprint"), Mapping):
             raise RecuseError(
                 f"cell {self.cell}: a cassette header needs a `provenance` (one of {', '.join(PROVENANCES)}) "

@@ -71,8 +71,7 @@ class Coverage:
         return "; ".join(parts)
 
     def text(self, limit: int = 12, texts: bool = True) -> str:
-        """Readable summary by judge and protocol, with or without the `texts` of prompts; at most `limit` lines per
-        kind."""
+        """Summary by judge and protocol, with or without the `texts` of prompts; at most `limit` lines per kind."""
         alike: dict[tuple[object, ...], list[Stale]] = {}  # what changed alike in many is shown of the first
         for one in self.stale if texts else (replace(one, explanation="") for one in self.stale):
             alike.setdefault((one.field, str(one.recorded), str(one.expected), one.explanation), []).append(one)

@@ -200,8 +200,7 @@ def _damaged(path: Path, why: str) -> UnpackingError:
 
 
 def replace_contents(path: Path, data: bytes) -> None:
-    """Put `data` in place of what the file holds, in the form it has, whole or not at all; what a pack held gets a file
-    of its own."""
+    """Put `data` in place of what the file holds, in its form, whole or not at all; of a pack, in its own file."""
     gzipped = path.name.endswith(SUFFIX + PACKED)
     replace_file(path if gzipped else plain_path(path), packed(data) if gzipped else data)
 

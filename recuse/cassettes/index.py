@@ -63,8 +63,7 @@ def read_index(path: Path) -> CellIndex:
 
 
 def read_indexed(index: CellIndex, place: Place | None = None) -> bytes:
-    """The bytes of a file that was indexed, or its line at `place`. `CassetteError` where it is another file by now, or
-    shorter."""
+    """The bytes of an indexed file, or its line at `place`. `CassetteError` where it is another by now, or shorter."""
     with suppress(FileNotFoundError):
         if place is None or is_packed(index.path):
             data, there = cell_file.contents(index.path)

@@ -24,13 +24,7 @@ from recuse.cassettes import record_format
 from recuse.cassettes.cell_cassette import SERVED, CellCassette, check_distinct, check_panel_folder, checked_cell
 from recuse.cassettes.cell_coverage import Coverage, MissingInteractionError, Unused, missing_message
 from recuse.cassettes.index import Interaction, read_indexed
-from recuse.cassettes.matching import (
-    REPEAT_HEADER,
-    RequestMatcher,
-    kept_response,
-    public_request,
-    public_url,
-)
+from recuse.cassettes.matching import REPEAT_HEADER, RequestMatcher, kept_response, public_request, public_url
 from recuse.cassettes.storage import Storage, complete_cells
 from recuse.configuration import checked_name
 from recuse.judges.provider_responses import words
@@ -177,8 +171,7 @@ class Library:
         return self.serve(cassette, (call.key, call.repeat))
 
     def serve(self, cassette: CellCassette, interaction: Interaction) -> RawResponse:
-        """The answer to an interaction that `find` returned, counted as used. Replaying, `CassetteError` where its file
-        is damaged."""
+        """The answer to an interaction of `find`, counted as used. Replaying, `CassetteError` for a damaged file."""
         if cassette.faults and self.mode == "replay":
             cassette.check()
         line = read_indexed(cassette.index, cassette.index.answers[interaction])

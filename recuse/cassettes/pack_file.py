@@ -95,8 +95,7 @@ def holder(path: Path) -> Path:
 
 
 def member(path: Path) -> tuple[bytes, os.stat_result]:
-    """The bytes of a cell in a pack, and the state of the pack's file. `CassetteError` for a pack that is not what
-    packs.json names."""
+    """The bytes of a cell in a pack, and the state of its file. `CassetteError` where packs.json names another."""
     pack, cell = _held(path)
     return pack.read(cell)
 
@@ -287,9 +286,8 @@ def _add(archive: zipfile.ZipFile, name: str, content: bytes | bytearray) -> Non
 
 
 def fetch_packs(root: Path) -> Iterator[str]:
-    """Fetch every pack that a packs.json below `root` names and that is not there, and say what was fetched. At most as
-    many bytes are taken as packs.json says; `CassetteError` where they are not those it names. Of several processes
-    one fetches, the others wait for it."""
+    """Fetch every pack that a packs.json below `root` names and that is not there, and say what was fetched: at most as
+    many bytes as it says; `CassetteError` where they are others. Of several processes one fetches, the others wait."""
     for index, pack in named_packs(root):
         path = root / STORE / pack.name
         if stamp_of(path) is None:

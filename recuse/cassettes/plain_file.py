@@ -1,5 +1,4 @@
-"""Files below the folder of cassettes as they are stored: opened without following links, read whole, and what tells
-whether one was changed since."""
+"""Files of cassettes as they are stored: opened without following links, read whole, and what tells of a change."""
 
 from __future__ import annotations
 

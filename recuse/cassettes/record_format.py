@@ -100,8 +100,7 @@ def answer_key_of(line: bytes) -> tuple[str, int]:
 
 
 def answer_beginning(line: bytes) -> bytes:
-    """What an answer line has from its kind up to its repeat, the same for all answers to one request; nothing of any
-    other line."""
+    """An answer line from its kind up to its repeat, the same for all answers to a request; nothing of other lines."""
     return line[KIND_AT:_REPEAT_AT] if line.startswith(ANSWER, KIND_AT) else b""
 
 

@@ -123,8 +123,7 @@ class Storage:
         """After the last answer: complete cells get their final order, header and place.
 
         With `together`, what was recorded anew takes the place of the old only when all of it is complete: a recording
-        that was interrupted goes on where it stopped, in whichever cell that was. `more_to_come`: not all cells are
-        known yet."""
+        that was interrupted goes on where it stopped. `more_to_come`: not all cells are known yet."""
         cassettes = list(cassettes)
         for cassette in self._begun:
             if not cassette.index.answers:  # begun in vain

@@ -89,8 +89,7 @@ class Persister:
 
     @staticmethod
     def load_cassette(cassette_path: str, serializer: Any) -> Any:
-        """The cassette as vcrpy's requests and responses. vcrpy's `CassetteNotFoundError` where there is no such
-        file."""
+        """The cassette as vcrpy's requests and responses; vcrpy's `CassetteNotFoundError` where there is none."""
         try:
             data, _ = contents(stored_path(plain_path(Path(cassette_path))))
         except FileNotFoundError:

@@ -103,7 +103,13 @@ class Writer:
         If that fails, room is made once - the ballast goes, and other files are closed - and it is tried `again`, so
         that answers on their way, which are paid for, still find a place."""
         try:
-            descriptor = self._descriptor(path)
+            if path not in self._open:
+                if len(self._open) >= OPEN_FILES:
+                    self.forget(next(iter(self._open)))
+                path.parent.mkdir(parents=True, exist_ok=True)
+                self._open[path] = _open_for_appending(path)
+            self._open.move_to_end(path)
+            descriptor = self._open[path]
             if os.fstat(descriptor).st_size != at:
                 os.ftruncate(descriptor, at)
             self._unsynced.add(path)
@@ -185,15 +191,6 @@ class Writer:
         first, self.full = not self.full, self.full or f"the disk is full ({error.strerror})"
         self._ballast.unlink(missing_ok=True)
         return first
-
-    def _descriptor(self, path: Path) -> int:
-        if path not in self._open:
-            if len(self._open) >= OPEN_FILES:
-                self.forget(next(iter(self._open)))
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._open[path] = _open_for_appending(path)
-        self._open.move_to_end(path)
-        return self._open[path]
 
 
 def sync_all(descriptors: Iterable[int]) -> None:

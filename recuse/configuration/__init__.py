@@ -72,8 +72,7 @@ def named(name: str, *, what: str, package: str, known: Sequence[str] = (), need
 
 @cache
 def entry_points_of(group: str) -> Mapping[str, str]:
-    """Name -> dotted path of every installed entry point of a group. Read once per process: it opens a file for every
-    installed package."""
+    """Name -> dotted path of every installed entry point of a group; read once, as it opens a file per package."""
     return {point.name: point.value for point in entry_points(group=group)}
 
 

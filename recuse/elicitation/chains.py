@@ -59,13 +59,11 @@ class Chain:
         self._steps = self._all_steps() if self.stages else {}
 
     def unfold(self, answer: Answer) -> Sequence[Call]:
-        """Every call that can be made now: each stage is read as far as `answer` knows its replies. What was read
-        before is not read again."""
+        """Every call that can be made now: each stage is read as far as `answer` knows its replies, each reply once."""
         return self._unfold(answer, guess=False) if self.stages else self.calls
 
     def expected(self, answer: Answer = lambda call: None) -> Sequence[Call]:
-        """Every call that may have to be made; replies that `answer` does not know are taken to be as long as they
-        come."""
+        """Every call that may have to be made; replies that `answer` does not know are as long as they come."""
         return Chain(self.plan)._unfold(answer, guess=True) if self.stages else self.calls
 
     def _unfold(self, answer: Answer, guess: bool) -> Sequence[Call]:
@@ -84,8 +82,16 @@ class Chain:
                 elif call not in self.replies and guess:
                     self._read[step] = stage.specimen(self.plan.task, self._item(step), dict(step.factors))
         judging = [(step, self._call(step)) for step in self._steps[""]]
-        unasked = (step for step, call in judging if call is None)
-        self.lost = [self._lost(step, *failed) for step in unasked if (failed := self._failure(step))]
+        self.lost = []
+        # Every wanted criterion of a judgement that was lost has stage and status of the reply that failed, and points
+        # at its request.
+        for step in (step for step, call in judging if call is None):
+            if cause := self._failure(step):
+                failed, fault = cause
+                about = (failed.task, failed.protocol, step.judge, step.item, step.target, step.factors, step.repeat)
+                why, criteria = f"stage {failed.stage}: {fault.why}", wanted_criteria(self.how, self.plan.task)
+                rows = [Judgement(one, status=fault.status, why=why, stage=failed.stage) for one in criteria]
+                self.lost.append((Call(*about, failed.request, failed.key, failed.cell), rows))
         self.calls = [*calls, *(call for _, call in judging if call is not None)]
         return self.calls
 
@@ -135,15 +141,6 @@ class Chain:
         }
 
     # ------------------------------------------------------------------ inside
-
-    def _lost(self, step: Step, failed: Call, failure: Unreadable) -> tuple[Call, list[Judgement]]:
-        """The rows of a judgement that was lost: every wanted criterion has stage and status of the reply that failed.
-        They point at that reply's request."""
-        about = (failed.task, failed.protocol, step.judge, step.item, step.target, step.factors, step.repeat)
-        why = f"stage {failed.stage}: {failure.why}"
-        criteria = wanted_criteria(self.how, self.plan.task)
-        rows = [Judgement(one, status=failure.status, why=why, stage=failed.stage) for one in criteria]
-        return Call(*about, failed.request, failed.key, failed.cell), rows
 
     def _call(self, step: Step) -> Call | None:
         """The step's call; None while it depends on a reply that is not there, or that could not be read."""

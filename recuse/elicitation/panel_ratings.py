@@ -150,8 +150,7 @@ def explanations_of(
     kind: str = EXPLANATIONS,
 ) -> Ratings | None:  # fmt: skip
     """One row per reason, or per place cited: response = its words, `rubric` = what the task tells a judge of its
-    criteria. Texts carry all that the prompt shows of an item. None where the protocol reads no such remarks, or no
-    reply made any."""
+    criteria. Texts carry all that the prompt shows of an item. None where nothing of the kind is read."""
     import pandas as pd
 
     how = protocol(plan.protocol)

@@ -67,8 +67,7 @@ def make_plan(
     first: int | None = None,
 ) -> Plan:  # fmt: skip
     """The plan of one protocol. `identify` gives a request its cassette key; `factors` restricts what is varied to some
-    levels, by the protocol's names or by those of the ratings table, `first` the items to so many. `RecuseError` for an
-    unknown target or level."""
+    levels, by either name, `first` the items to so many. `RecuseError` for an unknown target or level."""
     how = protocol(protocol_name)
     varied = planned_levels(how, protocol_name, factors or {})
     if unknown := [target for target in targets or () if target not in task.targets]:
@@ -163,8 +162,7 @@ def lacking_fields_named(protocol: str, task: Task, item: Item) -> Iterator[None
 
 
 def headers(panel: Panel, plan: Plan, calls: Sequence[Call] | None = None) -> dict[str, dict[str, Any]]:
-    """Cell -> header, for every cell of the plan, or of those of its calls that are known. A changed field makes the
-    cell stale, and is named."""
+    """Cell -> header, for every cell of the plan, or of its known calls. A changed field makes the cell stale."""
     first_calls: dict[str, Call] = {}
     for call in plan.calls if calls is None else calls:
         first_calls.setdefault(call.cell, call)

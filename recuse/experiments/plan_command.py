@@ -42,9 +42,8 @@ TRIES = 8
 
 @dataclass(frozen=True, repr=False)
 class Plan:
-    """`sizes`: the numbers of texts that were tried; `rows`: per kind of judge and use, the share cleared at each of
-    them, and the number of texts at which four of five are, None where that is beyond the largest; `lines`: what the
-    command prints."""
+    """`sizes`: the numbers of texts that were tried; `rows`: per kind of judge and use, the share cleared at each, and
+    the number of texts at which four of five are, None beyond the largest; `lines`: what the command prints."""
 
     sizes: tuple[int, ...]
     rows: tuple[tuple[str, str, tuple[float, ...], int | None], ...]

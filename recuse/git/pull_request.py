@@ -44,8 +44,7 @@ class PullRequest:
 
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> PullRequest | None:
-        """From the environment of a workflow; None where it does not run for a pull request. Raises `RecuseError` for
-        what is missing."""
+        """From the environment of a workflow; None where it runs for no pull request. `RecuseError`: what it lacks."""
         path = _needed(environ, "GITHUB_EVENT_PATH")
         try:
             about = dict(json.loads(Path(path).read_text(encoding="utf-8"))).get("pull_request") or {}

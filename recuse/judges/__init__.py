@@ -108,19 +108,20 @@ def other_models(judge_wire: str, requested: str, named: Iterable[str | None]) -
     >>> other_models("openai_chat", "gpt-4o", ["gpt-4o-2024-08-06", "gpt-4o-mini", None])
     ['gpt-4o-mini']
     """
-    one = _ALIAS.sub("", _model_name(requested))
-    others = dict.fromkeys(name for name in named if name and judge_wire != "azure_openai")
-    return sorted(name for name in others if not _one_model(one, _model_name(name)))
+    wanted = _ALIAS.sub("", _model_name(requested))
+
+    def is_another(name: str) -> bool:
+        answered = _model_name(name)
+        if answered.startswith(wanted):
+            return _VERSION.fullmatch(answered[len(wanted) :]) is None
+        return not wanted.startswith(answered) or _WEIGHTS.fullmatch(wanted[len(answered) :]) is None
+
+    every = {name for name in named if name and judge_wire != "azure_openai"}
+    return sorted(filter(is_another, every))
 
 
 def _model_name(name: str) -> str:
     return name.lower().rpartition("/")[2].removesuffix(".gguf")
-
-
-def _one_model(requested: str, answered: str) -> bool:
-    if answered.startswith(requested):
-        return _VERSION.fullmatch(answered[len(requested) :]) is not None
-    return requested.startswith(answered) and _WEIGHTS.fullmatch(requested[len(answered) :]) is not None
 
 
 _ALIAS = re.compile(r"-(?:latest|0)$")

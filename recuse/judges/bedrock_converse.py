@@ -39,8 +39,7 @@ def request(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
 
 
 def signer(judge: Judge) -> Callable[[Request], Mapping[str, str]]:
-    """A function that signs a request (AWS signature version 4); `RecuseError` where package, region or credentials are
-    missing."""
+    """What signs a request (AWS signature version 4); `RecuseError` without package, region or credentials."""
     try:
         from botocore.auth import SigV4Auth
         from botocore.awsrequest import AWSRequest

@@ -92,10 +92,13 @@ class Client:
                     return await self._send_once(call)
         except (_Busy, httpx2.RequestError) as error:
             tried = self._attempts if _whether_to_retry(error) is not False else 1
+            last = f"{type(error).__name__.strip('_')} {error}".rstrip(" .")  # a time-out has no words
+            if isinstance(error, httpx2.LocalProtocolError):  # whose words may quote a header and its secret
+                last = "LocalProtocolError: this request cannot be sent (headers or length are not valid HTTP)"
             raise JudgeUnreachableError(
-                f"no answer after {tried} attempt(s), last: {_described(error)}. "
+                f"no answer after {tried} attempt(s), last: {last}. "
                 "What was answered so far is on disk; run again with --record=missing to go on."
-            ) from error  # fmt: skip
+            ) from error
         raise AssertionError("stamina ends by returning or raising")
 
     async def _send_once(self, call: Call) -> RawResponse:
@@ -173,13 +176,6 @@ def _whether_to_retry(error: Exception) -> bool | float:
     return isinstance(error, httpx2.TransportError) and not isinstance(
         error, httpx2.UnsupportedProtocol | httpx2.LocalProtocolError
     )
-
-
-def _described(error: Exception) -> str:
-    """Kind and words; a time-out has no words, a protocol error's may quote a header and its secret."""
-    if isinstance(error, httpx2.LocalProtocolError):
-        return "LocalProtocolError: this request cannot be sent (headers or length are not valid HTTP)"
-    return f"{type(error).__name__.strip('_')} {error}".rstrip(" .")
 
 
 def _retry_after(value: str | None) -> float | None:

@@ -48,9 +48,8 @@ def headers(key: str | None) -> dict[str, str]:
 
 
 def read(payload: Mapping[str, Any]) -> Reply:
-    """The parts of the first candidate joined, those marked `thought` as reasoning. A blocked prompt and a stop for
-    safety, recitation or the like are refusals, any other that is neither natural nor the limit an error; tokens of
-    thoughts count as output."""
+    """The parts of the first candidate joined, those marked `thought` as reasoning, whose tokens count as output. A
+    blocked prompt and a stop for safety or the like are refusals, any other than natural or the limit an error."""
     model, counted = payload.get("modelVersion"), payload.get("usageMetadata") or {}
     # Google counts thoughts beside the answer, and bills both as output.
     written, thought = counted.get("candidatesTokenCount"), counted.get("thoughtsTokenCount")

@@ -16,8 +16,7 @@ _CUT = {"max_output_tokens": "length", "content_filter": "refusal"}
 
 
 def request(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
-    """System messages joined in `instructions`, the others in `input`; the schema under `text`. `RecuseError` for a
-    seed, which the format does not take."""
+    """System messages in `instructions`, the others in `input`; the schema under `text`. `RecuseError` for seeds."""
     if seed is not None:
         raise RecuseError(f"judge {judge.name}: the OpenAI Responses format takes no seed; remove `seeded = true`")
     body: dict[str, Any] = {
@@ -36,8 +35,7 @@ def request(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
 
 
 def read(payload: Mapping[str, Any]) -> Reply:
-    """The texts of all messages joined, or their refusals; a response that is neither completed nor incomplete ended in
-    error."""
+    """The texts of all messages joined, or their refusals; a response neither completed nor incomplete is an error."""
     status, counts = payload.get("status", "completed"), payload.get("usage") or {}
     if status not in ("completed", "incomplete"):
         return Reply(text=f"the response is {status}", finish="error", model=payload.get("model"))

@@ -42,8 +42,7 @@ gateways pass on what those behind them say (OpenAI, Anthropic, Google, Bedrock,
 
 def ended(reason: str | None, text: str) -> tuple[str, Any]:
     """Text and `Reply.finish` of a reply that ended for this reason; one without a reason (null, or an empty text)
-    ended by itself. What ended for any other reason may be half an answer and is none: it is an error that names the
-    reason."""
+    ended by itself. What ended for any other may be half an answer and is none: an error that names the reason."""
     finish = "stop" if reason in (None, "") else _ENDINGS.get(reason.lower().replace("-", "_"), "error")
     return (broken_off(reason) if finish == "error" else text), finish
 
@@ -71,8 +70,7 @@ def no_reply(payload: Mapping[str, Any]) -> str:
 
 
 def with_cached(usage: Mapping[str, Any], fresh: str, *cached: str) -> Any:
-    """The tokens of a request, where a provider counts those that it kept or found in a cache beside the `fresh` ones:
-    all are billed."""
+    """The tokens of a request, where a provider counts those of a cache beside the `fresh` ones: all are billed."""
     count = usage.get(fresh)
     return count + sum(n for name in cached if type(n := usage.get(name)) is int) if type(count) is int else count
 

@@ -17,8 +17,7 @@ from recuse.schema.results import JudgeRow, PanelRow
 
 @dataclass(frozen=True, slots=True)
 class OwnWords:
-    """A folder beside a task's prompts/ and a file beside its task.toml that a candidate is asked with; None: the
-    task's."""
+    """A folder beside a task's prompts/ and a file beside its task.toml for a candidate; None: the task's."""
 
     prompts: str | None = None
     rubric: str | None = None
@@ -51,14 +50,14 @@ class Panel:
         """The judges in use that are asked about a task of the panel, in the order of the file. No candidate is among
         them: it is never part of what they are compared with."""
         named = self.task(task).judges
-        asked = self.judges if named is None else named
-        return {name: judge for name, judge in self.judges.items() if name not in self.replaces and name in asked}
+        wanted = self.judges if named is None else named
+        return {name: judge for name, judge in self.judges.items() if name not in self.replaces and name in wanted}
 
     def candidates_of(self, task: str) -> dict[str, Judge]:
         """Candidates that are asked about a task for which the judge that they would replace is asked too."""
         named, in_use = self.task(task).judges, self.judges_of(task)
-        asked = [name for name, incumbent in self.replaces.items() if incumbent in in_use]
-        return {name: self.judges[name] for name in asked if named is None or name in named}
+        in_question = [name for name, incumbent in self.replaces.items() if incumbent in in_use]
+        return {name: self.judges[name] for name in in_question if named is None or name in named}
 
     def own(self, targets: Sequence[str]) -> dict[str, str]:
         """Judge -> the target that is its own work, for the judges that have one among `targets`."""

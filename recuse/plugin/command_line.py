@@ -111,8 +111,7 @@ def pytest_load_initial_conftests(
 
 
 def is_suite(config: pytest.Config) -> bool:
-    """Whether this is a repository that asks about judges: it names panels, has a file of gates, or a conftest that
-    names the plugin of the short names."""
+    """Whether this repository asks about judges: it names panels, has a file of gates, or names the short names."""
     gates = config.rootpath / config.getini("recuse_gates")
     named = config.pluginmanager.hasplugin(SHORT_NAMES)
     return named or bool(config.getini("recuse_panels")) or gates.is_file()

@@ -119,8 +119,7 @@ _shown_in_full = pytest.StashKey[set[str]]()
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Tells failed gates and mistakes in words instead of a traceback, and turns accepted failures into an expected
-    failure."""
+    """Tells failed gates and mistakes in words instead of a traceback; accepted failures become expected ones."""
     report = yield
     if not asks_judges(item):
         return report  # others' tests keep their tracebacks, whatever they raise

@@ -103,7 +103,8 @@ class _Gathering:
         try:
             suite = open_suite(config)
             self.run.replayed.update(suite.replayed)
-            self.run.not_asked.update(config.stash.get(NOT_ASKED, {}))
+            not_asked = config.stash.get(NOT_ASKED, {})
+            self.run.not_asked.update(not_asked)
             self.run.due = self.run.due or config.stash.get(ASKED, [])
             self.run.uses = {name: suite.uses(name) for name in (*suite.selection.panels, *suite.selection.files)}
             configured, examined = _panels_of(config, suite.selection)
@@ -221,8 +222,7 @@ def scope_of(nodeid: str) -> str:
 def pytest_report_to_serializable(
     config: pytest.Config,
 ) -> Generator[None, dict[str, Any] | None, dict[str, Any] | None]:
-    """In a worker, each record of a report becomes a text: xdist's own serializer, written in Python, takes many times
-    as long for records of this size."""
+    """In a worker, each record of a report becomes a text: xdist's own serializer takes many times as long."""
     data = yield
     if data is not None and is_worker(config):
         properties = data.get("user_properties", ())
@@ -266,8 +266,7 @@ LONGEST = 400
 def annotation_lines(results: Mapping[str, Any], gates: Path, workspace: Path) -> list[str]:
     """At most ten lines for a report's `results`: the decision where it is not to merge, then at their line of the file
     `gates` one per gate that is not kept and one per limit that changed, then what is wrong with the run as a whole.
-    Paths are told from `workspace`, as GitHub wants them. A changed limit is a warning, and an error where it turns the
-    run red."""
+    Paths are told from `workspace`. A changed limit is a warning, and an error where it turns the run red."""
     from recuse.schema.number_text import subject
     from recuse.schema.vocabulary import ACCEPTED, FAIL, NOT_MEASURED, PASS, UNDECIDED
 

@@ -22,8 +22,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _short(name: str) -> Any:
-    """The fixture `recuse_NAME` under its short name, with the same words. pytest reads from the signature which
-    fixtures a test needs."""
+    """The fixture `recuse_NAME` under its short name; pytest reads from a signature which fixtures are needed."""
 
     def same(**given: Any) -> Any:
         return given[f"recuse_{name}"]

@@ -90,8 +90,7 @@ def wanted_criteria(how: ElicitationProtocol, task: Task) -> tuple[str, ...]:
 
 
 def called(how: ElicitationProtocol, factor: str, level: str | None = None) -> str:
-    """What the ratings table calls a protocol's factor, or one of its levels: its own name unless `FACTOR_NAMES` says
-    otherwise."""
+    """What the ratings table calls a protocol's factor, or one of its levels: by `FACTOR_NAMES`, else its own name."""
     name, levels = getattr(how, "FACTOR_NAMES", {}).get(factor, (factor, {}))
     return str(name) if level is None else str(levels.get(level, level))
 

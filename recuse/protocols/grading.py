@@ -29,8 +29,7 @@ DIRECTION = {"framing": ("direction", {"positive": "ascending", "negative": "rev
 
 @dataclass(frozen=True, kw_only=True)
 class Grading(LastLine):
-    """A whole number for one text, on the task's scale. `probabilities`: what the log-probabilities of a reply say of
-    its grade are rows of their own."""
+    """A whole number for one text, on the task's scale. `probabilities`: what log-probabilities say are rows too."""
 
     label: str = "Rating"
     probabilities: bool = False
@@ -45,8 +44,7 @@ class Grading(LastLine):
         return task.criteria[0]
 
     def scales(self, task: Task) -> dict[str, Scale]:
-        """Of what log-probabilities say beside the grade: the expected grade, and the mass of all grades; and tokens.
-        The grade's own scale is the task's."""
+        """Of what log-probabilities say, expected grade and mass of all, and of tokens; the grade's is the task's."""
         criterion, scales = self.criterion_of(task), super().scales(task)
         if self.probabilities:
             scales[f"{criterion}.expected"] = Numeric(*task.scale)

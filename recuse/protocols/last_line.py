@@ -79,8 +79,7 @@ class LastLine:
         return verdict(reply, self.label_of(levels))
 
     def items(self, task: Task, judge: Judge) -> Sequence[Item]:
-        """All items of the task, whoever judges. `RecuseError` where the task does not have the one criterion that is
-        asked for."""
+        """All items of the task, whoever judges. `RecuseError` where the task lacks the criterion that is asked for."""
         self.criterion_of(task)
         return task.items
 
@@ -254,8 +253,7 @@ def whole_number(given: str, criterion: str, scale: tuple[float, float], label: 
 
 
 def bare_line(reply: Reply, label: str) -> str | None:
-    """The last line of a reply without the label, where no line before it holds a digit; None for any other reply, and
-    for one that the token limit cut."""
+    """The last line of a reply without the label, where no earlier one holds a digit and no limit cut it; else None."""
     *before, last = lines(answered(reply)) or [""]
     if reply.finish == "length" or labelled(reply.text, label) or any(map(str.isdigit, "".join(before))):
         return None

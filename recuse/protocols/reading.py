@@ -58,9 +58,8 @@ def is_refusal(text: str) -> bool:
 
 def json_value(reply: Reply, kind: type[dict[str, Any]] | type[list[Any]]) -> Any:
     """The one JSON object (or array) of a reply. Words and Markdown fences around it are tolerated, and so is an object
-    around an array, which some providers insist on; two different values, a value that breaks off, one that is followed
-    by words that break off (a draft, and its amendment would have come), repeated keys and NaN are not. Raises
-    `Unreadable`."""
+    around an array, which some providers insist on; `Unreadable` for two different values, a value that breaks off, one
+    that is followed by words that break off (a draft, and its amendment would have come), repeated keys and NaN."""
     text = answered(reply)
     if isinstance(value := _plain(text), kind):
         return value
@@ -85,9 +84,8 @@ _END_OF_NAME = re.compile('":')  # `findall` is faster than `str.count`
 
 
 def _plain(text: str) -> object:
-    """The value of a reply that is one JSON value and nothing else, by a faster parser; None where there is anything to
-    look at twice: words around it, NaN, deep nesting, or as many `":` as would take a repeated key (or a text that
-    holds them)."""
+    """The value of a reply that is one JSON value and nothing else, by a faster parser; None for anything to look at
+    twice: words around it, NaN, deep nesting, or as many `":` as a repeated key (or a text with them) would take."""
     try:
         value = from_json(text, allow_inf_nan=False)
     except ValueError:
@@ -106,8 +104,7 @@ def _plain(text: str) -> object:
 
 
 def score(value: object, criterion: str, scale: tuple[float, float], step: float | None = None) -> Judgement:
-    """A number on the scale, where it has steps on one of these, or the reason why not. A number in quotes is not a
-    number."""
+    """A number on the scale, and on its steps if any, or the reason why not. A number in quotes is not a number."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return Judgement(criterion, status="unparsed", why=f"{criterion} is {_short(repr(value))}, not a number")
     try:

@@ -86,8 +86,7 @@ def list_schema(of: Mapping[str, Any], count: int) -> dict[str, Any]:
 
 
 def facts(task: Task, item: Item) -> dict[str, Any]:
-    """The item's single-valued fields, and its text and number of words where the task says which fields are the
-    text."""
+    """The item's single-valued fields, and its text and number of words where the task says what is the text."""
     known = {name: value for name, value in item.fields.items() if isinstance(value, str | int | float)}
     text = text_of(task, item.fields)
     return known if text is None else {**known, "text": text, "words": len(text.split())}

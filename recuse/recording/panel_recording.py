@@ -105,8 +105,7 @@ class Recorder:
         return recording.outcome()
 
     def allow(self, calls: Sequence[Call], judges: Mapping[str, Judge], *, share: float = 1.0, how: str = "") -> None:
-        """Say what these calls cost at most, at a `share` of the judges' prices; `BudgetError` if that is not
-        allowed."""
+        """Say what these calls cost at most, at a `share` of the prices; `BudgetError` if that is not allowed."""
         for why, count in self.library.no_answers(calls).most_common():
             self.say(
                 f"{self.panel.name}: {count} stored answers are no reply of the model and are asked again: {why}. The "
@@ -180,8 +179,8 @@ class Recorder:
         if self.panel.stand_in is None:
             return None
         known = ((chain, call) for chain in chains.chains for call in chain.calls)
-        asked = ((call, chain.judges[call.judge], chain.item(call).fields) for chain, call in known)
-        return StandIns(open_source(self.panel, self.root), self.panel.provenance, asked)
+        planned = ((call, chain.judges[call.judge], chain.item(call).fields) for chain, call in known)
+        return StandIns(open_source(self.panel, self.root), self.panel.provenance, planned)
 
 
 def record_batches(recorder: Recorder, plans: Sequence[Plan], *, sleep: Callable[[float], None] = time.sleep) -> None:

@@ -81,9 +81,8 @@ class Sample(Chains):
 
 
 def sample_again(recorder: Recorder, library: Library, plans: Sequence[Plan]) -> list[ChangedRow]:
-    """A row per judge, each of which is said as well. Judges without a key at hand are not asked, nor those of whom
-    nothing is recorded: a row says so and keeps the run red. `RecuseError` for what ends a recording before it began;
-    `RecordingInterrupted` for a signal."""
+    """A row per judge, each said as well. Judges without a key at hand, or of whom nothing is recorded, are not asked:
+    a row says so and keeps the run red. `RecuseError` where no recording began; `RecordingInterrupted` for a signal."""
     panel, say = recorder.panel, recorder.say
     if panel.stand_in is not None or panel.provenance != "recorded":
         say(f"{panel.name}: its replies are {panel.provenance}; there is nobody to ask again")

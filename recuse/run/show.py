@@ -97,8 +97,7 @@ def check_tables(columns: Sequence[str], to_json: Path | None, to_csv: Path | No
 def write_tables(
     command: str, columns: Sequence[str], rows: Sequence[Row], facts: Row, to_json: Path | None, to_csv: Path | None
 ) -> None:  # fmt: skip
-    """Write the rows, and what holds of all of them, where a path is given: numbers with ten digits, null or an empty
-    cell for what is unknown."""
+    """Write the rows, and what holds of all, where a path is given: ten digits, null or an empty cell for unknown."""
     from recuse.report.canonical_form import canonical, normalised
 
     whole = normalised({"command": command, **facts, "rows": [{name: row[name] for name in columns} for row in rows]})

@@ -29,8 +29,7 @@ def write_files(folder: Path, texts: Mapping[str, str]) -> list[Path]:
 
 
 def refuse_links(folder: Path, path: Path) -> None:
-    """Raises `RecuseError` where a folder between `folder` and `path` is a link: a pull request may bring one, and
-    what it leads to is somebody's."""
+    """`RecuseError` where a folder between `folder` and `path` is a link, which a pull request may bring."""
     for parent in path.parents:
         if folder in parent.parents and parent.is_symlink():
             raise RecuseError(f"{parent} is a link, and reports are not written through one; remove it")

@@ -151,8 +151,7 @@ def _digits(text: str) -> bytes:
 
 
 def _base64_spellings(raw: bytes) -> list[bytes]:
-    """What `raw` looks like inside a longer base64 text, at each of the three alignments, without the characters that
-    its neighbours co-determine."""
+    """`raw` inside a longer base64 text, at each alignment, without characters that its neighbours co-determine."""
     spellings = []
     for shift in range(3):
         inner = slice(-(-shift * 8 // 6), (shift + len(raw)) * 8 // 6)

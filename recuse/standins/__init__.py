@@ -59,16 +59,16 @@ def open_source(panel: Panel, root: Path) -> Source:
     return TableSource(folder)
 
 
-Asked = tuple[Call, Judge, Mapping[str, Any]]
+Planned = tuple[Call, Judge, Mapping[str, Any]]
 """A call, who is asked, and the fields of the item that it is about."""
 
 
 class StandIns:
     """Answers to these calls alone. A request is known by its cell, its cassette key and its repeat."""
 
-    def __init__(self, source: Source, provenance: Provenance, asked: Iterable[Asked]) -> None:
+    def __init__(self, source: Source, provenance: Provenance, planned: Iterable[Planned]) -> None:
         self._source, self._mark = source, f"({provenance})"
-        self._asked = {(call.cell, call.key, call.repeat): (call, judge, fields) for call, judge, fields in asked}
+        self._planned = {(call.cell, call.key, call.repeat): (call, judge, fields) for call, judge, fields in planned}
 
     def __call__(self, request: httpx2.Request) -> httpx2.Response:
         """The answer to an HTTP request; `StandInError` where it is none of the calls."""
@@ -76,12 +76,12 @@ class StandIns:
 
         url, cell, repeat = str(request.url), request.headers.get(CELL_HEADER, ""), int(request.headers[REPEAT_HEADER])
         key = request_key(Request(url, request.content, request.method))
-        if (asked := self._asked.get((cell, key, repeat))) is None:
+        if (known := self._planned.get((cell, key, repeat))) is None:
             raise StandInError(
-                f"{url}: repeat {repeat} of this request (key {key}) is not in the plan of {len(self._asked)} calls "
+                f"{url}: repeat {repeat} of this request (key {key}) is not in the plan of {len(self._planned)} calls "
                 f"for cell {cell}"
             )
-        call, judge, fields = asked
+        call, judge, fields = known
         reply = self._source.reply(call, fields)
         # No tokenizer is involved: a quarter of the length is good for an estimate of the size, not for a bill.
         sizes = {"input_tokens": call.request.body, "output_tokens": reply.text}

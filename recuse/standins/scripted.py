@@ -113,7 +113,7 @@ def _read(path: Path) -> dict[tuple[Any, ...], ScriptedReply]:
         where = f"{path}:{number}"
         try:
             row = json.loads(line)
-            said, judge = row["text"], row["judge"]
+            words, judge = row["text"], row["judge"]
         except (ValueError, TypeError, KeyError) as error:
             raise StandInError(
                 f"{where}: not a reply ({type(error).__name__} {error}); a line has at least judge and text"
@@ -125,7 +125,7 @@ def _read(path: Path) -> dict[tuple[Any, ...], ScriptedReply]:
         address = _address(judge, row, tuple(name for name in _SELECTORS if name in row))
         if address in replies:
             raise StandInError(f"{where}: this call was already answered on an earlier line; keep one of the two")
-        replies[address] = ScriptedReply(said, bool(row.get("refusal", False)))
+        replies[address] = ScriptedReply(words, bool(row.get("refusal", False)))
     return replies
 
 

@@ -40,9 +40,8 @@ def init(
     or made-up ones; with `log`, the judge at `endpoint` is asked about the texts of that file. `action`: where Recuse's
     action can be reached, for the workflow. `use`: what the judges are used for, or "none" for ratings that are only
     measured. `protocol`: by which the endpoint is asked, merg or, in general, rubric. Nothing is accepted: where a
-    judge is not cleared for its use, this says so and the first run is red. `RecuseError` where a file would be
-    overwritten (with `adopt` it is left as it is, and what to add to it is said) and for ratings that cannot be read;
-    then nothing is written."""
+    judge is not cleared, this says so and the first run is red. `RecuseError`, with nothing written, where a file would
+    be overwritten (with `adopt` it stays, and what to add to it is said) and for ratings that cannot be read."""
     if endpoint and not ENDPOINT.fullmatch(endpoint):  # not shown: it may hold a secret
         raise RecuseError("--endpoint is http:// or https:// and a host, with or without a path, and nothing after it")
     if action and not ACTION.fullmatch(action):
@@ -140,8 +139,7 @@ def _ratings(source: Path, use: str) -> dict[str, bytes]:
 
 
 def _example_ratings() -> bytes:
-    """Made-up ratings of 400 replies: two people, and a judge that errs less often than they do and is cleared to
-    decide. No random numbers."""
+    """Made-up ratings of 400 replies, without chance: two people, and a judge that errs less often and is cleared."""
     lines = ["item,system,judge,anna,ben"]
     for k in range(400):
         passes = (k * 7) % 12 < 7
@@ -168,8 +166,7 @@ def _prompts(protocol: str) -> dict[str, bytes]:
 
 
 def _decided(ratings: Path) -> list[JudgeDecision]:
-    """The word on each judge for what it is used for. Only shipped questions are asked: what else `evals/` holds is
-    somebody's own, and is not run here."""
+    """The word on each judge for what it is used for. Only shipped questions are asked, nothing of somebody's own."""
     from recuse.run.run import ask_file
 
     decision = ask_file(load_file_panel(ratings), *read_evals(shipped_evals(), date.today())).decision
@@ -246,8 +243,7 @@ ALL_REPORTS = re.compile(r"/?reports(/|/\*\*?)?")
 
 
 def settings_file(folder: Path) -> str:
-    """The file that pytest takes its settings from in this folder: the first that there is, in pytest's own order.
-    "pyproject.toml" where there is none."""
+    """The file that pytest takes its settings from here: the first in pytest's own order, else "pyproject.toml"."""
     for name in OWN_FILES:
         if (folder / name).is_file():
             return name

@@ -214,8 +214,7 @@ class Question:
     words: QuestionWords
 
     def ask(self, ratings: Ratings, asking: Asking) -> None:
-        """Call the test; why it came to no verdict is among the records. `RecuseError` where it names anything but
-        `ratings`, `gate` and `measure`."""
+        """Call the test; why it came to no verdict is recorded. `RecuseError` beyond `ratings`, `gate`, `measure`."""
         given = {"ratings": ratings, "gate": asking.gate, "measure": asking.measure}
         if unknown := [name for name in inspect.signature(self.function).parameters if name not in given]:
             raise RecuseError(f"{self.name} needs {unknown[0]!r}, which only pytest can give; run pytest evals/")
@@ -255,23 +254,17 @@ def _questions(path: Path) -> Iterator[Question]:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     for name, function in vars(module).items():
-        if name.startswith("test_") and inspect.isfunction(function) and (marks := _marks(function, module)):
-            place = f"evals/{path.name}::{name}"
-            yield Question(place, function, *needs_of(marks, place), words_of(path, module))
-
-
-def _marks(function: Callable[..., Any], module: ModuleType) -> list[Any]:
-    marks: list[Any] = []
-    for marked in (function, module):
-        every = getattr(marked, "pytestmark", ())
-        marks += every if isinstance(every, list | tuple) else [every]
-    named = (getattr(mark, "mark", mark) for mark in marks)
-    return [mark for mark in named if mark.name in ASKS]
+        if name.startswith("test_") and inspect.isfunction(function):
+            marked = (getattr(one, "pytestmark", ()) for one in (function, module))
+            every = (mark for marks in marked for mark in (marks if isinstance(marks, list | tuple) else [marks]))
+            named = (getattr(mark, "mark", mark) for mark in every)
+            if marks := [mark for mark in named if mark.name in ASKS]:
+                place = f"evals/{path.name}::{name}"
+                yield Question(place, function, *needs_of(marks, place), words_of(path, module))
 
 
 def words_of(path: Path, module: ModuleType) -> QuestionWords:
-    """The question that the tests of a file belong to, as records carry it: id, title and note, from the file's name
-    and docstring."""
+    """The question that a file's tests belong to, as records carry it: id, title, note, of its name and docstring."""
     title, _, note = (module.__doc__ or "").strip().partition("\n")
     return {"question": path.stem.removeprefix("test_"), "title": title, "note": " ".join(note.split())}
 

@@ -65,8 +65,7 @@ class NotAsked:
     missing: tuple[str, ...]
 
     def record(self) -> Wanting:
-        """As builtins, with what would unlock the question: one sentence per missing need; `unfixed` are those that the
-        source of the panel does not fix."""
+        """As builtins, with a sentence per missing need that would unlock it; `unfixed`: what its source lets open."""
         missing, unlocking = list(self.missing), unlock_by_column if self.protocol == FILE else unlock
         return {
             "panel": self.panel, "task": self.task, "protocol": self.protocol, "missing": missing,
@@ -140,8 +139,7 @@ class Selection:
         return self._task_variants[variant]
 
     def plan(self, elicitation: Elicitation) -> Plan:
-        """The calls of one protocol to the judges in use, or to the candidate; `RecuseError` if the panel does not have
-        it."""
+        """The calls of one protocol to the judges in use, or the candidate; `RecuseError` if the panel lacks it."""
         panel, protocol = self.panels[elicitation.panel], elicitation.protocol
         table = panel.task(elicitation.task)
         if protocol not in table.protocols:

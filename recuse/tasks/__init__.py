@@ -62,8 +62,7 @@ class _People(Table):
 
 
 class _Reference(_Open):
-    """The true value of each item: a table of its own, or the file that a kind of computed values is read from; see
-    `recuse.references`."""
+    """The true value of each item: a table, or the file of a kind of computed values; see `recuse.references`."""
 
     file: str | None = None
     names: str | None = None
