@@ -114,7 +114,7 @@ def _people(given: Answers) -> list[str]:
 def _open(answers: FileRun, judge: str, gates: Sequence[str]) -> list[tuple[str, str, int | None]]:
     """(gate, label, how many more would decide) of the gates of its use that are undecided."""
     rows = []
-    for verdict in answers.verdicts_on(judge):
+    for verdict in (one for one in answers.results["verdicts"] if one["subject"].get("judge") == judge):
         if verdict["gate"] in gates and verdict["outcome"] == UNDECIDED:
             remedy: Any = verdict["remedy"] or {}
             needed, observed = remedy.get("needed"), remedy.get("observed")

@@ -7,10 +7,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
-from itertools import product
+from itertools import islice, product, starmap
 from math import sqrt
 from pathlib import Path
 from typing import Any, Protocol
@@ -144,7 +145,7 @@ def _cells(shares: Sequence[float | None]) -> str:
 
 # --------------------------------------------------------------------------- how often judges are cleared
 
-CHUNK = 10
+CHUNK = 10  # files that a process draws in a row
 JUDGES = ("judge", "one more person")
 """How judges under examination are called in drawn files; a peer beside them is not counted."""
 
@@ -182,35 +183,22 @@ Words = Mapping[tuple[str, str, int], Sequence[Word]]
 
 def words_for(cases: Sequence[Case], folder: Path, *, seed: int, processes: int, today: date) -> list[list[Word]]:
     """The words of each case; a seed for every file, so that they do not depend on the number of processes."""
-    jobs = [
-        (case, folder, today, seed, start, min(start + CHUNK, case.runs), number)
-        for number, case in enumerate(cases)
-        for start in range(0, case.runs, CHUNK)
-    ]
-    if processes > 1 and len(jobs) > 1:
-        with ProcessPoolExecutor(processes) as pool:
-            every = pool.map(_words, *zip(*(job[:-1] for job in jobs), strict=True))
-            parts = list(watched(every, len(jobs), "simulated"))
-    else:
-        parts = list(watched((_words(*job[:-1]) for job in jobs), len(jobs), "simulated"))
-    words: list[list[Word]] = [[] for _ in cases]
-    for job, part in zip(jobs, parts, strict=True):
-        words[job[-1]] += part
-    return words
+    jobs = [(case, folder, today, seed, run) for case in cases for run in range(case.runs)]
+    with ProcessPoolExecutor(processes) if processes > 1 and len(jobs) > 1 else nullcontext() as pool:
+        drawn = pool.map(_words, *zip(*jobs, strict=True), chunksize=CHUNK) if pool else starmap(_words, jobs)
+        parts = watched(drawn, len(jobs), "simulated")
+        return [[word for part in islice(parts, case.runs) for word in part] for case in cases]
 
 
-def _words(case: Case, folder: Path, today: date, seed: int, start: int, stop: int) -> list[Word]:
+def _words(case: Case, folder: Path, today: date, seed: int, run: int) -> list[Word]:
     gates, questions = _door(folder, today)
-    words = []
-    for run in range(start, stop):
-        rng = np.random.default_rng((seed, case.texts, run, *case.judge.encode()))
-        answers = ask_file(case.source.draw(case.texts, case.judge, rng, gates), gates, questions, deciding=True)
-        words += [
-            Word(one.use, one.word, one.cause.partition("; ")[0], one.gates)
-            for one in answers.decision.judges
-            if one.judge.startswith(JUDGES)
-        ]
-    return words
+    rng = np.random.default_rng((seed, case.texts, run, *case.judge.encode()))
+    answers = ask_file(case.source.draw(case.texts, case.judge, rng, gates), gates, questions, deciding=True)
+    return [
+        Word(one.use, one.word, one.cause.partition("; ")[0], one.gates)
+        for one in answers.decision.judges
+        if one.judge.startswith(JUDGES)
+    ]
 
 
 _door = cache(read_evals)

@@ -213,13 +213,9 @@ def variables_of(judge: Judge) -> tuple[str, ...]:
     return tuple(filter(None, (judge.api_key_env, *judge.headers_env.values())))
 
 
-def secret_values(judges: Mapping[str, Judge], environment: Mapping[str, str] = os.environ) -> list[str]:
-    """The secrets of these judges that are set; `MissingKeyError` for one that cannot be kept out of recordings."""
-    return list(_secrets(judges, environment).values())
-
-
-def _secrets(judges: Mapping[str, Judge], environment: Mapping[str, str]) -> dict[str, str]:
-    """Variable -> its secret. A word that servers on this machine or network want for form's sake (`EMPTY`) is none."""
+def secrets_of(judges: Mapping[str, Judge], environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Variable -> its secret, of those that are set; `MissingKeyError` for one that cannot be kept out of recordings. A
+    word that servers on this machine or network want for form's sake (`EMPTY`) is none."""
     secrets: dict[str, str] = {}
     for variable in sorted({variable for judge in judges.values() for variable in variables_of(judge)}):
         if value := environment.get(variable):
@@ -233,7 +229,7 @@ def _secrets(judges: Mapping[str, Judge], environment: Mapping[str, str]) -> dic
 
 def short_keys(judges: Mapping[str, Judge], environment: Mapping[str, str] = os.environ) -> str:
     """A warning that names the variables whose keys are so short that a reply may hold them by accident; or ""."""
-    if not (short := [variable for variable, value in _secrets(judges, environment).items() if len(value) < LONG]):
+    if not (short := [variable for variable, value in secrets_of(judges, environment).items() if len(value) < LONG]):
         return ""
     return (
         f"the key in {', '.join(short)} has fewer than {LONG} characters: wherever a reply holds these characters, "
@@ -259,7 +255,7 @@ def keys_from_environment(
             f"the value of the environment variable(s) {', '.join(broken)} cannot be an API key: it holds a blank, a "
             "line break or a character outside ASCII; set it again without them"
         )
-    secrets = _secrets(judges, environment)
+    secrets = secrets_of(judges, environment)
     by_judge: dict[str, Credentials] = {}
     for name, judge in judges.items():
         tables = [dict(table) for table in (judge.parameters, judge.headers, judge.query)]

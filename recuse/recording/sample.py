@@ -25,7 +25,7 @@ import numpy as np
 from recuse.cassettes.library import Library
 from recuse.elicitation.plan import Plan, headers
 from recuse.judges import reply_of
-from recuse.judges.client import MissingKeyError, keys_from_environment, secret_values
+from recuse.judges.client import MissingKeyError, keys_from_environment, secrets_of
 from recuse.recording.panel_recording import Chains, Recorder
 from recuse.recording.progress import RecordingInterrupted, spent_text
 from recuse.schema import Call, RawResponse, RecuseError
@@ -96,7 +96,7 @@ def sample_again(recorder: Recorder, library: Library, plans: Sequence[Plan]) ->
             why[name] = str(error)
     sample.drawn = list(_drawn([call for call in recorded if not why[call.judge]]))
     with tempfile.TemporaryDirectory(prefix="recuse-sample-") as folder:
-        new = Library(Path(folder), panel.name, mode="missing", secrets=secret_values(panel.judges),
+        new = Library(Path(folder), panel.name, mode="missing", secrets=secrets_of(panel.judges).values(),
                       texts=library.texts)  # fmt: skip
         for chain in sample.chains:
             own = [call for call in sample.calls() if sample.chain_of(call) is chain]

@@ -10,7 +10,7 @@ from typing import Any
 from recuse.cassettes.library import Library
 from recuse.elicitation.plan import Plan, headers
 from recuse.judges import reply_of
-from recuse.judges.client import secret_values
+from recuse.judges.client import secrets_of
 from recuse.panels import Panel
 from recuse.protocols import protocol
 from recuse.recording.panel_recording import Recorder
@@ -52,7 +52,7 @@ def generate(name: str, *, yes: bool = False, root: Path | None = None) -> int:
 
 
 def _record(selection: Selection, panel: Panel, plans: list[Plan], yes: bool) -> Library:
-    secrets = secret_values(panel.judges)
+    secrets = secrets_of(panel.judges).values()
     library = Library(selection.root / "cassettes", panel.name, mode="missing", secrets=secrets)
     for plan in plans:
         library.expect(plan.calls, headers(panel, plan))

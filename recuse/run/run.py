@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from recuse.readers.file_panel import FilePanel
     from recuse.schema import results as row_types
     from recuse.schema.results import ChangedRow, InPlaceRow, NotAskedRow, PanelRow, QuestionRow, Replayed, Results
-    from recuse.schema.verdict_rows import Because, Comparison, VerdictRow
+    from recuse.schema.verdict_rows import Because, Comparison
 
 UNUSED_SHOWN = 10
 PAST_BASELINES = 12
@@ -329,10 +329,6 @@ class FileRun(Run):
         super()._decide()
         self.decision = replace(self.decision, of_file=True)
         self.results |= {"decision": self.decision.record(), "headline": self.decision.lines[0]}
-
-    def verdicts_on(self, judge: str) -> list[VerdictRow]:
-        """The verdicts on a judge."""
-        return [verdict for verdict in self.results["verdicts"] if verdict["subject"].get("judge") == judge]
 
 
 def ask_file(panel: FilePanel, gates: Gates, questions: Iterable[Question], *, deciding: bool = False) -> FileRun:

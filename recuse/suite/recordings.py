@@ -145,13 +145,13 @@ class Recordings:
 
     def _library(self, name: str) -> Library:
         if name not in self._libraries:
-            secrets: Sequence[str] = ()
+            secrets: Iterable[str] = ()
             root, panel = self.selection.root, self.selection.panels[name]
             path = panel.path.relative_to(root) if panel.path.is_relative_to(root) else panel.path.name
             if self.mode != "replay":
-                from recuse.judges.client import secret_values  # with the HTTP client
+                from recuse.judges.client import secrets_of  # with the HTTP client
 
-                secrets = secret_values(panel.judges)
+                secrets = secrets_of(panel.judges).values()
             self._libraries[name] = Library(
                 root / "cassettes", name, mode=self.mode, secrets=secrets,
                 command=f"pytest evals/ --panel {path} --record=missing", texts=self.texts,

@@ -28,7 +28,7 @@ def test_who_waits_at_a_terminal_is_told(monkeypatch: pytest.MonkeyPatch, termin
     stream = Stream(terminal)
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setattr(clearance, "_words", lambda *_: [])
-    cases = [Case(Setting("1-5", 0.7), 30, "one more person", 3 * clearance.CHUNK)]
+    cases = [Case(Setting("1-5", 0.7), 30, "one more person", 3)]
     assert words_for(cases, Path(), seed=1, processes=1, today=date(2026, 1, 1)) == [[]]
     assert stream.getvalue().endswith("\n") == ("simulated 3 of 3" in stream.getvalue()) == terminal
     assert terminal or stream.getvalue() == ""

@@ -11,7 +11,7 @@ from recuse.judges.client import (
     Credentials,
     MissingKeyError,
     keys_from_environment,
-    secret_values,
+    secrets_of,
     short_keys,
     variables_of,
 )
@@ -67,7 +67,7 @@ def test_a_key_that_is_a_word_or_a_number_is_refused_by_the_name_of_its_variable
 def test_a_server_of_one_s_own_may_want_any_word_which_is_no_secret(judge: MakeJudge, url: str) -> None:
     judges, environment = {"ann": judge(api_key_env="ANN_KEY", base_url=url)}, {"ANN_KEY": "EMPTY"}
     assert keys_from_environment(judges, environment)["ann"] == Credentials("EMPTY")
-    assert (secret_values(judges, environment), short_keys(judges, environment)) == ([], "")
+    assert (secrets_of(judges, environment), short_keys(judges, environment)) == ({}, "")
     with pytest.raises(MissingKeyError, match="cannot hold an API key"):  # another judge sends it out
         keys_from_environment({**judges, "bob": judge(name="bob", api_key_env="ANN_KEY")}, environment)
 

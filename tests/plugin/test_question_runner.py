@@ -89,7 +89,9 @@ def test_of_several_versions_the_newest_is_judged(tmp_path: Path) -> None:
     evals = suite(tmp_path, EVAL.replace("parse_rate(ratings)", "unanswered(ratings)"))
     (tmp_path / "newer.csv").write_text(TABLE)
     run = ask_file(load_versions([tmp_path / "ours.csv", tmp_path / "newer.csv"]), *read_evals(evals, date.today()))
-    assert [row["subject"]["version"] for row in run.verdicts_on("judge_a")] == ["newer"]
+    assert [
+        row["subject"]["version"] for row in run.results["verdicts"] if row["subject"].get("judge") == "judge_a"
+    ] == ["newer"]
     assert "ours" in {row["subject"]["version"] for row in run.results["measurements"]}, "shown all the same"
 
 
