@@ -15,6 +15,7 @@ from __future__ import annotations
 import gzip
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any, Protocol, cast
@@ -119,7 +120,7 @@ class _Passing(Exception):
     """An answer that asks to be tried again."""
 
 
-class Web:
+class Web(AbstractContextManager["Web", None]):
     """A provider as one judge reaches it: its base address and credentials. Use as a context manager. Answers are
     bounded, in memory too: a compressed one is let go where it grows beyond what any answer has."""
 
@@ -129,9 +130,6 @@ class Web:
         self._headers = {**wire(judge.wire).headers(credentials.key), **judge.headers, **credentials.headers}
         self._headers["accept-encoding"] = "identity"
         self._http = httpx2.Client(verify=tls(), trust_env=False, follow_redirects=False, timeout=TIMEOUT_S)
-
-    def __enter__(self) -> Web:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self._http.close()

@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from io import BufferedRandom
 from pathlib import Path
-from typing import Self
 
 from recuse.schema import RecuseError
 
@@ -90,12 +89,6 @@ class Writer:
                 self._held = held.pop_all()
         except OSError as error:
             raise _cannot_record(folder, error) from error
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def append(self, path: Path, data: bytes, at: int, again: bool = True) -> None:
         """Write `data` at the end of the file, which must be byte `at`: an unfinished last line is cut off first.

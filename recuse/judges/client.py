@@ -7,11 +7,11 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http.cookiejar import DefaultCookiePolicy
-from typing import Self
 from urllib.parse import urlsplit
 
 import httpx2
@@ -36,7 +36,7 @@ class _Busy(Exception):
         self.wait = wait
 
 
-class Client:
+class Client(AbstractAsyncContextManager["Client", None]):
     """One HTTP client for all judges of a panel. Use as `async with`, inside one event loop.
 
     `keys` are the judges' credentials; a judge without any is asked without. `stand_ins` answer requests to hosts that
@@ -71,9 +71,6 @@ class Client:
         )  # fmt: skip
         # No cookie is kept: one judge's session would be sent along with the calls of another on the same host.
         self._http.cookies.jar.set_policy(DefaultCookiePolicy(allowed_domains=[]))
-
-    async def __aenter__(self) -> Self:
-        return self
 
     async def __aexit__(self, *_: object) -> None:
         await self._http.aclose()

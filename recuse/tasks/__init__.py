@@ -124,11 +124,6 @@ class Task:
     items_file: str = "items.jsonl"
     prompts: str = ""
 
-    @property
-    def title(self) -> str:
-        """What people call the task."""
-        return str(self.data.get("title", self.name))
-
     @cached_property
     def criteria(self) -> tuple[str, ...]:
         """Ids of the criteria, in the order of the file."""

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -223,7 +224,7 @@ def test_a_write_that_fails_halfway_is_cut_off_again(
 ) -> None:
     path = tmp_path / "a" / "x.jsonl"
     real = os.write
-    with Writer(tmp_path) as writer:
+    with closing(Writer(tmp_path)) as writer:
         writer.append(path, b"first line\n", 0)
 
         def half(descriptor: int, data: bytes) -> int:
@@ -242,7 +243,7 @@ def test_a_write_that_fails_halfway_is_cut_off_again(
 
 def test_short_writes_are_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, real = tmp_path / "x.jsonl", os.write
-    with Writer(tmp_path) as writer:
+    with closing(Writer(tmp_path)) as writer:
         monkeypatch.setattr(os, "write", lambda descriptor, data: real(descriptor, data[:3]))
         writer.append(path, b"a line\n", 0)
     assert path.read_bytes() == b"a line\n"
@@ -253,7 +254,7 @@ def test_many_files_are_written_with_few_open(tmp_path: Path) -> None:
         return len(os.listdir("/proc/self/fd")) if Path("/proc/self/fd").exists() else 0
 
     before = now_open()  # whatever else this process holds is not the writer's
-    with Writer(tmp_path) as writer:
+    with closing(Writer(tmp_path)) as writer:
         for round_ in range(2):
             for n in range(200):
                 writer.append(tmp_path / f"{n}.jsonl", b"line\n", 5 * round_)
@@ -289,7 +290,7 @@ def test_what_was_written_is_handed_to_the_disk_about_once_a_second(
     if not Path("/proc/self/fd").exists():
         pytest.skip("needs /proc to tell which file a descriptor belongs to")
     monkeypatch.setattr(os, "fdatasync", noting)
-    with Writer(tmp_path) as writer:
+    with closing(Writer(tmp_path)) as writer:
         writer.append(tmp_path / "a.jsonl", b"line\n", 0)
         writer.append(tmp_path / "b.jsonl", b"line\n", 0)
         sync_all(writer.unsynced())

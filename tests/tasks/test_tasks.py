@@ -28,7 +28,7 @@ def test_the_shipped_tasks_load(folder: Path) -> None:
 
 def test_a_sound_folder(task_folder: TaskFolder) -> None:
     task = load_task(task_folder())
-    assert (task.name, task.title, task.scale) == ("essays", "essays", (0.0, 10.0))
+    assert (task.name, task.scale) == ("essays", (0.0, 10.0))
     assert task.criteria == ("clarity", "depth")
     assert list(task.targets) == ["alpha", "beta"]
 
