@@ -24,7 +24,7 @@ from recuse.cassettes import record_format
 from recuse.cassettes.cell_cassette import SERVED, CellCassette, check_distinct, check_panel_folder, checked_cell
 from recuse.cassettes.cell_coverage import Coverage, MissingInteractionError, Unused, missing_message
 from recuse.cassettes.index import Interaction, read_indexed
-from recuse.cassettes.matching import REPEAT_HEADER, RequestMatcher, kept_response, public_request, public_url
+from recuse.cassettes.matching import REPEAT_HEADER, kept_response, match, public_request, public_url
 from recuse.cassettes.storage import Storage, complete_cells
 from recuse.configuration import checked_name
 from recuse.judges.provider_responses import words
@@ -63,7 +63,7 @@ class Library:
         self.dropped: dict[tuple[str, str, int], str] = {}  # (cell, key, repeat) -> why
         self.more_to_come = False  # calls are not known yet: they are made from replies that are still to be recorded
         self._cassettes: dict[str, CellCassette] = {}
-        self._matcher = RequestMatcher(self.secrets)
+        self._cells: dict[str, str | None] = {}  # key -> its only cell; None: more than one cell asks it
         self._counting = threading.Lock()
         self._storage: Storage | None = None
         self._complete = complete_cells(self.root, self.panel)
@@ -84,7 +84,8 @@ class Library:
         check_distinct(self._cassettes)
         for cell, cassette in cassettes.items():
             cassette.plan(by_cell[cell])
-            self._matcher.remember(cell, cassette.calls)
+            for key in {call.key for call in cassette.calls}:
+                self._cells[key] = cell if self._cells.get(key, cell) == cell else None
             if headers is not None and cell in headers:
                 if self.mode != "replay":
                     check_no_keys(cell, headers[cell], cassette.missing, self.secrets)
@@ -271,7 +272,7 @@ class Library:
 
     def _wanted(self, request: Request, headers: Mapping[str, str]) -> tuple[CellCassette, Interaction] | None:
         """Which answer of which cell a judge's request asks for; None for what is no judge call."""
-        if (matched := self._matcher.match(request, headers)) is None:
+        if (matched := match(request, headers, self._cells, self.secrets)) is None:
             return None
         cell, interaction = matched
         if cell is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
@@ -104,39 +104,25 @@ def public_request(request: Request) -> Request:
     return Request(public_url(request.url), canonical_body(request.body), request.method)
 
 
-class RequestMatcher:
-    """Knows the requests of the plans by their bytes, so that replay seldom has to canonicalise one."""
-
-    def __init__(self, secrets: Secrets) -> None:
-        self._secrets = secrets
-        self._keys: dict[tuple[str, str, bytes], str] = {}
-        self._cells: dict[str, str | None] = {}  # key -> its only cell; None: more than one cell asks it
-
-    def remember(self, cell: str, calls: Iterable[Call]) -> None:
-        """Know the requests of these calls by their bytes from now on, and which cell asks them."""
-        for key, request in {call.key: call.request for call in calls}.items():
-            self._keys[request.method, public_url(request.url), request.body] = key
-            if self._cells.setdefault(key, cell) != cell:
-                self._cells[key] = None
-
-    def match(self, request: Request, headers: Mapping[str, str | bytes]) -> tuple[str | None, tuple[str, int]] | None:
-        """What an HTTP request asks: of which cell (None: no cell is known for it), which key and which repeat of it.
-        None if the request carries no repeat header, hence is no judge call."""
-        repeat = headers.get(REPEAT_HEADER)
-        if repeat is None:
-            return None
-        place = public_url(request.url)
-        if (key := self._keys.get((request.method, place, request.body))) is None:
-            body = self._secrets.clean(canonical_body(request.body))
-            key = key_of(request.method, self._secrets.clean_text(place), body)
-        cell = _text(headers.get(CELL_HEADER)) or self._cells.get(key)
-        if cell is None and key in self._cells:
-            place = f"{request.method} {place}"
-            raise RecuseError(f"several cells ask request {key} ({place}); send its cell in {CELL_HEADER}")
-        number = _text(repeat) or ""
-        if not (number.isascii() and number.isdecimal()):
-            raise RecuseError(f"the header {REPEAT_HEADER} must be a whole number from 0, got {number!r}")
-        return cell, (key, int(number))
+def match(
+    request: Request, headers: Mapping[str, str | bytes], cells: Mapping[str, str | None], secrets: Secrets
+) -> tuple[str | None, tuple[str, int]] | None:
+    """What an HTTP request asks: of which cell (None: no cell is known for it), which key and which repeat of it. None
+    if the request carries no repeat header, hence is no judge call. `cells`: key -> its only cell; None: more than
+    one asks it."""
+    if (repeat := headers.get(REPEAT_HEADER)) is None:
+        return None
+    public = public_request(request)
+    if (key := key_of(public.method, public.url, public.body)) not in cells:
+        key = key_of(public.method, secrets.clean_text(public.url), secrets.clean(public.body))
+    cell = _text(headers.get(CELL_HEADER)) or cells.get(key)
+    if cell is None and key in cells:
+        place = f"{request.method} {public.url}"
+        raise RecuseError(f"several cells ask request {key} ({place}); send its cell in {CELL_HEADER}")
+    number = _text(repeat) or ""
+    if not (number.isascii() and number.isdecimal()):
+        raise RecuseError(f"the header {REPEAT_HEADER} must be a whole number from 0, got {number!r}")
+    return cell, (key, int(number))
 
 
 def _text(value: str | bytes | None) -> str | None:
