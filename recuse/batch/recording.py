@@ -166,8 +166,6 @@ class Batches:
             self._say(collected.text())
             sleep(POLL_S)
 
-    # ------------------------------------------------------------------ inside
-
     def _identified(self, entry: Entry, known: Mapping[str, Call], report: BatchReport) -> Entry:
         """The entry with its batch's identifier, where its submission was cut off and the provider lists it by now. One
         that is not listed after some looks was never taken: its requests have run out of time."""

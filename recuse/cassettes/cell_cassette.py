@@ -80,9 +80,8 @@ class CellCassette:
     # ------------------------------------------------------------------ what the plan wants
 
     def plan(self, calls: Iterable[Call]) -> None:
-        """Add calls to those that this cell is asked for. A list that repeats all that was known gives the order: the
-        calls of a chain become known in whatever order replies come. `RecuseError` where two different calls send word
-        for word the same request in one repeat."""
+        """Add calls to those that this cell is asked for. A list that repeats all that was known gives the order: calls
+        of a chain become known as replies come. `RecuseError` where two calls send the same request in one repeat."""
         planned: dict[Interaction, Call] = {}
         calls = tuple(calls)
         named = {(call.key, call.repeat) for call in calls} if self.calls else set()

@@ -259,8 +259,6 @@ class Library:
         """Recorded answers of the planned cells that nothing has asked for."""
         return [unused for cassette in self._cassettes.values() for unused in cassette.unused()]
 
-    # ------------------------------------------------------------------ inside
-
     def _cassette(self, cell: str) -> CellCassette:
         if (known := self._cassettes.get(cell)) is not None:
             return known

@@ -145,8 +145,7 @@ unread."""
 
 
 def kept_response(response: RawResponse) -> RawResponse:
-    """What is stored of a response: decompressed, in UTF-8, with few headers. `ValueError`, with the reason and the
-    body as far as it can be read, for one that is not kept."""
+    """What is stored of a response: decompressed, UTF-8, with few headers; else `ValueError` with reason and body."""
     headers = {name.lower(): value for name, value in response.headers.items()}
     body = decompressed(response.body, headers.get("content-encoding", ""))
     if reason := reason_to_drop(response.status, body):

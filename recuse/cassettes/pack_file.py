@@ -89,8 +89,7 @@ def named_packs(root: Path) -> Iterator[tuple[Path, Pack]]:
 
 
 def holder(path: Path) -> Path:
-    """The file in which the bytes of a cell are: that of the cell itself, or the pack for a path of `packed_cell`.
-    `FileNotFoundError` where no pack holds it (any more)."""
+    """The file with a cell's bytes: its own, or the pack of a `packed_cell`; `FileNotFoundError` without one."""
     return _held(path)[0].path if path.name.endswith(SUFFIX) else path
 
 
@@ -225,8 +224,7 @@ def _open_pack(path: Path, there: Stamp, named: Pack) -> _OpenPack:
 
 def write_pack(folder: Path, cells: Mapping[Path, int], contents: Callable[[Path], bytes], url: str = "") -> Pack:
     """Pack these cells (plain path -> number of answers) of the panel in `folder`, name the pack in packs.json, and
-    give its row. `contents(path)` reads a cell's bytes. Nothing is removed. The pack was read back, cell by cell, and
-    from `url` if one is given, before it is named."""
+    give its row. It is read back, cell by cell (`contents`), and from `url` if any, before it is named."""
     _check_address(url)
     store = folder.parent / STORE
     store.mkdir(exist_ok=True)

@@ -226,8 +226,7 @@ def _remedy(error: OSError) -> str:
 
 @contextmanager
 def new_file(path: Path, fault: str = "{}: could not be written ({}); nothing was changed") -> Iterator[BufferedRandom]:
-    """A file that is written and read while open, in place of what an interruption left there; it is gone again where
-    the disk does not take it (`StorageError`)."""
+    """A new file in place of what an interruption left; gone again where the disk does not take it (`StorageError`)."""
     try:
         path.unlink(missing_ok=True)  # it may be a link that leads elsewhere
         with open(path, "x+b") as file:

@@ -140,8 +140,6 @@ class Chain:
             for call, failure in self._failed.values()
         }
 
-    # ------------------------------------------------------------------ inside
-
     def _call(self, step: Step) -> Call | None:
         """The step's call; None while it depends on a reply that is not there, or that could not be read."""
         if step not in self._known:

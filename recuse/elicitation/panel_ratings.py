@@ -59,8 +59,7 @@ def panel_ratings(
 
 
 def enforced_judges(plan: Plan) -> frozenset[str]:
-    """Judges whose server binds replies to a grammar, which this protocol gives it: what they write can be read,
-    whatever they would have written by themselves."""
+    """Judges whose server binds replies to a grammar of this protocol: they can be read whatever a judge would say."""
     prompts = {call.judge: call.prompt for call in plan.calls}  # none of several calls, whose stages all name a form
     return frozenset(
         name
@@ -96,8 +95,7 @@ def texts_of(plan: Plan) -> pd.DataFrame:
 
 
 def with_total(persons: pd.DataFrame, parts: Sequence[str], total: str) -> pd.DataFrame:
-    """People's scores by criterion with a row more for the total that they did not give themselves: the mean of the
-    parts, where a person gave all of them."""
+    """People's scores by criterion with a row more for a total that they gave none of: the mean of all the parts."""
     import pandas as pd
 
     if "criterion" not in persons or persons["criterion"].eq(total).any():

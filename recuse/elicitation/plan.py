@@ -46,8 +46,7 @@ class Plan:
 
     @cached_property
     def calls(self) -> Sequence[Call]:
-        """Judges x items x factor levels x repeats; of a protocol of several calls none: what it asks depends on
-        the replies before, see `recuse.elicitation.chains`."""
+        """Judges x items x factor levels x repeats; of several stages none: see `recuse.elicitation.chains`."""
         return [] if stages_of(protocol(self.protocol)) else _calls(self)
 
     @property
@@ -96,8 +95,7 @@ def planned_items(how: ElicitationProtocol, task: Task, judge: Judge, first: int
 
 
 def planned_levels(how: ElicitationProtocol, name: str, wanted: Levels) -> dict[str, tuple[str, ...]]:
-    """The protocol's factors with the levels that are asked: all, unless `wanted` restricts them. `RecuseError` for a
-    factor or level that the protocol does not have."""
+    """The protocol's factors with the levels asked: all, or those `wanted`. `RecuseError` for unknown ones."""
     varied = {factor: tuple(levels) for factor, levels in how.FACTORS.items()}
     for factor, chosen in wanted.items():
         own = next((f for f in varied if factor in (f, called(how, f))), None)
@@ -188,9 +186,8 @@ def headers(panel: Panel, plan: Plan, calls: Sequence[Call] | None = None) -> di
 
 
 def digests(plan: Plan, headers: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """What a plan's judges were asked, who they are and what they are measured by, short enough to keep beside their
-    results: {"items", "prompt", "rubric", "scale", "people", "truth", "provenance", "judges": {name: digest}}, of the
-    plan's `headers` and the files of its task."""
+    """What a plan's judges were asked, who they are and what they are measured by, in short, of `headers` and task:
+    {"items", "prompt", "rubric", "scale", "people", "truth", "provenance", "judges": {name: digest}}."""
     items = sorted({(item.id, item.target, _canonical(item.fields)) for item in plan.items.values()})
     digests: dict[str, Any] = {"items": _digest(items)}
     judges: dict[str, dict[str, None]] = {}

@@ -162,8 +162,7 @@ class Draw:
         self.people = np.stack([self.answers(1.0)[0] for _ in range(s.people)])
 
     def answers(self, error: float, length: float = 0.0) -> Codes:
-        """What a rater with `error` times a person's says, (repeats, texts): of people one repeat counts. `length`:
-        how much it adds for a text that is twice as long."""
+        """What a rater with `error` times a person's says, (repeats, texts). `length`: added if text is twice as long."""
         s, rng, shape = self.setting, self.rng, (self.setting.repeats * (2 if self.setting.scale == "pairs" else 1),
                                                  self.texts)  # fmt: skip
         if s.scale == "labels":
@@ -203,8 +202,7 @@ PERSON_LIKE: Mapping[str, float] = {"one more person": 1.0, "half a person's err
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A planted fault at twice its margin: the file it is planted in, the use that it must keep the judge from, and
-    the cause first named (a regular expression)."""
+    """A planted fault at twice its margin: its file, the use that it must prevent, and a pattern of the first cause."""
 
     name: str
     setting: Setting

@@ -50,8 +50,7 @@ def run_validate(
     *, evals: Path | None = None, runs: int = 100, seed: int = 1, processes: int = 2, to_json: Path | None = None,
     sizes: Sequence[int] = SIZES, today: date | None = None,
 ) -> int:  # fmt: skip
-    """The command. Exit code 1 where a judge at twice a margin is cleared more often than `MOST`, beyond what the
-    simulation's own error explains, at any size."""
+    """The command; 1 where a judge at twice a margin is cleared more often than `MOST`, beyond the Monte-Carlo error."""
     if runs < 2 or processes < 1:
         raise RecuseError(f"--runs is a whole number from 2 and --processes one from 1; got {runs} and {processes}")
     check_output(to_json, is_shares)
@@ -186,7 +185,7 @@ def words_for(cases: Sequence[Case], folder: Path, *, seed: int, processes: int,
     jobs = [(case, folder, today, seed, run) for case in cases for run in range(case.runs)]
     with ProcessPoolExecutor(processes) if processes > 1 and len(jobs) > 1 else nullcontext() as pool:
         drawn = pool.map(_words, *zip(*jobs, strict=True), chunksize=CHUNK) if pool else starmap(_words, jobs)
-        parts = watched(drawn, len(jobs), "simulated")
+        parts = iter(list(watched(drawn, len(jobs), "simulated")))
         return [[word for part in islice(parts, case.runs) for word in part] for case in cases]
 
 

@@ -88,7 +88,12 @@ def trend(gate: str, *, judge: str, last: int, baseline: Path, csv: Path | None)
         raise RecuseError(f"no baseline says {gate} of a judge {judge!r}")
     print(f"{gate} over {len(points)} baselines, {points[0].day} to {points[-1].day}")
     for subject, cells in rows.items():
-        print(_row(subject, cells))
+        values = [one[0] if one else None for one in cells]
+        defined = [v for v in values if v is not None]
+        ends = f"{figure(defined[0])} -> {figure(defined[-1])}" if defined else "undefined"
+        outcomes = dict.fromkeys(one[1] for one in cells if one and one[1])
+        words = f" ({', then '.join(outcomes)})" if outcomes else ""
+        print(f"  {line_of(values)}  {ends}  {visible(subject)}{words}")
     if csv:
         table = [
             (gate, subject, point.commit, point.day, "" if value is None else f"{value:.10g}", outcome)
@@ -97,12 +102,3 @@ def trend(gate: str, *, judge: str, last: int, baseline: Path, csv: Path | None)
         ]
         write_table(csv, HEAD.split(","), table, begins_with(HEAD))
     return 0
-
-
-def _row(subject: str, cells: Sequence[tuple[float | None, str] | None]) -> str:
-    values = [one[0] if one else None for one in cells]
-    known = [v for v in values if v is not None]
-    ends = f"{figure(known[0])} -> {figure(known[-1])}" if known else "undefined"
-    outcomes = list(dict.fromkeys(one[1] for one in cells if one and one[1]))
-    words = f" ({', then '.join(outcomes)})" if outcomes else ""
-    return f"  {line_of(values)}  {ends}  {visible(subject)}{words}"

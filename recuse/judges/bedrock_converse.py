@@ -21,8 +21,7 @@ __all__ = ["headers", "payload", "read", "request", "signer"]
 
 
 def request(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
-    """System messages in `system`, the others in `messages`; the schema as a JSON text under `outputConfig`.
-    `RecuseError` for a seed, which the format does not take."""
+    """System messages in `system`, others in `messages`; the schema as text in `outputConfig`. `RecuseError`: seeds."""
     if seed is not None:
         raise RecuseError(f"judge {judge.name}: the Bedrock Converse format takes no seed; remove `seeded = true`")
     body: dict[str, Any] = {
@@ -73,8 +72,7 @@ def signer(judge: Judge) -> Callable[[Request], Mapping[str, str]]:
 
 
 def read(payload: Mapping[str, Any]) -> Reply:
-    """Text blocks joined; `reasoningContent` is the reasoning. What a guardrail or a filter stopped is a refusal,
-    what the model wrote malformed an error."""
+    """Text blocks joined, `reasoningContent` apart. What a filter stopped is a refusal, what is malformed an error."""
     blocks, usage = payload["output"]["message"]["content"], payload.get("usage") or {}
     thoughts = [block["reasoningContent"] for block in blocks if "reasoningContent" in block]
     input_tokens = with_cached(usage, "inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens")

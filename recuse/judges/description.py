@@ -167,8 +167,7 @@ def check_headers(headers: Mapping[str, str], names: Iterable[str]) -> None:
 
 
 def strict_schema(schema: Mapping[str, Any], without: frozenset[str]) -> dict[str, Any]:
-    """A JSON schema for a provider that takes a subset of them: the keywords `without` left out, and every enumeration
-    with its type. The reader checks the scale in any case."""
+    """A JSON schema for a provider that takes a subset: keywords `without` left out, enumerations with their type."""
     strict: dict[str, Any] = {}
     for name, value in schema.items():
         if name == "properties":

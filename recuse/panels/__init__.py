@@ -47,8 +47,7 @@ class Panel:
     uses: tuple[str, ...] | None  # as it states; None where its ratings say
 
     def judges_of(self, task: str) -> dict[str, Judge]:
-        """The judges in use that are asked about a task of the panel, in the order of the file. No candidate is among
-        them: it is never part of what they are compared with."""
+        """The judges in use that are asked about a task, in the order of the file; a candidate is none of them."""
         named = self.task(task).judges
         wanted = self.judges if named is None else named
         return {name: judge for name, judge in self.judges.items() if name not in self.replaces and name in wanted}

@@ -34,9 +34,8 @@ class Price(Table):
 
 
 class LocalServer(Table):
-    """A model served on loopback while recording, its weights taken from a package index. `serve` names a function
-    (name of the judge, base_url, this table, folder for weights, a function that prints) -> context manager, inside
-    which the model answers at `base_url`."""
+    """A model served on loopback while recording, its weights taken from a package index. `serve` names a function of
+    (judge's name, base_url, this table, folder for weights, what prints) to a context in which the model answers."""
 
     serve: str | None = None  # recording needs it, replay does not
     packages: list[Annotated[str, Field(pattern=EXACT_REQUIREMENT)]] = Field(

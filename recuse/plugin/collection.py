@@ -33,8 +33,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def marks_of(node: Any) -> list[pytest.Mark]:
-    """The marks of a test, its class and its module that ask about judges, the nearest first. What is called `asks`
-    outside a suite of ours is somebody else's."""
+    """The marks of a test, its class and its module that ask about judges, the nearest first; `asks` in suites only."""
     names = ("recuse_asks", "asks") if node.config.pluginmanager.hasplugin(SHORT_NAMES) else ("recuse_asks",)
     return [mark for mark in node.iter_markers() if mark.name in names]
 

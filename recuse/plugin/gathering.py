@@ -241,8 +241,7 @@ def pytest_report_from_serializable(data: dict[str, Any]) -> Generator[None, Any
 
 
 def readable(properties: Sequence[tuple[str, Any]]) -> list[tuple[str, Any]]:
-    """The properties of a test with each verdict as a few short ones, "leniency[judge=gpt].outcome", and without
-    records that are for the process that reports alone."""
+    """The properties of a test without our records, each verdict a few short ones: "leniency[judge=gpt].outcome"."""
     kept = [(name, value) for name, value in properties if not name.startswith(OURS)]
     for verdict in (verdict for name, value in properties if name == RECORDS for verdict in value["verdicts"]):
         about = ",".join(f"{k}={v}" for k, v in sorted(verdict["subject"].items()) if k not in PLACE)

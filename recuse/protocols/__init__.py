@@ -51,8 +51,7 @@ class ElicitationProtocol(Protocol):
         """What this judge is asked about."""
 
     def prompt(self, task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
-        """What a judge is asked about an item at these factor levels; depends on nothing else, so that judges share
-        it. `KeyError` for a field that the item does not have."""
+        """What every judge is asked about an item at these factor levels. `KeyError` for a field the item has not."""
 
     def read(self, task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
         """One judgement per wanted criterion, whatever the reply; what cannot be read carries a status and a why."""
@@ -153,8 +152,7 @@ def stages_of(how: object) -> tuple[Stage, ...]:
 
 
 def check_stages(how: object, name: str) -> None:
-    """`RecuseError` for a chain that cannot be planned: two stages of one name, a unit that the protocol does not have,
-    or a use of a stage that does not come earlier."""
+    """`RecuseError` for a chain that cannot be planned: two stages of one name, or a unit that the protocol has not."""
     earlier: list[str] = []
     factors: Mapping[str, Any] = getattr(how, "FACTORS", {})
     for stage in stages_of(how):

@@ -121,8 +121,7 @@ class LastLine:
 
 @dataclass(frozen=True, kw_only=True)
 class Choice(LastLine):
-    """One of a few words on a criterion of the protocol's own. `verdicts`: as a judge may write it -> the response that
-    it stands for; case and a last full stop do not matter."""
+    """One of a few words on a criterion of the protocol's own. `verdicts`: word, in any case -> what it stands for."""
 
     criterion: str
     verdicts: Callable[[Task, Item, Levels], Mapping[str, str]]

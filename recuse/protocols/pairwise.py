@@ -57,8 +57,7 @@ def pair_shown(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Mapp
 
 
 def _addressed(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Mapping[str, Any]:
-    """As `pair_shown`, with "{label}" in the attacked lead replaced by the name that the text has in this order: a
-    payload may speak of its text by name."""
+    """As `pair_shown`, with "{label}" in the attacked lead replaced by the name that the text has in this order."""
     side, texts = item.fields["attacked"], item.fields["texts"]
     label = names(levels)[levels["order"].index(side)]
     attacked = {**texts[side], "lead": texts[side]["lead"].replace("{label}", label)}

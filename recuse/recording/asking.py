@@ -78,8 +78,7 @@ class Recording:
         return why or (f"{self.signals.received[0]} received" if self.signals.received else "")
 
     def stop(self, why: str = "") -> None:
-        """Ask nothing more; the first reason given is the one that is reported, after that a bill above what is
-        allowed. Calls on their way are still awaited."""
+        """Ask nothing more, for the first reason given, else a bill too high; calls on their way are awaited."""
         self._why_stopped = self._why_stopped or why
         if self._stop is not None:
             self._stop.set()
@@ -143,8 +142,6 @@ class Recording:
             seconds=time.monotonic() - self._started,
             spent=self.spending.spent,
         )
-
-    # ------------------------------------------------------------------ inside
 
     async def _work(self, queue: JudgeQueue, send: Send, rate_limit: RateLimit) -> None:
         while not self.stopped and not queue.ended:

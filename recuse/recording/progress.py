@@ -132,8 +132,7 @@ class IncompleteRecordingError(RecuseError):
 
 
 class RecordingInterrupted(KeyboardInterrupt):
-    """A signal ended the recording; everything answered is on disk. A KeyboardInterrupt, so that whatever called the
-    recording ends too: pytest with exit code 2."""
+    """A signal ended the recording; everything answered is on disk. As a KeyboardInterrupt it ends pytest, code 2."""
 
 
 @dataclass(frozen=True)

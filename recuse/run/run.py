@@ -189,8 +189,7 @@ class Run(Records):
     def _compare(
         self, path: Path, before: str | None, shown: str, gates: Gates, strict: bool, accepted: Sequence[str]
     ) -> Comparison | None:  # fmt: skip
-        """What differs from the baseline of the base commit (`before`), else from the one that is there; `accepted`:
-        objections that do not turn the run red."""
+        """What differs from the baseline of the base commit (`before`), else the one there; `accepted`: not red."""
         if before is None and not path.is_file():
             limits = limit_changes(gates.former, gates, self.verdicts) if gates.former else []
             self.results["changed"] += [_yardstick(row["sentence"], row["sentence"]) for row in limits]

@@ -58,8 +58,7 @@ def shortened(text: str, limit: int) -> tuple[str, int]:
 
 
 def safe_cell(cell: Any) -> str:
-    """A cell as no spreadsheet takes it for a formula, and with nothing hidden in it. Half of Europe's spreadsheets
-    split at a semicolon, so what follows one is a cell too."""
+    """A cell that no spreadsheet takes for a formula, nothing hidden in it. Half of Europe's split at a semicolon."""
     parts = visible(str(cell)).split(";")
     return ";".join(f"'{part}" if part.startswith(_RISKY) and not _is_number(part) else part for part in parts)
 

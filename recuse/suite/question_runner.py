@@ -104,8 +104,7 @@ class Asking:
     by_group: bool = False  # people's labels were chosen by group, and the test reads them
 
     def gate(self, name: str, measured: Estimate | Estimates, **subject: str) -> Verdicts:
-        """A verdict on every judge that was measured, on its newest version. Older ones, and all where the gate is not
-        in force, are only shown, and nothing objects."""
+        """A verdict on every judge measured, on its newest version; the rest, or a gate not in force, is only shown."""
         of, measured = self.of, self._weighed(measured)
         if of.newest and isinstance(measured, Estimates) and VERSION in measured.by:
             sides: tuple[dict[tuple[str, ...], Estimate], ...] = {}, {}
