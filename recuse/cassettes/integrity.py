@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
@@ -34,25 +34,26 @@ EMPTY_FOLDER = ".gitkeep"
 
 @dataclass
 class Checked:
-    """What a check found. `faults` name file and line; per panel: files, those compressed, answers, bytes as stored."""
+    """What a check found. `faults` name file and line; `panels` count files, packed, answers and bytes stored."""
 
     faults: list[str] = field(default_factory=list)
-    files: Counter[str] = field(default_factory=Counter)
-    packed: Counter[str] = field(default_factory=Counter)
-    answers: Counter[str] = field(default_factory=Counter)
-    bytes: Counter[str] = field(default_factory=Counter)
+    panels: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+
+    @property
+    def total(self) -> Counter[str]:
+        """The counts of all panels."""
+        return sum(self.panels.values(), Counter())
 
     def text(self) -> str:
         """A line of counts per panel and one for all, then the faults."""
-        rows = [f"{panel}: {self._counts(panel)}" for panel in sorted(self.files)]
+        rows = []
+        for name, n in (*sorted(one for one in self.panels.items() if one[1]["files"]), ("all", self.total)):
+            compressed = f" ({n['packed']} compressed)" if n["packed"] else ""
+            rows.append(
+                f"{name}: {n['files']} cassettes{compressed}, {n['answers']} answers, {n['bytes'] / 1e6:.2f} MB"
+            )
         head = f"{len(self.faults)} fault{'s'[: len(self.faults) > 1]}:" if self.faults else "no faults"
-        faults = [f"  {fault}" for fault in self.faults]
-        return visible("\n".join([*rows, f"all: {self._counts(*self.files)}", head, *faults]))
-
-    def _counts(self, *panels: str) -> str:
-        files, packed, answers = (sum(n[p] for p in panels) for n in (self.files, self.packed, self.answers))
-        compressed = f" ({packed} compressed)" if packed else ""
-        return f"{files} cassettes{compressed}, {answers} answers, {self.megabytes(*panels):.2f} MB"
+        return visible("\n".join([*rows, head, *(f"  {fault}" for fault in self.faults)]))
 
     @contextmanager
     def collecting(self) -> Iterator[None]:
@@ -61,10 +62,6 @@ class Checked:
             yield
         except RecuseError as error:
             self.faults.append(str(error))
-
-    def megabytes(self, *panels: str) -> float:
-        """Size of these panels' files as stored, in units of 10^6 bytes."""
-        return sum(self.bytes[panel] for panel in panels) / 1e6
 
 
 def check_cassettes(root: Path, largest_mb: float = LARGEST_MB) -> Checked:
@@ -93,7 +90,7 @@ def check_cassettes(root: Path, largest_mb: float = LARGEST_MB) -> Checked:
             checked.faults.append(f"{path}: not a cassette ({why})")
     with checked.collecting():
         check_distinct(cells)
-    if (megabytes := checked.megabytes(*checked.bytes)) > largest_mb:
+    if (megabytes := checked.total["bytes"] / 1e6) > largest_mb:
         checked.faults.append(f"{root}: {megabytes:.1f} MB of cassettes; at most {largest_mb:g} MB are allowed")
     return checked
 
@@ -101,12 +98,12 @@ def check_cassettes(root: Path, largest_mb: float = LARGEST_MB) -> Checked:
 def _check_packs(checked: Checked, folder: Path) -> Iterator[str]:
     """The cells that are in packs of a panel only. Bytes count where a pack travels with the repository."""
     with checked.collecting():
-        checked.bytes[folder.name] += sum(pack.bytes for pack in pack_file.packs_of(folder) if not pack.url)
+        counts = checked.panels[folder.name]
+        counts["bytes"] += sum(pack.bytes for pack in pack_file.packs_of(folder) if not pack.url)
         for plain in pack_file.packed_cells(folder.parent):
             if plain.is_relative_to(folder) and is_in_pack(path := cell_file.stored_path(plain)):
                 cell = plain.relative_to(folder.parent).as_posix().removesuffix(cell_file.SUFFIX)
-                checked.files[folder.name] += 1
-                checked.packed[folder.name] += 1
+                counts.update(files=1, packed=1)
                 _check_cell(checked, path, cell)
                 yield cell
 
@@ -115,10 +112,8 @@ def _check_file(checked: Checked, path: Path, cell: str) -> None:
     if path.is_symlink():
         checked.faults.append(f"{path}: a symbolic link; a cassette must be a file of its own")
         return
-    panel = cell.split("/")[0]
-    checked.files[panel] += 1
-    checked.packed[panel] += is_packed(path)
-    checked.bytes[panel] += path.stat().st_size
+    counts = checked.panels[cell.split("/")[0]]
+    counts.update(files=1, packed=is_packed(path), bytes=path.stat().st_size)
     if is_packed(path) and os.path.lexists(plain := plain_path(path)):
         with checked.collecting():
             cell_file.stored_path(plain)
@@ -138,7 +133,7 @@ def _check_cell(checked: Checked, path: Path, cell: str) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a torn last line is reported as a fault below
             index = index_of(path, data)
-        checked.answers[cell.split("/")[0]] += len(index.answers)
+        checked.panels[cell.split("/")[0]]["answers"] += len(index.answers)
         checked.faults += index.faults
         if index.torn:
             torn = "the last line is unfinished; record again with --record=missing, or compact it"

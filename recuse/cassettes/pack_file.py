@@ -22,13 +22,15 @@ import shutil
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from io import BufferedRandom
 from itertools import starmap
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import parse_qsl
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from recuse.cassettes.plain_file import CassetteError, Stamp, opened, raw_bytes, stamp, stamp_of
 from recuse.cassettes.writer import TEMPORARY, locked, new_file, replace_file
@@ -46,18 +48,18 @@ LARGEST = 64 * 2**20  # bytes unpacked, as of a compressed cell: a few KB can un
 
 _PIECE = 2**20
 _HEADER = 30  # bytes of a local header of ZIP before the name; nothing else follows where `write_pack` wrote it
-_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
-@dataclass(frozen=True, slots=True)
-class Pack:
+class Pack(BaseModel):
     """A row of packs.json. `url` is the folder, as fsspec names it, from which the pack is fetched; "" where the pack
     travels with the repository. `bytes` as stored; `cells` and `answers` are counts."""
 
-    sha256: str
-    bytes: int
-    cells: int
-    answers: int
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    sha256: str = Field(pattern="^[0-9a-f]{64}$")
+    bytes: int = Field(ge=0)
+    cells: int = Field(ge=0)
+    answers: int = Field(ge=0)
     url: str = ""
 
     @property
@@ -120,16 +122,11 @@ def _read_index(path: Path, there: Stamp | None) -> tuple[Pack, ...]:
     if there is None:
         return ()
     try:
-        packs = tuple(Pack(**row) for row in json.loads(raw_bytes(path))["packs"])
-        numbers = [n for pack in packs for n in (pack.bytes, pack.cells, pack.answers)]
-        named = all(_SHA256.fullmatch(pack.sha256) and isinstance(pack.url, str) for pack in packs)
-        if not named or any(type(n) is not int or n < 0 for n in numbers):
-            raise ValueError
+        return tuple(map(Pack.model_validate, json.loads(raw_bytes(path))["packs"]))
     except (ValueError, TypeError, KeyError, RecursionError):
         raise CassetteError(
             f"{path}: not what `python -m recuse.cassettes pack` writes; restore it from version control"
         ) from None
-    return packs
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -243,7 +240,8 @@ def write_pack(folder: Path, cells: Mapping[Path, int], contents: Callable[[Path
             _add(archive, f"{number}{SUFFIX}", block)
             _add(archive, CELLS, json.dumps({"format": FORMAT, "cells": places}).encode())
         sha256 = _written(file)
-    pack = Pack(sha256, draft.stat().st_size, len(cells), sum(cells.values()), url)
+    size, answers = draft.stat().st_size, sum(cells.values())
+    pack = Pack(sha256=sha256, bytes=size, cells=len(cells), answers=answers, url=url)
     os.replace(draft, store / pack.name)
     written = _open_pack(store / pack.name, stamp_of(store / pack.name) or (0, 0, 0), pack)
     for plain in sorted(cells):
@@ -256,12 +254,12 @@ def write_pack(folder: Path, cells: Mapping[Path, int], contents: Callable[[Path
         with locked(store, wait=True):  # another panel may be packed at the same time
             lines = ignored.read_text(encoding="utf-8").splitlines() if ignored.exists() else []
             replace_file(ignored, "".join(f"{line}\n" for line in dict.fromkeys([*lines, pack.name])).encode())
-    rows = [asdict(pack)]
+    rows = [pack.model_dump()]
     for older in reversed(packs_of(folder)):  # but for what the new one holds every cell of
         path, there = store / older.name, stamp_of(store / older.name)
         covered = there is not None and _open_pack(path, there, older).places.keys() <= written.places.keys()
         if older.sha256 != sha256 and not covered:
-            rows.insert(0, asdict(older))
+            rows.insert(0, older.model_dump())
     replace_file(folder / INDEX, (json.dumps({"packs": rows}, indent=2) + "\n").encode())
     return pack
 

@@ -162,7 +162,7 @@ class Draw:
         self.people = np.stack([self.answers(1.0)[0] for _ in range(s.people)])
 
     def answers(self, error: float, length: float = 0.0) -> Codes:
-        """What a rater with `error` times a person's says, (repeats, texts). `length`: added if text is twice as long."""
+        """What a rater with `error` times a person's says, (repeats, texts). `length`: added for twice the length."""
         s, rng, shape = self.setting, self.rng, (self.setting.repeats * (2 if self.setting.scale == "pairs" else 1),
                                                  self.texts)  # fmt: skip
         if s.scale == "labels":

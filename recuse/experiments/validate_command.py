@@ -50,7 +50,7 @@ def run_validate(
     *, evals: Path | None = None, runs: int = 100, seed: int = 1, processes: int = 2, to_json: Path | None = None,
     sizes: Sequence[int] = SIZES, today: date | None = None,
 ) -> int:  # fmt: skip
-    """The command; 1 where a judge at twice a margin is cleared more often than `MOST`, beyond the Monte-Carlo error."""
+    """The command; 1 where a judge at twice a margin is cleared more often than `MOST` and Monte-Carlo error."""
     if runs < 2 or processes < 1:
         raise RecuseError(f"--runs is a whole number from 2 and --processes one from 1; got {runs} and {processes}")
     check_output(to_json, is_shares)

@@ -12,7 +12,7 @@ from recuse.plugin.command_line import SHORT_NAMES, given, is_opened, is_worker,
 
 if TYPE_CHECKING:
     from recuse.schema.results import AskedRow, NotAskedRow
-    from recuse.suite import Elicitation, Suite
+    from recuse.suite import Elicitation
 
 WORDS = (
     '(*needs, task=None, protocol=None, rests_on="pairs"): what this test asks of ratings, as asks("scores", '
@@ -63,7 +63,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         gates = [row for one in of for row in one.gates_to_ask(test.nodeid, names, suite.gates)]
     except RecuseError as error:
         needs, offering, lacking, gates = (), [], [], []
-        _note_mistake(config, str(error))
+        # Told once, and no file is read again: as a usage error after collection, or, by an xdist worker, which cannot
+        # end the run, as an error of the first module.
+        if config.stash.setdefault(_mistake, text := str(error)) is text and is_worker(config):
+            raise pytest.Collector.CollectError(text) from None
     from recuse.suite.question_runner import words_of
 
     words = words_of(test.path, metafunc.module)
@@ -76,13 +79,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         wanted = dict.fromkeys([*needs, *(need for row in lacking for need in row.missing)])
         none = pytest.mark.skip(reason=f"no selected panel offers {', '.join(wanted)}")
         metafunc.parametrize("recuse_elicitation", [pytest.param(None, id="nobody", marks=none)])
-
-
-def _note_mistake(config: pytest.Config, text: str) -> None:
-    """A mistake in panels, tasks, gates or options is told once, and no file is read again: as a usage error after
-    collection, or, by an xdist worker, which cannot end the run, as an error of the first module."""
-    if config.stash.setdefault(_mistake, text) is text and is_worker(config):
-        raise pytest.Collector.CollectError(text)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -105,17 +101,12 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     suite = open_suite(config)
     if suite.recordings.distributed:
         return  # a test whose calls are missing will say so
-    wanted = [elicitation for item in session.items for elicitation in _wanted(suite, item)]
+    from recuse.suite.question_runner import needs_of
+
+    wanted: list[Elicitation] = []  # by each collected test, and by other protocols that it names among its needs
+    for item in filter(asks_judges, session.items):
+        if (one := getattr(getattr(item, "callspec", None), "params", {}).get("recuse_elicitation")) is not None:
+            wanted += [one, *suite.selection.other_protocols(one, needs_of(marks_of(item), item.nodeid)[0])]
     capture = config.pluginmanager.getplugin("capturemanager")
     with capture.global_and_fixture_disabled() if capture is not None else nullcontext():
         suite.recordings.record(wanted, stop_at_first=bool(config.getoption("maxfail", 0) == 1))
-
-
-def _wanted(suite: Suite, item: pytest.Item) -> list[Elicitation]:
-    """The ratings a collected test is about, and those by other protocols that it names among its needs."""
-    elicitation = getattr(getattr(item, "callspec", None), "params", {}).get("recuse_elicitation")
-    if elicitation is None or not asks_judges(item):
-        return []
-    from recuse.suite.question_runner import needs_of
-
-    return [elicitation, *suite.selection.other_protocols(elicitation, needs_of(marks_of(item), item.nodeid)[0])]

@@ -200,22 +200,20 @@ class Task:
     def in_other_words(self, prompts: str | None, rubric: str | None) -> Task:
         """The same task asked with the templates of another folder and with what another file says instead of
         task.toml, where there are such. `RecuseError` for a file that changes more than what judges are told."""
-        data = _reworded(self, self.folder / rubric) if rubric and (self.folder / rubric).is_file() else self.data
-        return replace(self, prompts=prompts or "", data=data)
-
-
-def _reworded(task: Task, path: Path) -> Mapping[str, Any]:
-    words = read_toml(path)
-    data = {**task.data, **words}
-    parse(_TaskFile, data, path)
-    ground = sorted(words.keys() & (_TaskFile.model_fields.keys() - {"criterion"}))
-    if ground or Task(task.name, task.folder, data).scales != task.scales:
-        raise RecuseError(
-            f"{path}: a candidate's rubric may say other things of the criteria, and this changes "
-            f"{', '.join(ground) or 'their ids or scales'}; both judges need the same texts, criteria and scales, so "
-            "leave these to task.toml"
-        )
-    return data
+        reworded, path = replace(self, prompts=prompts or ""), self.folder / (rubric or "")
+        if not path.is_file():
+            return reworded
+        words = read_toml(path)
+        reworded = replace(reworded, data={**self.data, **words})
+        parse(_TaskFile, reworded.data, path)
+        ground = sorted(words.keys() & (_TaskFile.model_fields.keys() - {"criterion"}))
+        if ground or reworded.scales != self.scales:
+            raise RecuseError(
+                f"{path}: a candidate's rubric may say other things of the criteria, and this changes "
+                f"{', '.join(ground) or 'their ids or scales'}; both judges need the same texts, criteria and scales, "
+                "so leave these to task.toml"
+            )
+        return reworded
 
 
 def _scale_of(criterion: Mapping[str, Any], usual: Mapping[str, Any]) -> Scale:

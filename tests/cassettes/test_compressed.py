@@ -401,7 +401,7 @@ def test_check_reads_compressed_ones_in_full_and_counts_what_is_stored(
     assert main(["check", str(root)]) == 0
     assert "small: 2 cassettes (1 compressed), 5 answers, 0.00 MB" in capsys.readouterr().out
     stored = sum(map(len, files(root).values()))
-    assert check_cassettes(root).bytes["small"] == stored < len(contents(Path(f"{plain}.gz"))[0]) * 2
+    assert check_cassettes(root).panels["small"]["bytes"] == stored < len(contents(Path(f"{plain}.gz"))[0]) * 2
 
 
 FAULTS = {

@@ -477,8 +477,8 @@ def test_a_pack_behind_a_link_is_refused(panel: Path, root: Path, tmp_path: Path
 def test_check_reads_packs_and_counts_what_travels_with_the_repository(panel: Path, root: Path) -> None:
     main(["pack", str(panel)])
     checked = check_cassettes(root)
-    assert (checked.faults, checked.files["small"], checked.answers["small"]) == ([], 3, 8)
-    assert checked.bytes["small"] == only_pack(root).stat().st_size
+    assert (checked.faults, checked.panels["small"]["files"], checked.panels["small"]["answers"]) == ([], 3, 8)
+    assert checked.panels["small"]["bytes"] == only_pack(root).stat().st_size
     stray = root / ".packs" / "stray.zip"
     stray.write_bytes(b"x")
     assert [fault for fault in check_cassettes(root).faults if "stray" in fault] == [
