@@ -62,12 +62,9 @@ class BatchReport:
 
 
 class Batches:
-    """The batches of a panel. One process at a time: its `library` is in use for recording, whose lock keeps others
-    out.
-
-    `attempts` is how often a passing trouble of the provider is met with another try. `must_stop` is asked after every
-    look: the reason why nothing more may be spent, or "". `stored` hears of every answer that was kept.
-    """
+    """The batches of a panel whose `library` is in use for recording, which keeps other processes out. `attempts`: how
+    often a passing trouble is met with another try. `must_stop` is asked after every look: the reason why nothing more
+    may be spent, or "". `stored` hears of every answer that was kept."""
 
     def __init__(
         self, library: Library, judges: Mapping[str, Judge], keys: Mapping[str, Credentials], *,

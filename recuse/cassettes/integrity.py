@@ -229,8 +229,7 @@ def canonical_bytes(
     """The file as it should be: header, then per request its line and its answers by repeat; planned requests first.
 
     `header` replaces the stored header line; requests with a key in `without` and their answers are left out.
-    Independent of the order in which concurrent answers arrived, so a recording made twice gives the same file.
-    """
+    Independent of the order in which concurrent answers arrived, so a recording made twice gives the same file."""
     requests = read_requests(index, data)
     parts = [header if header is not None else data[: data.index(b"\n") + 1]]
     base: tuple[str, Recorded] | None = None

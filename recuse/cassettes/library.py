@@ -46,8 +46,7 @@ class Library:
     `mode`: "replay" answers from recordings only; "missing" also lets unanswered calls of the plan out and stores their
     answers; "all" records every call of the plan anew, beside the old recording until the new one is complete.
     `secrets` are API key values; they are kept out of everything that is written or said. `command` is what a message
-    tells the reader to run in order to record. `texts`: whether messages quote what judges and providers say.
-    """
+    tells the reader to run in order to record. `texts`: whether messages quote what judges and providers say."""
 
     def __init__(
         self, root: Path, panel: str, *, mode: Mode = "replay", secrets: Iterable[str] = (), command: str | None = None,
@@ -75,8 +74,7 @@ class Library:
         """Register what will be asked, and compare it with what is recorded. May be called once per plan.
 
         `headers`: cell -> what opens its cassette: `provenance`, `fingerprint` (a table; its own table `served` holds
-        what no request shows), and whatever else should stand there (judge, target, factors).
-        """
+        what no request shows), and whatever else should stand there (judge, target, factors)."""
         by_cell: dict[str, list[Call]] = {}
         for call in calls:
             by_cell.setdefault(call.cell, []).append(call)
@@ -130,8 +128,7 @@ class Library:
 
         A file is read when the first of its calls comes and let go after the last, so a plan that asks judge by judge
         holds one judge's files. Each answer counts as used. Raises before the first answer: `MissingInteractionError`
-        if a call has none, `CassetteError` if a file is damaged or belongs to another cell.
-        """
+        if a call has none, `CassetteError` if a file is damaged or belongs to another cell."""
         left = Counter(call.cell for call in calls)
         cassettes = {cell: self._cassette(cell) for cell in left}
         for cassette in cassettes.values():

@@ -51,12 +51,8 @@ def call_headers(call: Call) -> dict[str, str]:
 
 
 def canonical_json(value: Any) -> CanonicalJson:
-    """`value` as JSON in UTF-8 that depends on nothing but its meaning.
-
-    Members sorted by name, no blanks, text unescaped where JSON allows (never normalised: composed and decomposed
-    letters are different tokens to a model), shortest float notation, whole floats as integers (1.0 is 1).
-    Raises `RecuseError` for what JSON cannot hold: NaN, infinities, keys that are not text, other types.
-    """
+    """`description.canonical` of `value`: text is never normalised, as composed and decomposed letters are different
+    tokens to a model. `RecuseError` for what JSON cannot hold: NaN, infinities, keys that are not text, other types."""
     try:
         return canonical(value)
     except (TypeError, ValueError) as error:

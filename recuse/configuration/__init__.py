@@ -50,10 +50,8 @@ def checked_distinct(names: list[str], what: str, where: str) -> None:
 
 def named(name: str, *, what: str, package: str, known: Sequence[str] = (), needs: Sequence[str] = ()) -> Any:
     """What a name stands for: module `package.name` for a known name, else what an entry point of group `package` or a
-    dotted name leads to, a module or an object in one ("our_judges.behaviours.generous").
-
-    `RecuseError` for a name that is none of these, for what cannot be imported, and for what lacks a name in `needs`.
-    """
+    dotted name leads to, a module or an object in one ("our_judges.behaviours.generous"). `RecuseError` for any other,
+    for what cannot be imported, and for what lacks a name in `needs`."""
     if name in known:
         return import_module(f"{package}.{name}")
     installed = entry_points_of(package)

@@ -45,9 +45,8 @@ def read_replies(
     """The checked table with one row per call and criterion, in the order of the plan's calls, and what the replies
     say beside the scores. Each reply is decoded and read once.
 
-    `responses` are those to the calls that judge. Where calls come before them, `chain` holds what was read there; the
-    judgements that an earlier reply cost are rows at the end, with its stage in their status. `exchanges`: where every
-    call is put down as it went, for those who want to read them."""
+    `responses` are those to the calls that judge. `chain` holds what was read before; judgements that an earlier reply
+    cost are rows at the end, with its stage in their status. `exchanges`: where every call is put down as it went."""
     how = protocol(plan.protocol)
     judge = (chain or Chain(plan)).judge
     costs: dict[str, list[Cost]] = defaultdict(list)

@@ -80,10 +80,9 @@ def plan(
 ) -> Plan:  # fmt: skip
     """How many texts until a judge as good as people is cleared: what `recuse plan` finds, by its options.
 
-    `source`: ratings or the file of a first try, or a panel (.toml); none where only options are known. `sizes`: one
-    number of texts, or several, which are tried from the smallest to the largest. `processes`
-    beyond 1 need a script that can be imported (`if __name__ == "__main__"`). `show` gets each line when it is known:
-    this takes minutes. The same seed gives the same plan. Raises `RecuseError` for options that do not fit."""
+    `source`: ratings or the file of a first try, or a panel (.toml); none where only options are known. `sizes`:
+    numbers of texts, tried from the smallest. `processes` beyond 1 need a script that can be imported. `show` gets each
+    line when it is known: it takes minutes. The same seed gives the same plan. `RecuseError` for what does not fit."""
     if runs < 2 or processes < 1:
         raise RecuseError(f"--runs is a whole number from 2 and --processes one from 1; got {runs} and {processes}")
     tried: list[Any] = np.ravel(np.asarray(sizes)).tolist()

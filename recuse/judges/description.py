@@ -89,11 +89,8 @@ SINGLE = {"n": 1, "candidateCount": 1, "stream": False, "background": False}
 
 
 def described(judge: Judge, body: Mapping[str, Any]) -> bytes:
-    """The body of a request of this judge as it goes out: `body` with the panel's `rename`, `omit` and `parameters`
-    applied.
-
-    A `rename` or `omit` of a field that this request does not have does nothing: protocols differ in what they send.
-    """
+    """The body of a judge's request as it goes out: with the panel's `rename`, `omit` and `parameters` applied; to a
+    field that it does not have they do nothing: protocols differ in what they send."""
     if not judge.rename and not judge.omit:
         return as_written(merged(body, judge.parameters))
     changed = _copied(body)

@@ -113,8 +113,7 @@ def words(body: bytes, secrets: Iterable[str] = (), texts: bool = True) -> str:
     be empty. Not where `texts` stay hidden: it may quote the prompt.
 
     Known shapes: {"error": {"message", "param"}} (OpenAI, Anthropic, Google, Azure), the same in a list (Google),
-    {"error": text}, {"message": text} (AWS), {"detail": text or faults} (FastAPI); else the text of the page.
-    """
+    {"error": text}, {"message": text} (AWS), {"detail": text or faults} (FastAPI); else the text of the page."""
     payload = parsed(body)
     text = _message(payload) if payload is not None else _TAGS.sub(" ", body.decode("utf-8", "replace"))
     every = sorted(filter(None, secrets), key=len, reverse=True)

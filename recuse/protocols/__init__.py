@@ -40,8 +40,7 @@ class ElicitationProtocol(Protocol):
     `explanations(task, item, factors, reply)` and `quotes(...)`, a judgement per reason that a reply gives for a score
     and per place that it cites, read where asked; `written(task, item, reply)`, of a protocol by which a model writes,
     the fields of what is to be judged, or None (`recuse generate`);
-    `SEEDED = False` where no judge is sent a seed, so that all repeats of an item are draws from one request.
-    """
+    `SEEDED = False` where no judge is sent a seed, so that all repeats of an item are draws from one request."""
 
     OFFERS: str  # what its rows are: "scores", "choices", ... (recuse.ratings.needs)
     FACTORS: Mapping[str, tuple[str, ...]]  # what is varied on purpose: factor -> its levels, fully crossed
@@ -135,8 +134,7 @@ class Stage:
     on this reply is then lost under the stage's name, and nothing else. `per` says what its calls differ by beside the
     judge: "item", "target", "repeat", or the name of a factor. A stage that is not per target is shown no output: of an
     item it gets the fields that all targets share and that are no judged text. `specimen` is a value such as `read`
-    returns, as long as they come: what a recording will cost is estimated with it before there is any reply.
-    """
+    returns, as long as they come: what a recording will cost is estimated with it before there is any reply."""
 
     name: str
     prompt: Callable[[Task, Item, Levels, Earlier], Prompt]

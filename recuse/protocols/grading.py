@@ -93,8 +93,7 @@ def weighted(criterion: str, answer: str, choices: Sequence[str], reply: Reply) 
     At the last token that is the answer, with p(c) the probability of choice c there, blanks around it ignored:
 
         <criterion>.mass        m = sum p(c), what all choices together had among the recorded likeliest tokens
-        <criterion>.expected    sum c p(c) / m, undefined for m = 0 (G-Eval: Liu et al. 2023, arXiv:2303.16634)
-    """
+        <criterion>.expected    sum c p(c) / m, undefined for m = 0 (G-Eval: Liu et al. 2023, arXiv:2303.16634)"""
     places = [at for at, (token, _) in enumerate(reply.tokens or ()) if token.strip() == answer]
     if not places or not reply.tokens or not reply.logprobs:
         return []

@@ -38,9 +38,7 @@ class LastLine:
     """A protocol (`recuse.protocols.ElicitationProtocol`) by what distinguishes it from others of its kind.
 
     `tokens`: a row "<criterion>.tokens" stands beside the judgement where the server counts tokens, "of the call" or
-    "of the chain", with the earlier calls that were made for this text. `lead`: grammar of what comes before the
-    verdict.
-    """
+    "of the chain", with earlier calls for this text. `lead`: grammar of what comes before the verdict."""
 
     OFFERS: str
     WORDING: str

@@ -118,8 +118,7 @@ def _schema(task: Task, total_value: Callable[[Scale], dict[str, Any]]) -> dict[
     """The reply's JSON schema: what the reader accepts. A score keeps to the steps of its scale, where the task names
     any; a total is a mean of scores and falls between them, so it is any number of the scale.
 
-    Servers that enforce a schema by grammar know no bounds of a number: for them the total has steps too.
-    """
+    Servers that enforce a schema by grammar know no bounds of a number: for them the total has steps too."""
     why = wording.text_schema(task, "why")
     properties: dict[str, Any] = {
         name: wording.object_schema({"score": as_steps(scale), "why": why}) for name, scale in task.scales.items()

@@ -38,14 +38,11 @@ SYNC_EVERY_S = 1.0
 
 class Recording:
     """One recording, over all judges, tasks and protocols: every call that has no recorded answer, inside
-    `library.use()`. `ask` may be called for one group of judges after another; once the recording was stopped it asks
-    nothing more.
+    `library.use()`. `ask` may be called for one group of judges after another, until the recording was stopped.
 
-    SIGINT and SIGTERM end the recording in order: nothing new is asked, answers on their way get `grace` seconds; a
-    second signal cuts that short. What a judge or the disk does raises nothing: the report says it
-    (`RecordingReport.check` raises). An exception of the code that reads a reply ends the recording for all judges and
-    is raised as `IncompleteRecordingError`.
-    """
+    SIGINT and SIGTERM end it in order: nothing new is asked, answers on their way get `grace` seconds; a second signal
+    cuts that short. What a judge or the disk does raises nothing: the report says it (`RecordingReport.check` raises).
+    An exception of the code that reads a reply ends it for all judges, as `IncompleteRecordingError`."""
 
     def __init__(
         self, calls: Sequence[Call], library: Library, *, spending: Spending, progress: Report | None = None,

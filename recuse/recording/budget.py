@@ -66,8 +66,7 @@ class Cost:
 def expected_costs(calls: Iterable[Call], judges: Mapping[str, Judge], free: Collection[str] = ()) -> list[Cost]:
     """One `Cost` per judge, in the order of `judges`, for calls that are still to be made; `free` judges cost nothing.
 
-    Dollars = input tokens x input price + limit on the answer x output price, prices per million tokens.
-    """
+    Dollars = input tokens x input price + limit on the answer x output price, prices per million tokens."""
     by_judge: dict[str, list[Call]] = {name: [] for name in judges}
     for call in calls:
         by_judge[call.judge].append(call)

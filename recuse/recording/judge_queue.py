@@ -101,8 +101,7 @@ class FormCheck:
     """What became of the first replies of one judge by one protocol.
 
     Until they have been read, no more than five (then ten) of them are asked, so that a form nobody can read costs five
-    calls whatever the concurrency is. It ends after 5 of the first 5, or 8 of the first 10, cannot be read.
-    """
+    calls whatever the concurrency is. It ends after 5 of the first 5, or 8 of the first 10, cannot be read."""
 
     form: Form
     checked: bool = True

@@ -49,10 +49,9 @@ class Recorder:
         """Return when every call of the plans is on disk; `Library.expect` was given them all.
 
         The budget is asked once, before the first call, over everything that is missing. Local models are started one
-        after the other, so that one machine can hold them; all others are asked at once. Calls that are made from
-        earlier replies follow when those are there; a judge goes through all of its stages while it is served.
-        `readable` says why a reply cannot be read (default: what its protocol makes of it); a judge and stage of a
-        protocol of which 5 of the first 5 or 8 of the first 10 replies cannot be read is not asked further.
+        after the other, so that one machine can hold them, and go through all of their stages; all others are asked at
+        once. `readable` says why a reply cannot be read (default: what its protocol makes of it); a form of which 5 of
+        the first 5 or 8 of the first 10 replies cannot be read is not asked further.
 
         Raises `BudgetError` before anything is asked, `IncompleteRecordingError` if something is missing in the end,
         and `RecordingInterrupted` (a KeyboardInterrupt) after SIGINT or SIGTERM; all that was answered is then on disk.
@@ -184,15 +183,11 @@ class Recorder:
 
 
 def record_batches(recorder: Recorder, plans: Sequence[Plan], *, sleep: Callable[[float], None] = time.sleep) -> None:
-    """Return when every call of the plans is on disk; each plan must have been given to `Library.expect` before.
+    """`Recorder.record` by batch: submits all protocols at once, then waits. A process that is ended while it waits
+    loses nothing: the same plans take up what is under way, and only the rest is charged to the budget and submitted.
 
-    Submits all protocols at once, then waits. A process that is ended while it waits loses nothing: the same plans take
-    up what is under way, and only what is neither recorded nor under way is charged to the budget and submitted.
-
-    Raises `BudgetError` before anything is submitted, `IncompleteRecordingError` if a call failed or ran out of time
-    twice, or if the bill exceeds what was allowed (what is under way is then cancelled), and `RecordingInterrupted` (a
-    KeyboardInterrupt) after SIGINT or SIGTERM.
-    """
+    Raises what `record` raises, `IncompleteRecordingError` also if a call ran out of time twice, or if the bill exceeds
+    what was allowed; what is under way is then cancelled."""
     panel, library = recorder.panel, recorder.library
     if panel.stand_in is not None:
         raise RecuseError(f"{panel.path}: stand-ins answer at once; record this panel with --record=missing")

@@ -60,12 +60,10 @@ class Run(Records):
         """Assemble the results, compare them with the baseline, write reports/.
 
         `strict`, or a `base` that was given: what asks for a decision turns the run red. `part`: which evals, judges or
-        panels ran, where not all that the configuration names; `whole`: at least all evals did. Only of a complete run
-        can something be missing, only it may become the baseline, and a part's report is written beside it. `because`:
-        why it becomes the baseline although it is red, or although limits changed. `base`: the commit that all is
-        compared with, its baseline first; `in_place`: judges that are not what they were there
-        (`recuse.upgrade.in_place`); `changed`: what else is not.
-        """
+        panels ran, where not all did; `whole`: at least all evals did. Only of a complete run can something be missing,
+        only it may become the baseline, and a part's report is written beside it. `because`: why it may although it is
+        red, or limits changed. `base`: the commit that all is compared with, its baseline first; `in_place`: judges
+        that are not what they were there (`recuse.upgrade.in_place`); `changed`: what else is not."""
         self.whole, self.part = whole, part
         self.complete = not part and not self.unmeasured
         self._check_gates(selection, gates)

@@ -30,8 +30,7 @@ _RISKY = ("=", "+", "-", "@", "\t", "\r")
 def visible(text: str) -> str:
     """`text` with every invisible character spelled out as ⟦U+202E⟧; tabs, line feeds and all else stay.
 
-    Stacks of more than four combining marks are cut to four: they would paint over neighbouring lines.
-    """
+    Stacks of more than four combining marks are cut to four: they would paint over neighbouring lines."""
     if text.isascii() and (text.isprintable() or text.replace("\n", "").replace("\t", "").isprintable()):
         return text  # as almost every text of a report is, and a tenth of the cost
     plain = text.replace("\r\n", "\n")

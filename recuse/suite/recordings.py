@@ -34,10 +34,9 @@ Keep = Callable[[Transcript], RepliesRow]
 
 @dataclass
 class Recordings:
-    """`models`: where weights of local models are kept. `yes`: record even above the panel's budget. `distributed`:
-    this is one of several processes, so nothing is recorded. `batch`: what is missing is handed in as files. `sample`:
-    a part is asked again and compared, `sampled`. `keep`: is given every call as it went, and what it returns joins the
-    account. `texts`: whether records and messages quote prompts and replies."""
+    """`models`: where weights of local models are. `yes`: record even above the budget. `distributed`: one of several
+    processes, which records nothing. `batch`: what is missing goes out as files. `sample`: a part is asked again and
+    compared, `sampled`. `keep` is given every call, for the account. `texts`: whether prompts and replies show."""
 
     selection: Selection
     mode: Mode = "replay"
