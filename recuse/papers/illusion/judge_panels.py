@@ -9,7 +9,7 @@ import numpy as np
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.human_alignment import people_on
-from recuse.metrics.measure import in_array, measure, per_part
+from recuse.metrics.measure import in_array, itself, measure, per_part
 from recuse.papers.illusion.judge_pairs import (
     all_pairs,
     coefficient_from,
@@ -23,7 +23,7 @@ from recuse.papers.rank_tests import kendall, spearman_t, spearman_test
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.answers import against_truth
 from recuse.ratings.array import among, arrays_by_level, judges_array, mean_of
-from recuse.schema import Estimate, Estimates
+from recuse.schema import Estimate
 from recuse.schema.arrays import Floats
 from recuse.schema.factors import TEMPERATURE
 from recuse.statistics.agreement.correlation import spearman
@@ -89,11 +89,12 @@ def correlation_with_quality(quality: Floats, agreement: Floats, targets: tuple[
     reading="How much agreement on single texts changes from the lowest to the highest temperature, along a straight "
     "line: 0 where judges agree as well at any temperature.",
 )  # fmt: skip
-def agreement_change(ratings: Ratings, factor: str = TEMPERATURE) -> Estimates:
-    """Slope over the levels of `factor`, which are numbers, of the mean Pearson r over pairs of judges and targets,
-    times the range of the levels: what a straight line says r changes from the lowest level to the highest. Items are
-    judged at every level and leave together (jackknife). Detail: r at each level. Undefined where the levels are no
-    numbers or fewer than two. Paper 002, sec. 3.1 and App. D, compares curves by eye.
+@per_part(itself, TEMPERATURE)
+def agreement_change(part: Ratings) -> Estimate:
+    """Slope over the levels of `temperature` of the mean Pearson r over pairs of judges and targets, times the range of
+    the levels: what a straight line says r changes from the lowest level to the highest. Items are judged at every
+    level and leave together (jackknife). Detail: r at each level. Undefined where the levels are no numbers or fewer
+    than two. Paper 002, sec. 3.1 and App. D, compares curves by eye.
 
     >>> import pandas as pd
     >>> rows = [(j, i, t, i + (j == "y" and t == "1.0") * (i % 2)) for j in "xy" for i in range(6)
@@ -103,13 +104,7 @@ def agreement_change(ratings: Ratings, factor: str = TEMPERATURE) -> Estimates:
     >>> estimate.value < 0, estimate.detail["levels"][0]
     (True, ['0.0', 1.0])
     """
-    return Estimates(ratings.within(factor), {
-        names: _estimate(arrays_by_level(part, factor), part.clusters) for names, part in ratings.each(factor)
-    })  # fmt: skip
-
-
-def _estimate(arrays: dict[str, RatingArray], clusters: str) -> Estimate:
-    metric = "agreement_change"
+    arrays, metric = arrays_by_level(part, TEMPERATURE), "agreement_change"
     method = "least squares over levels of the mean r over pairs and targets; jackknife over items, t"
     try:
         levels = sorted(arrays, key=float)
@@ -132,8 +127,8 @@ def _estimate(arrays: dict[str, RatingArray], clusters: str) -> Estimate:
     first, about = arrays[levels[0]], dict[str, Any](n=common_items(shares), method=method)
     coefficient = coefficient_from(shares, lambda sums: np.asarray(by_level(sums) @ weights), lambda sums: "", "plain")
     if coefficient.undefined:
-        return undefined(metric, "agreement is undefined at some level", **about, **units_of(first, clusters))
-    return estimate_of(metric, coefficient, first, clusters, of_levels, **about)
+        return undefined(metric, "agreement is undefined at some level", **about, **units_of(first, part.clusters))
+    return estimate_of(metric, coefficient, first, part.clusters, of_levels, **about)
 
 
 # --------------------------------------------------------------------------- how many independent judges a panel is
@@ -145,7 +140,8 @@ def _estimate(arrays: dict[str, RatingArray], clusters: str) -> Estimate:
     "design effect). Where people's ratings are unknown, everything judges have in common counts as shared error: the "
     "panel is worth at least this much.",
 )  # fmt: skip
-def effective_judges(ratings: Ratings) -> Estimates:
+@per_part(lambda part, ratings: (part, ratings))
+def effective_judges(seen: tuple[Ratings, Ratings]) -> Estimate:
     """k / (1 + (k - 1) r) of k judges, r the mean over pairs and targets of the correlation over items of their errors:
     judge less people's mean; without people the scores themselves, which gives a lower bound (detail `of` says which).
     By factor level. r below 0 gives more than k: errors that cancel. Undefined with one judge, or fewer than five
@@ -157,11 +153,8 @@ def effective_judges(ratings: Ratings) -> Estimates:
     >>> round(estimate.value, 4), estimate.detail["of"]
     (1.0, 'scores')
     """
-    estimates = {names: _worth(judges_array(part), part, ratings) for names, part in ratings.each()}
-    return Estimates(ratings.within(), estimates)
-
-
-def _worth(array: RatingArray, part: Ratings, ratings: Ratings) -> Estimate:
+    part, ratings = seen
+    array = judges_array(part)
     people: Floats = np.full((len(array.items), len(array.targets)), np.nan)  # their mean, or the right answer
     if ratings.persons:
         cells, held = part.cells(), against_truth(ratings)

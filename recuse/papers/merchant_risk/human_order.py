@@ -18,7 +18,7 @@ from recuse.metrics.estimates import THESE_TEXTS, SamplingDistribution, estimate
 from recuse.metrics.human_alignment import GIVEN, ZERO, Compared, compared
 from recuse.metrics.measure import Named, measure, per_subject
 from recuse.papers.rank_tests import kendall, kendall_test, spearman_distribution, spearman_t, spearman_test
-from recuse.ratings import Ratings
+from recuse.ratings import Ratings, mean_of
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, distinct, taken
 from recuse.statistics.agreement.coefficient import ratio
@@ -26,7 +26,6 @@ from recuse.statistics.agreement.correlation import spearman
 from recuse.statistics.distributions import SEED, generator, percentile
 
 REDRAWN = {"repeats": "percentile bootstrap over repeats within cells", "items": "percentile bootstrap over items"}
-OVER_TEXTS = "Spearman over texts, Bonett-Wright interval on Fisher's scale, wider with ties and clusters"
 EVERY, FEW, MANY = 8, 12, 1000
 """Texts up to which all orders are tried for Kendall's p, up to which permutations give Spearman's, and up to which
 pairs are counted one by one for Kendall's tau."""
@@ -98,28 +97,16 @@ class Sides:
         mean = cells.mean if self.per_text else cells.by_target(cells.mean)
         return np.where(np.isfinite(self.people), mean, np.nan).round(12)
 
-    def redrawn(self, judges: list[int], rng: np.random.Generator) -> Floats:
-        """Means of these judges on resampled repeats, shape (draws, judges, R), NaN without a usable score."""
-        cells = self.against.cells
-        out = np.full((self.draws, len(judges), len(self.people)), np.nan)
-        rows, texts = np.nonzero(cells.count[judges])
-        if len(rows):
-            each = [cells.scores[judges[k]][u] for k, u in zip(rows.tolist(), texts.tolist(), strict=True)]
-            out[:, rows, texts] = resampled_means(each, rng, self.draws)
-        return out
-
     def target_means(self, weights: Floats) -> Floats:
         """Means of every judge and target where clusters weigh `weights`, shape (draws, clusters): (draws, J, T)."""
-        cells, shape = self.against.cells, self.judges.shape
+        cells, shape, clusters = self.against.cells, self.judges.shape, weights.shape[1]
         usable = np.isfinite(cells.mean)
-        codes = (np.arange(shape[0])[:, None] * shape[1] + cells.targets) * weights.shape[1] + cells.clusters
-        size = shape[0] * shape[1] * weights.shape[1]
+        codes = ((np.arange(shape[0])[:, None] * shape[1] + cells.targets) * clusters + cells.clusters)[usable]
         sums, counts = (
-            np.bincount(codes[usable], weights=given, minlength=size).reshape(-1, weights.shape[1])
-            for given in (cells.mean[usable], np.ones(int(usable.sum())))
+            np.bincount(codes, weights=given, minlength=shape[0] * shape[1] * clusters).reshape(-1, clusters)
+            for given in (cells.mean[usable], np.ones(len(codes)))
         )
-        total, n = weights @ sums.T, weights @ counts.T
-        return ratio(total, n).reshape(-1, *shape)
+        return ratio(weights @ sums.T, weights @ counts.T).reshape(-1, *shape)
 
     @cached_property
     def redrawn_targets(self) -> Floats:
@@ -148,10 +135,10 @@ def _order(sides: Sides, i: int) -> Estimate:
     about: dict[str, Any] = {
         "n": cells.number(counted[i]), "n_excluded": against.excluded(wanted, counted),
         "over": "items" if cells.fixed else cells.over, "clusters": cells.clusters_called,
-        "method": OVER_TEXTS if over_texts else f"Spearman of {sides.what}' means, {REDRAWN['items']}",
+        "method": "Spearman over texts, Bonett-Wright interval on Fisher's scale, wider with ties and clusters"
+        if over_texts else f"Spearman of {sides.what}' means, {REDRAWN['items']}",
     }  # fmt: skip
-    n = len(judge) if times is None else int(times.sum())
-    if n < 3:
+    if (n := len(judge) if times is None else int(times.sum())) < 3:
         return undefined("human_order", f"an order needs three {sides.what}; there are {n}", **about)
     for who, means in ((cells.judges[i], judge), ("people", people)):
         if means.max() - means.min() < ZERO:
@@ -215,44 +202,45 @@ def _closest(sides: Sides, rng: np.random.Generator) -> Estimate:
     if not known:
         return undefined("closest_judge", "no judge has a usable score of a text that people rated", **about)
     distances = np.nanmean(np.abs(sides.judges[known] - sides.people), axis=1)
-    spread = _redrawn_distances(sides, known, rng)
-    nearest = np.where(np.isfinite(spread), spread, np.inf).argmin(axis=1)
+    redrawn = _redrawn_distances(sides, known, rng)
+    nearest = np.where(np.isfinite(redrawn), redrawn, np.inf).argmin(axis=1)
     first = np.bincount(nearest, minlength=len(known)) / sides.draws
     order = np.argsort(distances.round(12), kind="stable")
     row = known[order[0]]
     ranking = [
         {"judge": cells.judges[known[k]], "distance": number(distances[k]), "first": number(first[k])} for k in order
     ]
-    where = f"{THESE_TEXTS}; {GIVEN}" if repeats else GIVEN
     return Estimate(
         metric="closest_judge", value=float(distances[order[0]]),
         n=int(cells.count[row].sum()) if repeats else distinct(cells.items[np.isfinite(cells.mean[row])]),
         n_excluded=int(cells.lost[row].sum()), seed=sides.seed,
-        note=f"{where}; the smallest of several has no interval",
+        note=f"{f'{THESE_TEXTS}; ' if repeats else ''}{GIVEN}; the smallest of several has no interval",
         detail={"judge": cells.judges[row], "ranking": ranking}, **about,
     )  # fmt: skip
 
 
 def _redrawn_distances(sides: Sides, known: list[int], rng: np.random.Generator) -> Floats:
     """Mean distances of these judges from people on resampled repeats or items; shape (draws, judges)."""
-    fixed = sides.against.cells.fixed
-    if fixed or not sides.per_text:
-        drawn = sides.redrawn(known, rng) if fixed else sides.target_means(sides.cluster_weights(rng))[:, known]
-        distances = np.abs(drawn - sides.people)
-        there = np.isfinite(distances)
-        return ratio(np.where(there, distances, 0.0).sum(axis=-1), there.sum(axis=-1))
-    weights = sides.cluster_weights(rng, BLOCKS)
-    groups = weights.shape[1]
-    blocks = sides.against.cells.clusters % groups
-    sums, counts = np.zeros((len(known), groups)), np.zeros((len(known), groups))
-    for k, row in enumerate(np.abs(sides.judges[known] - sides.people)):
-        there = np.isfinite(row)
-        sums[k] = np.bincount(blocks[there], weights=row[there], minlength=groups)
-        counts[k] = np.bincount(blocks[there], minlength=groups)
-    return ratio(weights @ sums.T, weights @ counts.T)
+    cells = sides.against.cells
+    if sides.per_text and not cells.fixed:
+        weights = sides.cluster_weights(rng, BLOCKS)
+        groups = weights.shape[1]
+        blocks, sums = cells.clusters % groups, np.zeros((2, len(known), groups))
+        for k, row in enumerate(np.abs(sides.judges[known] - sides.people)):
+            there = np.isfinite(row)
+            sums[0, k] = np.bincount(blocks[there], weights=row[there], minlength=groups)
+            sums[1, k] = np.bincount(blocks[there], minlength=groups)
+        return ratio(weights @ sums[0].T, weights @ sums[1].T)
+    if cells.fixed:
+        rows, texts = np.nonzero(cells.count[known])
+        each = [cells.scores[known[k]][u] for k, u in zip(rows.tolist(), texts.tolist(), strict=True)]
+        drawn = np.full((sides.draws, len(known), len(sides.people)), np.nan)
+        drawn[:, rows, texts] = resampled_means(each, rng, sides.draws)
+    else:
+        drawn = sides.target_means(sides.cluster_weights(rng))[:, known]
+    return mean_of(np.abs(drawn - sides.people), axis=-1)
 
 
 def resampled_means(cells: Sequence[Floats], rng: np.random.Generator, draws: int = 9999) -> Floats:
-    """Means of each cell over repeats drawn with replacement from that cell, (draws, cells): compute a statistic of
-    several cell means of every row, and give its values to `percentile`."""
+    """Means of each cell over repeats drawn with replacement from that cell, (draws, cells)."""
     return np.column_stack([cell[rng.integers(len(cell), size=(draws, len(cell)))].mean(axis=1) for cell in cells])

@@ -6,12 +6,13 @@ Merchant-risk paper, Appendix A: its printed prompt shows five sets in one conve
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import Named, measure, per_subject
 from recuse.papers.merchant_risk.name_effect import text_changes
 from recuse.papers.rank_tests import kendall
 from recuse.ratings import Cells, Ratings
@@ -27,7 +28,8 @@ from recuse.statistics.clusters import clustered_mean, difference_of_means
     reading="Kendall's tau-b between the order a judge states and the order of the scores it gives in the same reply; "
     "1 where they agree.",
 )  # fmt: skip
-def ranking_follows_scores(ratings: Ratings) -> Estimates:
+@per_subject("judge", lambda part, ratings: part if PLACE in ratings.criteria and len(ratings.headline) == 1 else None)
+def ranking_follows_scores(part: Ratings | None) -> Iterator[Named]:
     """Mean over replies of tau-b between stated places (the best first) and headline scores, by judge and factor level;
     interval over replies. Detail: `contradicting`, the share of replies with tau-b below 0; `replies`. Replies whose
     scores are all alike rank freely and are left out and counted. Empty without places.
@@ -37,12 +39,11 @@ def ranking_follows_scores(ratings: Ratings) -> Estimates:
     >>> ranking_follows_scores(example("target criterion score", rows, headline=["rating"])).of(judge="j").value
     -1.0
     """
-    estimates = {}
-    for names, part in ratings.each() if PLACE in ratings.criteria and len(ratings.headline) == 1 else ():
-        wanted = part.table[part.table["criterion"].isin([part.criterion, PLACE]) & part.table["status"].eq("ok")]
-        for judge in part.judges:
-            estimates[judge, *names] = _follows(wanted[wanted["rater"] == judge], part.criterion)
-    return Estimates(("judge", *ratings.within()), estimates)
+    if part is None:
+        return
+    wanted = part.table[part.table["criterion"].isin([part.criterion, PLACE]) & part.table["status"].eq("ok")]
+    for judge in part.judges:
+        yield judge, _follows(wanted[wanted["rater"] == judge], part.criterion)
 
 
 @measure(

@@ -7,7 +7,7 @@ told from chance below rho 1 (one order of 120 either way: p .017), so the permu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 from recuse.metrics.consensus import leniency, self_bias
 from recuse.metrics.estimates import number, undefined
 from recuse.metrics.human_alignment import compared
-from recuse.metrics.measure import itself, measure, per_part
+from recuse.metrics.measure import Named, itself, measure, per_part, per_subject
 from recuse.papers.rank_tests import spearman_test
 from recuse.ratings import Ratings, mean_of
 from recuse.schema import Estimate, Estimates, RatingsError
@@ -36,7 +36,8 @@ PAIRS: Mapping[str, tuple[str, str]] = {
     reading="Spearman's correlation, over a panel's judges, of two things known of each. Few judges: read it as a "
     "description of these.",
 )  # fmt: skip
-def profile_correlation(ratings: Ratings) -> Estimates:
+@per_subject("pair", lambda part, ratings: (part, ratings))
+def profile_correlation(seen: tuple[Ratings, Ratings]) -> Iterator[Named]:
     """Rho over the judges of each pair of `PAIRS`, by pair and factor level.
 
     "self-bias and distance from people" is .90 with names shown and .70 with names hidden in the merchant-risk paper;
@@ -50,13 +51,10 @@ def profile_correlation(ratings: Ratings) -> Estimates:
     >>> profile_correlation(scores).of(pair="leniency and self-bias").note
     'undefined: a correlation over judges needs four of them; there are 2'
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each():
-        figures = _figures(part, ratings, names)
-        for pair, both in PAIRS.items():
-            if figures.keys() >= set(both):
-                estimates[pair, *names] = _correlation(part.cells().judges, {name: figures[name] for name in both})
-    return Estimates(("pair", *ratings.within()), estimates)
+    judges, figures = seen[0].cells().judges, _figures(*seen)
+    for pair, both in PAIRS.items():
+        if figures.keys() >= set(both):
+            yield pair, _correlation(judges, {name: figures[name] for name in both})
 
 
 @measure(
@@ -87,10 +85,14 @@ def self_bias_span(part: Ratings) -> Estimate:
     )  # fmt: skip
 
 
-def _figures(part: Ratings, ratings: Ratings, names: tuple[str, ...]) -> dict[str, Floats]:
+def _figures(part: Ratings, ratings: Ratings) -> dict[str, Floats]:
     """Per judge, NaN where it is not known: self-bias, leniency, the peers' mean score of what it wrote, and, where
     there are people, mean distance from them."""
-    cells, bias, general = part.cells(), self_bias(ratings), leniency(ratings)
+    cells = part.cells()
+
+    def of(measured: Estimates) -> list[float]:
+        known = {judge: estimate.value for (judge, *_), estimate in measured.items()}
+        return [known.get(judge, np.nan) for judge in cells.judges]
 
     def quality(judge: str) -> float:
         own = cells.texts_of(part.authors.get(judge))
@@ -98,10 +100,8 @@ def _figures(part: Ratings, ratings: Ratings, names: tuple[str, ...]) -> dict[st
         return float(mean_of(mean_of(cells.mean[peers][:, own], axis=0), axis=0)) if own.any() else np.nan
 
     figures = {
-        "self_bias": [bias[judge, *names].value if (judge, *names) in bias else np.nan for judge in cells.judges],
-        "leniency": [general[judge, *names].value for judge in cells.judges],
-        "quality": [quality(judge) for judge in cells.judges],
-    }
+        "self_bias": of(self_bias(part)), "leniency": of(leniency(part)), "quality": list(map(quality, cells.judges))
+    }  # fmt: skip
     if part.persons or part.people is not None:
         figures["distance"] = mean_of(np.abs(compared(part, ratings).differences), axis=1).tolist()
     return {name: np.array(values, dtype=float).round(12) for name, values in figures.items()}
