@@ -17,7 +17,7 @@ from recuse.tasks import Task, load_task
 FOLDER = Path(__file__).resolve().parents[2] / "fixtures" / "tasks" / "merchant_risk"
 OWN = FOLDER.with_name("merchant_rationales")
 ANN = Judge("ann", "Ann", "openai_chat", "http://api.example", "ann-1", author="smollm2-135m")
-RULES = rules_of(FOLDER)
+RULES = rules_of(load_task(FOLDER))
 SOUND = (
     "These shops are stable and rarely close. Licences are routine. Fraud is rare, since buyers come in person. "
     "Returns follow a posted policy. Chargebacks are few."
@@ -81,7 +81,7 @@ def test_a_planted_breach_is_named_and_no_other(text: str, rule: str, why: str) 
 def test_a_file_that_holds_no_rules_is_named(tmp_path: Path, words: str) -> None:
     (tmp_path / "rules.toml").write_text(words, encoding="utf-8")
     with pytest.raises(RecuseError, match=r"rules\.toml: not a file of rules"):
-        rules_of(tmp_path)
+        rules_of(Task("task", tmp_path, {}))
 
 
 # --------------------------------------------------------------------------- in the rows of a generation

@@ -119,8 +119,8 @@ def rubric_prompt(task: Task, item: Item, factors: Mapping[str, str], earlier: E
     """Stage 3: five dimensions, each with its anchors, and their weights."""
     names = fixed_names(task, factors)
     words = wording.messages(task, "merg.rubric", task=task.data, names=names, **item.fields, **earlier)
-    schema, tenths = (rubric_schema(task, named=bool(names), tenths=by_grammar) for by_grammar in (False, True))
-    return Prompt(words, TEMPERATURE, max_tokens=800, schema=schema, grammar_schema=tenths)
+    free, tenths = (rubric_schema(task, named=bool(names), tenths=by_grammar) for by_grammar in (False, True))
+    return Prompt(words, TEMPERATURE, max_tokens=800, schema=free, grammar_schema=tenths)
 
 
 def rubric_reading(task: Task, item: Item, factors: Mapping[str, str], reply: Reply, earlier: Earlier) -> Rubric:
@@ -131,20 +131,14 @@ def rubric_reading(task: Task, item: Item, factors: Mapping[str, str], reply: Re
 # --------------------------------------------------------------------------- stage 4: the scores
 
 STAGES = (
-    Stage(
-        "knowledge", knowledge_prompt, read_knowledge, specimen=lambda task, item, factors: {
-            **dict.fromkeys(KNOWLEDGE_PHRASES, "x" * longest(task, "phrase")),
-            **dict.fromkeys(KNOWLEDGE_LISTS, ["x" * longest(task, "phrase")] * 2),
-        },
-    ),
-    Stage(
-        "reflection", reflection_prompt, read_reflection, uses=lambda factors: [Use("knowledge")],
-        specimen=lambda task, item, factors: dict.fromkeys(REFLECTIONS, "x" * longest(task, "phrase")),
-    ),
-    Stage(
-        "rubric", rubric_prompt, rubric_reading, specimen=lambda task, item, factors: specimen_rubric(task),
-        per=("item", RUBRIC), uses=lambda factors: [Use("knowledge"), Use("reflection")],
-    ),
+    Stage("knowledge", knowledge_prompt, read_knowledge, specimen=lambda task, item, factors: {
+        **dict.fromkeys(KNOWLEDGE_PHRASES, "x" * longest(task, "phrase")),
+        **dict.fromkeys(KNOWLEDGE_LISTS, ["x" * longest(task, "phrase")] * 2),
+    }),
+    Stage("reflection", reflection_prompt, read_reflection, uses=lambda factors: [Use("knowledge")],
+          specimen=lambda task, item, factors: dict.fromkeys(REFLECTIONS, "x" * longest(task, "phrase"))),
+    Stage("rubric", rubric_prompt, rubric_reading, specimen=lambda task, item, factors: specimen_rubric(task),
+          per=("item", RUBRIC), uses=lambda factors: [Use("knowledge"), Use("reflection")]),
 )  # fmt: skip
 
 
@@ -161,19 +155,18 @@ def uses(factors: Mapping[str, str]) -> Sequence[Use]:
 def prompt(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier) -> Prompt:
     """Stage 4: the text, with the checklist or with a rubric and what the judge said of its habits (`earlier`). The
     scores come as a list in the order of the dimensions. `RecuseError` for a task whose [[universal]] is no rubric."""
-    given = {**item.fields, "checklist": item.fields["checklist"] if factors[RUBRIC] == "checklist" else None}
-    rubric = earlier.get("rubric") or universal_rubric(task)
-    words = wording.messages(
-        task, "merg.evaluation", task=task.data, rubric=rubric, reflection=earlier.get("reflection"), **given
-    )
+    listed = factors[RUBRIC] == "checklist"
+    given = {**item.fields, "checklist": item.fields["checklist"] if listed else None, "rubric": _rubric(task, earlier)}
+    words = wording.messages(task, "merg.evaluation", task=task.data, reflection=earlier.get("reflection"), **given)
     score = {"enum": list(range(int(task.scale[0]), int(task.scale[1]) + 1))}
-    fields: dict[str, Any] = {"scores": wording.list_schema(score, DIMENSIONS)}
-    if factors[RUBRIC] == "checklist":
-        fields = {"reason": WORDS, **fields}
-    else:
-        cited = wording.list_schema(WORDS, DIMENSIONS)
-        fields = {"evidence": cited, **fields, "habit": {"enum": [*HABITS, "none"]}}
-    return Prompt(words, TEMPERATURE, max_tokens=400, schema=wording.object_schema(fields))
+    scores, cited = wording.list_schema(score, DIMENSIONS), wording.list_schema(WORDS, DIMENSIONS)
+    fields = {"evidence": cited, "scores": scores, "habit": {"enum": [*HABITS, "none"]}}
+    schema = wording.object_schema({"reason": WORDS, "scores": scores} if listed else fields)
+    return Prompt(words, TEMPERATURE, max_tokens=400, schema=schema)
+
+
+def _rubric(task: Task, earlier: Earlier) -> Rubric:
+    return earlier.get("rubric") or universal_rubric(task)
 
 
 def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply, earlier: Earlier) -> list[Judgement]:
@@ -194,7 +187,7 @@ def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply, earli
     if bad := next((part for part in parts if part.score is None), None):
         return [*(Judgement(name, status=bad.status, why=bad.why) for name in (OVERALL, PLAIN_MEAN)), *parts]
     scores = [part.score for part in parts if part.score is not None]
-    weights = [1 / DIMENSIONS] * DIMENSIONS if listed else (earlier.get("rubric") or universal_rubric(task))["weights"]
+    weights = [1 / DIMENSIONS] * DIMENSIONS if listed else _rubric(task, earlier)["weights"]
     weighted = sum(weight * score for weight, score in zip(weights, scores, strict=True))
     return [Judgement(OVERALL, round(weighted, 6)), Judgement(PLAIN_MEAN, round(sum(scores) / DIMENSIONS, 6)), *parts]
 
@@ -224,17 +217,14 @@ def read_rubric(answer: Mapping[str, Any], names: Sequence[str]) -> Rubric:
         {"name": name, "anchors": reading.phrases(one, "anchors", ANCHORS)}
         for name, one in zip(named, given, strict=True)
     ]
-    return {"dimensions": dimensions, "weights": _weights(reading.member(answer, "weights", "weights"))}
-
-
-def _weights(given: object) -> list[float]:
-    numbers = given if isinstance(given, list) else []
-    if len(numbers) != DIMENSIONS or any(isinstance(n, bool) or not isinstance(n, int | float) for n in numbers):
+    weights = reading.member(answer, "weights", "weights")
+    numbers = [n for n in weights if type(n) in (int, float)] if isinstance(weights, list) else []
+    if weights != numbers or len(numbers) != DIMENSIONS:
         raise reading.Unreadable("unparsed", f"weights is not a list of {DIMENSIONS} numbers")
     if min(numbers) <= 0 or abs(math.fsum(numbers) - 1) > TOLERANCE:
         shown = ", ".join(f"{n:g}" for n in numbers)
         raise reading.Unreadable("unparsed", f"the weights {shown} are not positive numbers that sum to 1")
-    return [float(n) for n in numbers]
+    return {"dimensions": dimensions, "weights": list(map(float, numbers))}
 
 
 def rubric_schema(task: Task, *, named: bool, tenths: bool = False) -> dict[str, Any]:
@@ -263,10 +253,9 @@ def universal_rubric(task: Task) -> Rubric:
     """The rubric that task.toml gives for all prompts: five tables [[universal]]. `RecuseError` for another one."""
     tables = task.data.get("universal", [])
     try:
-        rubric = read_rubric({"dimensions": tables, "weights": [table.get("weight") for table in tables]}, ())
+        return read_rubric({"dimensions": tables, "weights": [table.get("weight") for table in tables]}, ())
     except reading.Unreadable as failure:
         raise RecuseError(f"{task.folder / 'task.toml'}: [[universal]]: {failure.why}") from None
-    return rubric
 
 
 def longest(task: Task, what: str) -> int:

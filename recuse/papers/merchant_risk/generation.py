@@ -91,36 +91,29 @@ def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
 def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
     """One row per pick; a level that cannot be read is one failed row, named by its level. Where the task has rules,
     the rationales follow, each beside a row per rule."""
-    alone = "merchant" in item.fields
+    alone, levels, rules = "merchant" in item.fields, _levels(task), rules_of(task)
     try:
         answer = reading.json_value(reply, dict if alone else list)
     except reading.Unreadable as failure:
         return reading.all_failed([CRITERION], failure)
     if alone:
-        return _placed(task, item, answer)
+        level = answer.get("level")
+        why = f"level is {level!r}, one of {', '.join(map(str, levels))} is wanted"
+        row = Judgement(CRITERION, status="unparsed", why=why, item=item.id)
+        if level in levels and not isinstance(level, bool):
+            row = Judgement(CRITERION, score=float(level), item=item.id)
+        texts = _rationale([answer], item.id, [], rules) if rules else []
+        return [row, *(one for one in texts if one.criterion != RULE + THREE)]
     known = {int(row["mcc"]) for row in item.fields["mccs"]}
     rows: list[Judgement] = []
-    rules, texts = _rules_of(task), []
-    for level in _levels(task):
+    texts = []
+    for level in levels:
         name = f"{item.id}-level-{level}" if "segment" in item.fields else f"level-{level}"
         picks = _level(answer, level, name, known, {row.item for row in rows})
         rows += picks
         if rules is not None:
             texts += _rationale(_entries(answer, level), name, picks, rules)
     return rows + texts
-
-
-def _placed(task: Task, item: Item, answer: dict[str, Any]) -> list[Judgement]:
-    """One merchant: its level, the reasons for it, and what they keep to."""
-    level, levels = answer.get("level"), _levels(task)
-    if isinstance(level, bool) or level not in levels:
-        why = f"level is {level!r}, one of {', '.join(map(str, levels))} is wanted"
-        row = Judgement(CRITERION, status="unparsed", why=why, item=item.id)
-    else:
-        row = Judgement(CRITERION, score=float(level), item=item.id)
-    rules = _rules_of(task)
-    texts = _rationale([answer], item.id, [], rules) if rules else []
-    return [row, *(one for one in texts if one.criterion != RULE + THREE)]
 
 
 def written(task: Task, item: Item, reply: Reply) -> dict[str, Any] | None:
@@ -140,7 +133,7 @@ def written(task: Task, item: Item, reply: Reply) -> dict[str, Any] | None:
     names = {row["mcc"]: row["name"] for row in item.fields["mccs"]}
     levels = []
     for level in task.data["level"]:
-        entry = next((e for e in answer if isinstance(e, Mapping) and e.get("level") == level["level"]), {})
+        entry = next(iter(_entries(answer, level["level"])), {})
         codes = [code for code in entry.get("mccs") or () if code in names]
         levels.append({
             "level": level["level"], "label": level["label"], "rationale": _on_one_line(entry),
@@ -161,7 +154,7 @@ def _levels(task: Task) -> list[int]:
 
 
 def _points(task: Task, texts: Sequence[str]) -> dict[str, float]:
-    rules = _rules_of(task)
+    rules = rules_of(task)
     if rules is None:
         return {}
     points = sum(len(rules.addressed(text)) for text in texts)
@@ -265,13 +258,9 @@ class RationaleRules:
         }
 
 
-def _rules_of(task: Task) -> RationaleRules | None:
-    return rules_of(task.folder, task.data.get("rules", "rules.toml"))
-
-
-def rules_of(folder: Path, file: str = "rules.toml") -> RationaleRules | None:
-    """The rules of a task folder; None where it has none. `RecuseError` for a file that cannot be read as rules."""
-    path = (folder / file).resolve()
+def rules_of(task: Task) -> RationaleRules | None:
+    """The rules of a task; None where it has none. `RecuseError` for a file that cannot be read as rules."""
+    path = (task.folder / task.data.get("rules", "rules.toml")).resolve()
     return _rules(path, path.stat().st_mtime_ns) if path.is_file() else None
 
 

@@ -51,44 +51,45 @@ def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
     shown = [{**one, "author_label": label} for one, label in zip(item.fields["sets"], labels, strict=True)]
     words = wording.messages(task, "rubric_joint", task=task.data, sets=shown)
     scale = Numeric(*task.scale, task.data["scale"].get("step"))
-    schema, stepped = (_schema(task, item, factors, of(scale)) for of in (rubric.as_number, rubric.as_steps))
-    return Prompt(words, temperature=0.7, max_tokens=1200, schema=schema, grammar_schema=stepped)
+
+    def schema(number: Mapping[str, Any]) -> dict[str, Any]:
+        one = wording.object_schema({"author": {"enum": labels}, **dict.fromkeys(rubric.scored(task), number)})
+        return wording.object_schema({
+            "sets": wording.list_schema(one, len(labels)),
+            "ranking": wording.list_schema({"enum": labels}, len(labels)),
+            "synthesis": wording.text_schema(task, "synthesis"),
+        })  # fmt: skip
+
+    free, stepped = schema(rubric.as_number(scale)), schema(rubric.as_steps(scale))
+    return Prompt(words, temperature=0.7, max_tokens=1200, schema=free, grammar_schema=stepped)
 
 
 def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
-    """The rows of every set, in the order shown; a set that the reply does not score once has failed ones."""
-    sets, labels = item.fields["sets"], _labels(task, item, factors)
+    """The rows of every set, in the order shown; a set that the reply does not score once has failed ones, and so have
+    all places where the ranking does not name every author once."""
+    sets, labels, names = item.fields["sets"], _labels(task, item, factors), rubric.scored(task)
     try:
         answer = reading.json_value(reply, dict)
     except reading.Unreadable as failure:
-        return [_of(row, one) for one in sets for row in reading.all_failed([*rubric.scored(task), PLACE], failure)]
-    scored_sets, places = answer.get("sets"), _places(answer.get("ranking"), labels)
-    scored = [part for part in scored_sets if isinstance(part, dict)] if isinstance(scored_sets, list) else []
+        return [_of(row, one) for one in sets for row in reading.all_failed([*names, PLACE], failure)]
+    scored, ranking = answer.get("sets"), answer.get("ranking")
+    parts = [part for part in scored if isinstance(part, dict)] if isinstance(scored, list) else []
+    ordered = list(map(str, ranking)) if isinstance(ranking, list) else []
     rows: list[Judgement] = []
     means, stepped = Numeric(*task.scale), Numeric(*task.scale, task.data["scale"].get("step"))
     for one, label in zip(sets, labels, strict=True):
-        of_author, names = [part for part in scored if part.get("author") == label], rubric.scored(task)
+        of_author = [part for part in parts if part.get("author") == label]
         if len(of_author) == 1:
             scales = ((name, stepped if name in task.criteria else means) for name in names)
             judged = [rubric.one_score(of_author[0], name, None, scale) for name, scale in scales]
         else:
             why = f"the reply scores {label} {len(of_author)} times, once is wanted"
             judged = reading.all_failed(names, reading.Unreadable("unparsed", why))
-        rows += [_of(row, one) for row in (*judged, _place(places, label))]
+        place = Judgement(PLACE, status="unparsed", why="the ranking does not name every author once")
+        if sorted(ordered) == sorted(labels):
+            place = Judgement(PLACE, score=ordered.index(label) + 1.0)
+        rows += [_of(row, one) for row in (*judged, place)]
     return rows
-
-
-def _places(ranking: object, labels: Sequence[str]) -> dict[str, int] | None:
-    """Label -> its place; None where the ranking does not name every author once."""
-    if not isinstance(ranking, list) or sorted(map(str, ranking)) != sorted(labels):
-        return None
-    return {str(label): place for place, label in enumerate(ranking, start=1)}
-
-
-def _place(places: Mapping[str, int] | None, label: str) -> Judgement:
-    if places is None:
-        return Judgement(PLACE, status="unparsed", why="the ranking does not name every author once")
-    return Judgement(PLACE, score=float(places[label]))
 
 
 def _of(row: Judgement, one: Mapping[str, Any]) -> Judgement:
@@ -98,13 +99,3 @@ def _of(row: Judgement, one: Mapping[str, Any]) -> Judgement:
 
 def _labels(task: Task, item: Item, factors: Mapping[str, str]) -> list[str]:
     return [rubric.author_label(task, one["target"], factors["condition"]) for one in item.fields["sets"]]
-
-
-def _schema(task: Task, item: Item, factors: Mapping[str, str], number: Mapping[str, Any]) -> dict[str, Any]:
-    labels = _labels(task, item, factors)
-    one = wording.object_schema({"author": {"enum": labels}, **dict.fromkeys(rubric.scored(task), number)})
-    return wording.object_schema({
-        "sets": wording.list_schema(one, len(labels)),
-        "ranking": wording.list_schema({"enum": labels}, len(labels)),
-        "synthesis": wording.text_schema(task, "synthesis"),
-    })  # fmt: skip

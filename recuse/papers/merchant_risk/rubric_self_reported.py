@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from recuse.protocols import reading, rubric, wording
-from recuse.ratings.scale import Numeric, Scale
+from recuse.ratings.scale import Numeric
 from recuse.schema import Item, Judgement, Prompt, Reply
 from recuse.tasks import Task
 
@@ -27,7 +27,7 @@ def headline(task: Task) -> tuple[str, ...]:
     return (f"{FINAL}.mean",)
 
 
-def scales(task: Task) -> dict[str, Scale]:
+def scales(task: Task) -> dict[str, Numeric]:
     """Of every claimed mean the task's scale, of every claimed SD what fits into it."""
     low, high = task.scale
     claimed = {"mean": Numeric(low, high), "sd": Numeric(0.0, high - low)}
@@ -45,19 +45,16 @@ def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
 def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
     """Two rows per criterion and for the total, ".mean" and ".sd", as claimed. An SD above the width of the scale is
     out of scale."""
-    low, high = task.scale
-    ends = {"mean": (low, high), "sd": (0.0, high - low)}
-    parts = [(name, statistic) for name in (*task.criteria, FINAL) for statistic in ends]
+    claimed = {f"{name}.{of}": (name, of) for name in (*task.criteria, FINAL) for of in ("mean", "sd")}
     try:
         answer = reading.json_value(reply, dict)
     except reading.Unreadable as failure:
-        return reading.all_failed([f"{name}.{statistic}" for name, statistic in parts], failure)
-    rows = []
-    for name, statistic in parts:
-        criterion = f"{name}.{statistic}"
+        return reading.all_failed(claimed, failure)
+    rows, on = [], scales(task)
+    for criterion, (name, of) in claimed.items():
         try:
-            value = reading.member(reading.member(answer, name, name), statistic, criterion)
-            rows.append(reading.score(value, criterion, ends[statistic]))
+            value = reading.member(reading.member(answer, name, name), of, criterion)
+            rows.append(reading.score(value, criterion, on[criterion].ends))
         except reading.Unreadable as failure:
-            rows.append(Judgement(criterion, status=failure.status, why=failure.why))
+            rows += reading.all_failed([criterion], failure)
     return rows

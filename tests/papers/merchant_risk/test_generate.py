@@ -217,7 +217,7 @@ def test_a_table_of_merchants_names_each_once(tmp_path, rows, why):
 
 
 def test_completeness_is_counted_by_the_rules() -> None:
-    rules = generation.rules_of(TASK.folder, TASK.data["rules"])
+    rules = generation.rules_of(TASK)
     assert rules is not None
     for line in map(json.loads, (TASK.folder / FILE).read_text("utf-8").splitlines()):
         points = sum(len(rules.addressed(level["rationale"])) for level in line["fields"]["rationales"])
