@@ -135,8 +135,14 @@ def _overlap(cited: Citations) -> Estimate:
     method = "shared words on one text less on two texts, mean over pairs of judges; t over items"
     if not pairs:
         return undefined("evidence_overlap", "one judge has nobody to share with", n=0, method=method)
-    both = [_same_and_other(cited.words[a], cited.words[b]) for a, b in pairs]
-    same, other = (np.array(part) for part in zip(*both, strict=True))  # each (pairs, T)
+    same, other = np.empty((2, len(pairs), len(cited.items)))  # NaN where one of the two cites nothing
+    for k, (first, second) in enumerate((cited.words[a], cited.words[b]) for a, b in pairs):
+        shared = jaccard(first, second)
+        shared[:, ~second.any(axis=1)] = np.nan
+        shared[~first.any(axis=1)] = np.nan
+        same[k] = np.diag(shared)
+        np.fill_diagonal(shared, np.nan)
+        other[k] = mean_of(shared, axis=1)
     apart = np.array([np.abs(cited.scores[a] - cited.scores[b]) for a, b in pairs])
     items = _places(cited.items)
     at = np.broadcast_to([items[item] for item in cited.items], same.shape)
@@ -153,17 +159,6 @@ def _overlap(cited: Citations) -> Estimate:
         "texts": int(there.any(axis=0).sum()), "with_difference": number(rho), "pairs": int(known.sum()),
     }  # fmt: skip
     return estimated("evidence_overlap", test.mean, test.distribution, detail=detail, **facts)
-
-
-def _same_and_other(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """What two judges share on each text, and what the first shares on it with the second on other texts, (T,) each.
-    NaN where one of the two cites nothing."""
-    shared = jaccard(first, second)
-    shared[:, ~second.any(axis=1)] = np.nan
-    shared[~first.any(axis=1)] = np.nan
-    here = np.diag(shared).copy()
-    np.fill_diagonal(shared, np.nan)
-    return here, mean_of(shared, axis=1)
 
 
 # --------------------------------------------------------------------------- copied replies

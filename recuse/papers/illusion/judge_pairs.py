@@ -42,7 +42,18 @@ def shares_of_judge(array: RatingArray, judge: int) -> Floats:
 def coefficient_of(shares: Floats, level: Level) -> Coefficient:
     """A level of agreement of shares (items, pairs, targets, 6), mean over pairs of the mean over targets, as a
     coefficient that items can be left out of."""
-    return coefficient_from(shares, lambda sums: mean_known(level(sums)), lambda sums: _why(sums, level))
+
+    def why(sums: Floats) -> str:
+        n = sums[..., 0]
+        if not len(n):
+            return "no other judge to agree with"
+        if level is model_agreement and int((n > 0).all(axis=0).sum()) < FEWEST_TARGETS:
+            return f"an order of targets needs {FEWEST_TARGETS} that both judges rated"
+        if not (n >= FEWEST_ITEMS).any() and level is not model_agreement:
+            return f"no target has {FEWEST_ITEMS} items that both judges rated"
+        return "" if np.isfinite(mean_known(level(sums[None]))).all() else "a judge gives every text the same score"
+
+    return coefficient_from(shares, lambda sums: mean_known(level(sums)), why)
 
 
 def coefficient_from(
@@ -84,17 +95,6 @@ def common_items(shares: Floats) -> int:
 def lost_texts(array: RatingArray, judges: int | slice = slice(None)) -> int:
     """Texts that judges were asked about and that have no usable score of them."""
     return int((array.requested[judges] & ~np.isfinite(array.means[judges])).sum())
-
-
-def _why(sums: Floats, level: Level) -> str:
-    n = sums[..., 0]
-    if not len(n):
-        return "no other judge to agree with"
-    if level is model_agreement and int((n > 0).all(axis=0).sum()) < FEWEST_TARGETS:
-        return f"an order of targets needs {FEWEST_TARGETS} that both judges rated"
-    if not (n >= FEWEST_ITEMS).any() and level is not model_agreement:
-        return f"no target has {FEWEST_ITEMS} items that both judges rated"
-    return "" if np.isfinite(mean_known(level(sums[None]))).all() else "a judge gives every text the same score"
 
 
 def _centre(means: Floats) -> float:
@@ -239,16 +239,15 @@ def _of_criteria(ratings: Ratings, metric: str, form: Callable[[Floats], Floats]
         others = [array_of(part.with_criterion(name), array.axes).means for name in wanted[1:]]
         means = form(np.stack([array.means, *others]))
         for place, judge in enumerate(array.raters):
-            estimates[judge, *names] = _of_shared_texts(metric, array, means, place, part.clusters)
+            each = [pair_shares(one[place], np.delete(one, place, axis=0), _centre(means)) for one in means]
+            shares = sum(each[1:], start=each[0])
+            agreement = coefficient_from(
+                shares, lambda sums: mean_known(sample_agreement(sums)),
+                lambda sums: "" if len(sums) else "no other judge to agree with",
+            )  # fmt: skip
+            about: dict[str, Any] = {
+                "n": int((shares[..., 0] > 0).any(axis=1).sum()), "detail": {"criteria": len(means)},
+                "method": "mean over pairs of judges and targets; jackknife over items, t",
+            }  # fmt: skip
+            estimates[judge, *names] = estimate_of(metric, agreement, array, part.clusters, **about)
     return Estimates(("judge", *ratings.factors), estimates)
-
-
-def _of_shared_texts(metric: str, array: RatingArray, means: Floats, judge: int, clusters: str) -> Estimate:
-    each = [pair_shares(one[judge], np.delete(one, judge, axis=0), _centre(means)) for one in means]
-    shares = sum(each[1:], start=each[0])
-    why = "" if len(array.raters) > 1 else "no other judge to agree with"
-    coefficient = coefficient_from(shares, lambda sums: mean_known(sample_agreement(sums)), lambda sums: why)
-    return estimate_of(
-        metric, coefficient, array, clusters, n=int((shares[..., 0] > 0).any(axis=1).sum()),
-        detail={"criteria": len(means)}, method="mean over pairs of judges and targets; jackknife over items, t",
-    )  # fmt: skip

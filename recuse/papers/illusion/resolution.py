@@ -24,7 +24,7 @@ from recuse.metrics.estimates import estimated, matrix, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_part, per_subject
 from recuse.papers.illusion import judge_pairs
 from recuse.papers.illusion.judge_pairs import Level, coefficient_of, common_items, shares_of_judge
-from recuse.ratings import RatingArray, Ratings
+from recuse.ratings import Ratings
 from recuse.ratings.array import judges_array
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats
@@ -191,7 +191,13 @@ def _by_judge(part: Ratings, metric: str, level: Level, method: str) -> Iterator
             "detail": matrix(array.raters, array.raters, pairs, {}),
         }  # fmt: skip
         if values and values[place].ndim == 2:  # of each target, not of their order
-            facts["detail"] |= _by_target(array, values[place])
+            of, known = values[place], np.isfinite(values[place])
+            each = judge_pairs.mean_known(np.moveaxis(of, 0, -1)[:, None])
+            fisher = np.tanh(judge_pairs.mean_known(np.arctanh(np.clip(of, -1 + 1e-12, 1 - 1e-12))[None])[0])
+            facts["detail"] |= {
+                "by_target": {t: number(v) for t, v in zip(array.targets, each, strict=True)},
+                "cells": int(known.sum()), "undefined_cells": int((~known).sum()), "fisher": number(float(fisher)),
+            }  # fmt: skip
         if level is not judge_pairs.model_agreement:
             yield judge, judge_pairs.estimate_of(metric, coefficient, array, part.clusters, **facts)
             continue
@@ -201,17 +207,6 @@ def _by_judge(part: Ratings, metric: str, level: Level, method: str) -> Iterator
             yield judge, undefined(metric, coefficient.undefined, **facts)
         else:
             yield judge, estimated(metric, coefficient.value, FisherZ(coefficient.value, targets), **facts)
-
-
-def _by_target(array: RatingArray, values: Floats) -> dict[str, Any]:
-    """Of agreement by pair and target, (others, targets): mean per target, and over all by Fisher's z."""
-    known = np.isfinite(values)
-    each = judge_pairs.mean_known(np.moveaxis(values, 0, -1)[:, None])
-    fisher = np.tanh(judge_pairs.mean_known(np.arctanh(np.clip(values, -1 + 1e-12, 1 - 1e-12))[None])[0])
-    return {
-        "by_target": {t: number(v) for t, v in zip(array.targets, each, strict=True)},
-        "cells": int(known.sum()), "undefined_cells": int((~known).sum()), "fisher": number(float(fisher)),
-    }  # fmt: skip
 
 
 # --------------------------------------------------------------------------- the three side by side

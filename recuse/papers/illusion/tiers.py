@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -64,26 +64,22 @@ def order_of_tiers(tiers: dict[str, Floats]) -> Estimate:
         return undefined("tier_order", "targets of two tiers are needed", **facts)
     groups = list(tiers.values())
     right, total = ordered_pairs(groups)
-    lowest, highest = groups[0], groups[-1]
+    left = []  # jackknife: every target leaves once, with all its pairs
+    for place, group in enumerate(groups):
+        for k in range(len(group)):
+            less, pairs = ordered_pairs([*groups[:place], np.delete(group, k), *groups[place + 1 :]])
+            left.append(less / pairs if pairs else math.nan)
+    values, n = np.array(left)[np.isfinite(left)], len(left)
+    se = math.sqrt((n - 1) / n * float(((values - values.mean()) ** 2).sum())) if len(values) > 1 else math.nan
+    gaps = {name: number(cohen_d(groups[0], groups[-1], name)) for name in get_args(Convention)}
     detail: dict[str, Any] = {
         "means": {tier: number(float(values.mean())) for tier, values in tiers.items()},
         "right": right, "pairs": total,
         "between": [[low, high, *ordered_pairs([tiers[low], tiers[high]])] for low, high in combinations(tiers, 2)],
-        "cohen_d": {name: number(cohen_d(lowest, highest, name)) for name in ("sample", "population", "averaged")},
+        "cohen_d": gaps,
     }  # fmt: skip
-    return estimated("tier_order", right / total, _distribution(groups, right / total), detail=detail, **facts)
-
-
-def _distribution(groups: list[Floats], value: float) -> Student:
-    """Jackknife over targets: every target leaves once, with all its pairs."""
-    left = []
-    for place, group in enumerate(groups):
-        for k in range(len(group)):
-            right, total = ordered_pairs([*groups[:place], np.delete(group, k), *groups[place + 1 :]])
-            left.append(right / total if total else math.nan)
-    values, n = np.array(left)[np.isfinite(left)], len(left)
-    se = math.sqrt((n - 1) / n * float(((values - values.mean()) ** 2).sum())) if len(values) > 1 else math.nan
-    return Student(value, se, n - len(groups))
+    distribution = Student(right / total, se, n - len(groups))
+    return estimated("tier_order", right / total, distribution, detail=detail, **facts)
 
 
 Convention = Literal["sample", "population", "averaged"]

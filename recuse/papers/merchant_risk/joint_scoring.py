@@ -42,8 +42,27 @@ def ranking_follows_scores(part: Ratings | None) -> Iterator[Named]:
     if part is None:
         return
     wanted = part.table[part.table["criterion"].isin([part.criterion, PLACE]) & part.table["status"].eq("ok")]
+    metric = "ranking_follows_scores"
     for judge in part.judges:
-        yield judge, _follows(wanted[wanted["rater"] == judge], part.criterion)
+        wide = wanted[wanted["rater"] == judge].pivot_table(
+            index=["item", "repeat"], columns=["criterion", "target"], values="score", sort=False
+        )
+        about: dict[str, Any] = {"method": "mean tau-b over replies, t", "over": "calls"}
+        if part.criterion not in wide or PLACE not in wide:
+            yield judge, undefined(metric, "no reply has scores and a ranking", **about)
+            continue
+        targets = [name for name in wide[PLACE] if name in wide[part.criterion]]
+        scores, places = (wide[name][targets].to_numpy(float) for name in (part.criterion, PLACE))
+        whole = np.isfinite(scores).all(axis=1) & np.isfinite(places).all(axis=1)
+        tau = kendall(scores[whole], -places[whole])
+        known = tau[np.isfinite(tau)]
+        about["n_excluded"] = len(wide) - len(known)
+        if not len(known):
+            yield judge, undefined(metric, "every reply scores all texts alike", **about)
+            continue
+        d = clustered_mean(known, np.arange(len(known)))
+        detail = {"contradicting": number(float((known < 0).mean())), "replies": len(known)}
+        yield judge, estimated(metric, d.value, d, n=len(known), detail=detail, **about)
 
 
 @measure(
@@ -69,24 +88,6 @@ def joint_shift(ratings: Ratings) -> Estimates:
             for judge in part.judges if names in other else ():
                 estimates[judge, *names] = _shift(judge, part.cells(), other[names])
     return Estimates(("judge", *ratings.within()), estimates)
-
-
-def _follows(rows: Any, criterion: str) -> Estimate:
-    wide = rows.pivot_table(index=["item", "repeat"], columns=["criterion", "target"], values="score", sort=False)
-    about: dict[str, Any] = {"method": "mean tau-b over replies, t", "over": "calls"}
-    if criterion not in wide or PLACE not in wide:
-        return undefined("ranking_follows_scores", "no reply has scores and a ranking", **about)
-    targets = [name for name in wide[PLACE] if name in wide[criterion]]
-    scores, places = wide[criterion][targets].to_numpy(float), wide[PLACE][targets].to_numpy(float)
-    whole = np.isfinite(scores).all(axis=1) & np.isfinite(places).all(axis=1)
-    tau = np.array([float(kendall(s, -p)) for s, p in zip(scores[whole], places[whole], strict=True)])
-    known = tau[np.isfinite(tau)]
-    about["n_excluded"] = len(wide) - len(known)
-    if not len(known):
-        return undefined("ranking_follows_scores", "every reply scores all texts alike", **about)
-    distribution = clustered_mean(known, np.arange(len(known)))
-    detail = {"contradicting": number(float((known < 0).mean())), "replies": len(known)}
-    return estimated("ranking_follows_scores", distribution.value, distribution, n=len(known), detail=detail, **about)
 
 
 def _shift(judge: str, joint: Cells, single: Cells) -> Estimate:

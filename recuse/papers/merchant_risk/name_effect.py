@@ -230,7 +230,14 @@ def rank_stability(part: Ratings, judge: str, shown: Cells, hidden: Cells) -> Es
     names = [name for name, kept in zip(shown.target_names, there, strict=True) if kept]
     first, second = ranks(-a), ranks(-b)
     moved = [[name, number(x), number(y)] for name, x, y in zip(names, first, second, strict=True) if x != y]
-    detail = {"moved": moved} | _noise(judge, shown, hidden, names, a, b)
+    detail: dict[str, Any] = {"moved": moved}
+    if shown.fixed and hidden.fixed:  # of the pairs that changed order, how many lie too close to tell which is first
+        swapped = [(i, j) for i in range(len(a)) for j in range(i) if (a[i] - a[j]) * (b[i] - b[j]) < 0]
+        close = set()
+        for means, cells in ((a, shown), (b, hidden)):
+            e = _by_author(np.sqrt(cells.variance / np.maximum(cells.count, 1)), judge, cells, names)
+            close |= {(i, j) for i, j in swapped if abs(means[i] - means[j]) < 2 * math.hypot(e[i], e[j])}
+        detail |= {"swapped": len(swapped), "within_noise": len(close)}
     return estimated("rank_stability", rho, FisherZ(rho, len(a)), detail=detail, **about)
 
 
@@ -251,18 +258,6 @@ def _by_author(values: Floats, judge: str, cells: Cells, names: Sequence[str]) -
     """A judge's means over the texts of these authors, of values per judge and text."""
     known = dict(zip(cells.target_names, cells.by_target(values)[cells.row(judge)].tolist(), strict=True))
     return np.array([known.get(name, math.nan) for name in names])
-
-
-def _noise(judge: str, shown: Cells, hidden: Cells, names: list[str], a: Floats, b: Floats) -> dict[str, Any]:
-    """Pairs of authors that changed order, and how many of them lie too close to tell which is first."""
-    if not (shown.fixed and hidden.fixed):
-        return {}
-    swapped = [(i, j) for i in range(len(a)) for j in range(i) if (a[i] - a[j]) * (b[i] - b[j]) < 0]
-    close = set()
-    for means, cells in ((a, shown), (b, hidden)):
-        e = _by_author(np.sqrt(cells.variance / np.maximum(cells.count, 1)), judge, cells, names)
-        close |= {(i, j) for i, j in swapped if abs(means[i] - means[j]) < 2 * math.hypot(e[i], e[j])}
-    return {"swapped": len(swapped), "within_noise": len(close)}
 
 
 @measure(

@@ -148,8 +148,24 @@ def people_groups(ratings: Ratings) -> Estimates:
     >>> people_groups(example("target score", "s 5; t 4; u 1", people=people)).of().detail["groups"]
     [['s', 't'], ['u']]
     """
-    by, views = _views(ratings)
-    return Estimates(by, {criterion: _groups(of[0], _differences(*of)) for criterion, of in views.items()})
+    by, every = _views(ratings)
+    estimates = {}
+    for criterion, (views, scale) in every.items():
+        about: dict[str, Any] = {"n": len(views), "over": "items", "method": "groups by Holm-corrected pairs"}
+        if len(views) < 2:
+            why = f"an order needs two targets; people rated {len(views)}"
+            estimates[criterion] = undefined("people_groups", why, **about)
+            continue
+        pairs, groups = _differences(views, scale), [[next(iter(views))]]
+        for target in list(views)[1:]:
+            apart = pairs[f"{groups[-1][0]} - {target}"].detail["told_apart"]
+            groups = [*groups, [target]] if apart else [*groups[:-1], [*groups[-1], target]]
+        means = {name: number(view.mean) for name, view in views.items()}
+        estimates[criterion] = Estimate(
+            metric="people_groups", value=float(len(groups)), note="no interval: these targets, these people",
+            detail={"groups": groups, "means": means}, **about,
+        )  # fmt: skip
+    return Estimates(by, estimates)
 
 
 # --------------------------------------------------------------------------- what people say of each target
@@ -206,41 +222,22 @@ def _views_on(one: Ratings, criterion: str) -> Views:
 
 def _differences(views: Views, scale: Scale) -> dict[str, Estimate]:
     about: dict[str, Any] = {"unit": getattr(scale, "unit", ""), "span": getattr(scale, "span", None)}
-    pairs = list(combinations(views, 2))
-    made = [_difference(views[a], views[b]) for a, b in pairs]
+    pairs, made = list(combinations(views, 2)), []
+    for one, other in ((views[a], views[b]) for a, b in pairs):
+        each = np.array([one.persons[name] - other.persons[name] for name in one.persons if name in other.persons])
+        if (n := len(each)) > 1:
+            made.append((Student(float(each.mean()), float(each.std(ddof=1) / math.sqrt(n)), n - 1.0), n, PAIRED))
+        else:
+            se, df = welch_satterthwaite([one.error**2, other.error**2], [one.df, other.df])
+            made.append((Student(one.mean - other.mean, se, df), int(one.df + other.df + 2), UNPAIRED))
     p = [2 * d.p_value(0.0, "above" if d.value > 0 else "below") if not d.undefined else math.nan for d, _, _ in made]
     corrected: Floats = holm(np.minimum(p, 1.0))
     estimates = {}
-    for (a, b), (d, n, method), one, both in zip(pairs, made, p, corrected, strict=True):
+    for (a, b), (d, n, method), by_itself, both in zip(pairs, made, p, corrected, strict=True):
         z = d.value / d.se if d.se > 0 else math.nan
-        detail = {"z": number(z), "p": number(one), "p_holm": number(both), "told_apart": bool(both < ALPHA)}
+        detail = {"z": number(z), "p": number(by_itself), "p_holm": number(both), "told_apart": bool(both < ALPHA)}
         estimates[f"{a} - {b}"] = estimated(
             "people_difference", d.value, d, n=n, method=method, note="over people, on these targets", detail=detail,
             **about,
         )  # fmt: skip
     return estimates
-
-
-def _difference(one: View, other: View) -> tuple[Student, int, str]:
-    both = [name for name in one.persons if name in other.persons]
-    if len(both) > 1:
-        each = np.array([one.persons[name] - other.persons[name] for name in both])
-        error = float(each.std(ddof=1) / math.sqrt(len(both)))
-        return Student(float(each.mean()), error, len(both) - 1.0), len(both), PAIRED
-    se, df = welch_satterthwaite([one.error**2, other.error**2], [one.df, other.df])
-    return Student(one.mean - other.mean, se, df), int(one.df + other.df + 2), UNPAIRED
-
-
-def _groups(views: Views, pairs: Mapping[str, Estimate]) -> Estimate:
-    about: dict[str, Any] = {"n": len(views), "over": "items", "method": "groups by Holm-corrected pairs"}
-    if len(views) < 2:
-        return undefined("people_groups", f"an order needs two targets; people rated {len(views)}", **about)
-    groups: list[list[str]] = []
-    for target in views:
-        apart = not groups or pairs[f"{groups[-1][0]} - {target}"].detail["told_apart"]
-        groups = [*groups, [target]] if apart else [*groups[:-1], [*groups[-1], target]]
-    means = {name: number(view.mean) for name, view in views.items()}
-    return Estimate(
-        metric="people_groups", value=float(len(groups)), note="no interval: these targets, these people",
-        detail={"groups": groups, "means": means}, **about,
-    )  # fmt: skip

@@ -137,8 +137,13 @@ def mean_difference(texts: Sequence[Floats], step: float = 0.0, span: float = ma
         return MeanDifference(math.nan, math.nan, 0)
     every = [_Texts.of(scores, df) for _, scores in by_size(texts) if scores.shape[1] > 1]
     parts = [part for part in every if part.repeats >= ENOUGH]
-    if few := [part for part in every if part.repeats < ENOUGH]:
-        parts.append(_together(few))
+    if few := [part for part in every if part.repeats < ENOUGH]:  # their error is how they vary from text to text
+        weight, mean, squares, factor = (
+            np.concatenate([getattr(part, name) for part in few]) for name in ("weight", "mean", "squares", "factor")
+        )
+        centre = float((weight * mean).sum() / weight.sum())
+        sums = weight.sum(keepdims=True), np.array([centre]), squares.sum(keepdims=True), factor.sum(keepdims=True)
+        parts.append(_Texts(ENOUGH, *sums, float((weight**3 * (mean - centre) ** 3).sum())))
     value = math.fsum(float((part.weight * part.mean).sum()) for part in parts)
     if value < 1e-12:
         return MeanDifference(0.0, math.sqrt(NORMAL / df), df, 0.0, step, n)
@@ -178,18 +183,6 @@ class _Texts:
         left = 1 - self.factor / self.weight**2
         known = left > 1e-9
         return float(((self.squares - self.factor * self.mean**2)[known] / left[known]).sum())
-
-
-def _together(few: Sequence[_Texts]) -> _Texts:
-    """Texts that tell the error of their mean differences only by how these vary from text to text."""
-    weight, mean, squares, factor = (
-        np.concatenate([getattr(part, name) for part in few]) for name in ("weight", "mean", "squares", "factor")
-    )
-    centre = float((weight * mean).sum() / weight.sum())
-    return _Texts(
-        ENOUGH, weight.sum(keepdims=True), np.array([centre]), squares.sum(keepdims=True), factor.sum(keepdims=True),
-        float((weight**3 * (mean - centre) ** 3).sum()),
-    )  # fmt: skip
 
 
 # --------------------------------------------------------------------------- the intraclass correlation of texts

@@ -72,11 +72,10 @@ def calibration_helps(ratings: Ratings) -> Estimates:
     >>> calibration_helps(example("rater kind item score", rows)).of(calibration="offset").value
     1.0
     """
-    each = calibration_change(ratings)
     estimates: dict[tuple[str, ...], Estimate] = {}
+    about: dict[str, Any] = {"unit": "share", "over": "items", "method": "share of judge x condition"}
     for name in CALIBRATIONS:
-        tried = {key: estimate.value for key, estimate in each.items() if key[1] == name and estimate.defined}
-        about: dict[str, Any] = {"unit": "share", "over": "items", "method": "share of judge x condition"}
+        tried = {key: e.value for key, e in calibration_change(ratings).items() if key[1] == name and e.defined}
         if not tried:
             estimates[(name,)] = undefined("calibration_helps", "no calibration could be tried", **about)
             continue
