@@ -22,19 +22,7 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
-from recuse.papers.illusion.rubric_commensurability import (
-    BASELINE,
-    GROUNDED,
-    JACKKNIFE,
-    Averaging,
-    PairCorrelations,
-    RubricCells,
-    by_source,
-    change,
-    jackknifed,
-    mean_correlation,
-    rubric_cells,
-)
+from recuse.papers.illusion import rubric_commensurability as rubrics
 from recuse.papers.self_preference.over_texts import known_of_texts
 from recuse.ratings import Ratings, mean_of
 from recuse.ratings.array import judges_array
@@ -46,7 +34,7 @@ from recuse.schema.factors import RUBRIC
 from recuse.statistics.distributions import SEED, generator
 from recuse.statistics.paired import METHOD, Paired
 
-COMPARED = {source: (BASELINE, source) for source in GROUNDED}
+COMPARED = {source: (rubrics.BASELINE, source) for source in rubrics.GROUNDED}
 GROUPS = ("domain", "language")
 """What is known of a text by which delta-K is told apart."""
 CELL_ITEMS = 10  # items that a target needs for cells of its own
@@ -59,7 +47,7 @@ DRAWS = 1999
     reading="Correlation between judges by rubrics written from knowledge, less that by the given checklist. Below 0: "
     "agreement rested on what all see on the surface. Above 0: knowledge gave the judges a common standard.",
 )  # fmt: skip
-def delta_k(ratings: Ratings, averaging: Averaging = "arithmetic") -> Estimates:
+def delta_k(ratings: Ratings, averaging: rubrics.Averaging = "arithmetic") -> Estimates:
     """delta-K by source of the rubric, and by the levels of all other factors. `averaging`: of r over pairs, or of
     Fisher's z (the paper does not say which). Detail: `base` and `grounded` r, `cells` (pair, target, n, base,
     grounded, delta), the paired t over cells with `p` and `p_bonferroni` over the sources that were compared, Cohen's
@@ -73,8 +61,10 @@ def delta_k(ratings: Ratings, averaging: Averaging = "arithmetic") -> Estimates:
     >>> round(delta_k(example("judge rubric_source item score", rows)).of(rubric_source="shared").value, 6)
     -0.4
     """
-    looks = sum(source in ratings.levels(RUBRIC) for source in GROUNDED)
-    return by_source(ratings, COMPARED, lambda cells: _delta("delta_k", cells, averaging, _cells_detail(cells, looks)))
+    looks = sum(source in ratings.levels(RUBRIC) for source in rubrics.GROUNDED)
+    return rubrics.by_source(
+        ratings, COMPARED, lambda cells: _delta("delta_k", cells, averaging, _cells_detail(cells, looks))
+    )
 
 
 @measure(
@@ -97,7 +87,7 @@ def delta_k_by_group(ratings: Ratings) -> Estimates:
     """
     estimates: dict[tuple[str, ...], Estimate] = {}
     for source, both in COMPARED.items():
-        for names, cells in rubric_cells(ratings, *both):
+        for names, cells in rubrics.rubric_cells(ratings, *both):
             for column in GROUPS:
                 groups = _groups(ratings, cells, column)
                 for name in dict.fromkeys(groups[groups != ""]):
@@ -126,20 +116,21 @@ def domain_selectivity(ratings: Ratings) -> Estimates:
     >>> round(domain_selectivity(scores).of(rubric_source="shared").value, 6)
     0.282843
     """
-    return by_source(ratings, COMPARED, lambda cells: _selectivity(cells, _groups(ratings, cells, "domain")))
+    return rubrics.by_source(ratings, COMPARED, lambda cells: _selectivity(cells, _groups(ratings, cells, "domain")))
 
 
 # --------------------------------------------------------------------------- delta-K of some cells
 
 
-def _delta(metric: str, cells: RubricCells, averaging: Averaging, detail: dict[str, Any]) -> Estimate:
+def _delta(metric: str, cells: rubrics.RubricCells, averaging: rubrics.Averaging, detail: dict[str, Any]) -> Estimate:
     r = cells.pairs.r() if len(cells.items) else np.full((2, 1), np.nan)
-    both = {name: number(float(value)) for name, value in zip(("base", "grounded"), mean_correlation(r), strict=True)}
-    detail = {**both, "fisher": number(float(change(r, "fisher"))), "pairs": r.shape[1], **detail}
-    return jackknifed(metric, cells, lambda r: change(r, averaging), reach=2.0, unit="", detail=detail)
+    base, grounded = map(float, rubrics.mean_correlation(r))
+    fisher = number(float(rubrics.change(r, "fisher")))
+    detail = {"base": number(base), "grounded": number(grounded), "fisher": fisher, "pairs": r.shape[1], **detail}
+    return rubrics.jackknifed(metric, cells, lambda r: rubrics.change(r, averaging), reach=2.0, unit="", detail=detail)
 
 
-def _cells_detail(cells: RubricCells, looks: int) -> dict[str, Any]:
+def _cells_detail(cells: rubrics.RubricCells, looks: int) -> dict[str, Any]:
     """The paired t over cells, as the paper has it."""
     rows: list[dict[str, Any]] = []
     # Each target with its own cells, where all have items enough; else all texts together
@@ -161,17 +152,17 @@ def _cells_detail(cells: RubricCells, looks: int) -> dict[str, Any]:
 # --------------------------------------------------------------------------- domains
 
 
-def _groups(ratings: Ratings, cells: RubricCells, column: str) -> NDArray[Any]:
+def _groups(ratings: Ratings, cells: rubrics.RubricCells, column: str) -> NDArray[Any]:
     """The value of a column of the texts for each text of the cells; empty where it is not known."""
     known = known_of_texts(ratings, column)
     values = (known.get(text) for text in zip(cells.items, cells.targets, strict=True))
     return np.array([value if isinstance(value, str) else "" for value in values], dtype=object)
 
 
-def _selectivity(cells: RubricCells, groups: NDArray[Any]) -> Estimate:
+def _selectivity(cells: rubrics.RubricCells, groups: NDArray[Any]) -> Estimate:
     facts: dict[str, Any] = {
         **cells.facts(), "seed": SEED,
-        "method": f"{JACKKNIFE.format(units=cells.called).split(',')[0]}; domains dealt to {cells.called} at random",
+        "method": f"correlations of the same pairs on the same texts; domains dealt to {cells.called} at random",
     }  # fmt: skip
     domains = list(dict.fromkeys(groups[groups != ""]))
     if len(domains) < 2:
@@ -193,9 +184,9 @@ def _selectivity(cells: RubricCells, groups: NDArray[Any]) -> Estimate:
     return Estimate(metric="domain_selectivity", value=spread, detail=detail, note=note, **facts)
 
 
-def _delta_per_domain(pairs: PairCorrelations, codes: NDArray[Any], count: int) -> Floats:
+def _delta_per_domain(pairs: rubrics.PairCorrelations, codes: NDArray[Any], count: int) -> Floats:
     """delta-K of each domain under each arrangement, (B, domains). `codes` (B, units)."""
-    return np.stack([change(pairs.r(codes == domain)) for domain in range(count)], axis=1)
+    return np.stack([rubrics.change(pairs.r(codes == domain)) for domain in range(count)], axis=1)
 
 
 # --------------------------------------------------------------------------- planted flaws

@@ -15,15 +15,7 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import number, undefined
 from recuse.metrics.measure import measure
-from recuse.papers.merchant_risk.reported_statistics import (
-    EPSILON,
-    half_unit,
-    mean_attainable,
-    of_replies,
-    printed_decimals,
-    sd_attainable,
-    what_does_not_follow,
-)
+from recuse.papers.merchant_risk import reported_statistics as reported
 from recuse.ratings import Numeric, Ratings
 from recuse.schema import Estimate, Estimates, RatingsError
 from recuse.schema.arrays import Floats
@@ -52,7 +44,7 @@ def self_reported_final(ratings: Ratings) -> Estimates:
     1.0
     """
     wanted = [*(f"{name}{MEAN}" for name in _claimed(ratings)), ratings.criterion]
-    return what_does_not_follow(
+    return reported.what_does_not_follow(
         "self_reported_final", ratings, wanted, _finals, "no reply has all means and a final",
         "share of finals beyond the rounding of final and means, Clopper-Pearson",
     )  # fmt: skip
@@ -113,8 +105,8 @@ def _claimed(ratings: Ratings) -> list[str]:
 
 def _finals(final: Floats, means: Floats, targets: NDArray[np.object_]) -> dict[str, Any]:
     computed = means.mean(axis=1)
-    strict = half_unit(printed_decimals(final)) + EPSILON
-    rounding = half_unit(printed_decimals(means.ravel())).reshape(means.shape).mean(axis=1)
+    strict = reported.half_unit(reported.printed_decimals(final)) + reported.EPSILON
+    rounding = reported.half_unit(reported.printed_decimals(means.ravel())).reshape(means.shape).mean(axis=1)
     off = np.abs(final - computed)
     verdict = np.where(off <= strict, "exact", np.where(off <= strict + rounding, "within_rounding", "inconsistent"))
     rows = zip(targets, final.tolist(), computed, verdict.tolist(), strict=True)
@@ -150,7 +142,7 @@ def _on_grid(ratings: Ratings, parts: tuple[str, ...], repeats: int, step: float
             raise RatingsError(f"claimed means are numbers; {name}{MEAN} has {scale}")
         grids[name] = Grid(repeats, scale.ends, step or scale.step or 1.0, ddof)
     wanted = [f"{name}{part}" for name in grids for part in parts]
-    return of_replies(ratings, wanted, lambda replies: _attained(replies, wanted, grids, parts))
+    return reported.of_replies(ratings, wanted, lambda replies: _attained(replies, wanted, grids, parts))
 
 
 def _attained(replies: pd.DataFrame, wanted: list[str], grids: Mapping[str, Grid], parts: tuple[str, ...]) -> Estimate:
@@ -169,7 +161,7 @@ def _attained(replies: pd.DataFrame, wanted: list[str], grids: Mapping[str, Grid
     if not n:
         return undefined(metric, f"no usable {parts[-1][1:]} was reported", **about)
     claimed = claims[known]
-    printed = np.stack([printed_decimals(column) for column in claimed.T], axis=1)
+    printed = np.stack([reported.printed_decimals(column) for column in claimed.T], axis=1)
     offenders = [
         {"target": targets[row], "criterion": names[k], **dict(zip((part[1:] for part in parts), values, strict=True))}
         for (row, k), values, digits in zip(np.argwhere(known), claimed.tolist(), printed.tolist(), strict=True)
@@ -184,9 +176,9 @@ def _attained(replies: pd.DataFrame, wanted: list[str], grids: Mapping[str, Grid
 @cache
 def _attainable(values: tuple[float, ...], decimals: tuple[int, ...], grid: Grid) -> bool:
     mean, repeats, (low, high), step = values[0], grid.repeats, grid.ends, grid.step
-    if not low - EPSILON <= mean <= high + EPSILON:
+    if not low - reported.EPSILON <= mean <= high + reported.EPSILON:
         return False
     if len(values) == 1:
-        return mean_attainable(mean, repeats, step, decimals[0])
+        return reported.mean_attainable(mean, repeats, step, decimals[0])
     more = {"decimals": decimals[1], "ddof": grid.ddof, "mean_decimals": decimals[0]}
-    return sd_attainable(mean, values[1], repeats, low, high, step, **more)
+    return reported.sd_attainable(mean, values[1], repeats, low, high, step, **more)
