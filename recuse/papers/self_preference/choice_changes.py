@@ -4,7 +4,7 @@ sec. 2.1.1, 2.2.1, 2.4.1 and 5.1."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from typing import Any
 
@@ -14,19 +14,19 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import number, undefined
 from recuse.metrics.length import a_is_longer
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.papers.self_preference.over_texts import bounded_estimate, known_of_texts, mean_or_none
 from recuse.ratings import Ratings
 from recuse.ratings.array import clusters_of
 from recuse.ratings.pair_array import PAIRED, codes_of, pair_array, repeated_over, verdicts_of
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import TRUE
-from recuse.schema import Estimate, Estimates
+from recuse.schema import Estimate
 from recuse.schema.arrays import Floats
 from recuse.schema.factors import PROMPT
 from recuse.statistics.bounded import BOUNDED
 
-FIRST_CHOICE = "first_choice"
+FIRST_CHOICE, ROTATION = "first_choice", "rotation"
 
 
 @measure(
@@ -35,17 +35,18 @@ FIRST_CHOICE = "first_choice"
     reading="How near two ways of asking come to one choice, orders averaged: 1 where all pairs are decided alike, 0 "
     "where every one is reversed, one half where they have nothing to do with each other.",
 )  # fmt: skip
-def same_choice(ratings: Ratings, factor: str = PROMPT) -> Estimates:
-    """Mean over pairs of 1 - |credit of a after - before|, by judge and every level of `factor` but the first; interval
-    over what pairs share. A judge that names the first place, asked for the better or the worse text, decides no pair:
-    its credits are 1/2 and this is 1, while its `order_consistency` is 0. Undefined where no pair was asked both ways.
+@per_subject(("judge", PROMPT), itself, PROMPT, *PAIRED)
+def same_choice(part: Ratings) -> Iterator[Named]:
+    """Mean over pairs of 1 - |credit of a after - before|, by judge and every prompt but the first; interval over what
+    pairs share. A judge that names the first place, asked for the better or the worse text, decides no pair: its
+    credits are 1/2 and this is 1, while its `order_consistency` is 0. Undefined where no pair was asked both ways.
 
     >>> from recuse.ratings.ratings import example, table
     >>> more = {"factors": ["prompt"], "texts": table("item a b", "i x y")}
     >>> same_choice(example("prompt response", "plain first; worse second", **more)).of(judge="j", prompt="worse").value
     0.0
     """
-    return _changed("same_choice", ratings, factor, lambda part, items, change: 1 - np.abs(change))
+    return _changed("same_choice", part, lambda items, change: 1 - np.abs(change))
 
 
 @measure(
@@ -53,42 +54,37 @@ def same_choice(ratings: Ratings, factor: str = PROMPT) -> Estimates:
     reading="Wins of the longer of two texts that say the same, asked in another way, less those asked in the ordinary "
     "one. Above 0 where a judge is not told that length must not matter: telling it helps.",
 )  # fmt: skip
-def padding_change(ratings: Ratings, factor: str = PROMPT) -> Estimates:
-    """Mean over twins of the longer one's credit after less before, both orders averaged, by judge and every level of
-    `factor` but the first; interval over what pairs share. `texts` has words_a and words_b (`padding_preference`).
-    Thesis, sec. 2.2.1. Undefined where no pair was asked both ways.
+@per_subject(("judge", PROMPT), itself, PROMPT, *PAIRED)
+def padding_change(part: Ratings) -> Iterator[Named]:
+    """Mean over twins of the longer one's credit after less before, both orders averaged, by judge and every prompt but
+    the first; interval over what pairs share. `texts` has words_a and words_b (`padding_preference`). Thesis, sec.
+    2.2.1. Undefined where no pair was asked both ways.
 
     >>> from recuse.ratings.ratings import example, table
     >>> more = {"factors": ["prompt"], "texts": table("item a b words_a words_b", "i plain padded 20 40")}
     >>> padding_change(example("prompt response", "plain tie; bare second", **more)).of(judge="j", prompt="bare").value
     0.5
     """
-
-    def of_the_longer(part: Ratings, items: NDArray[Any], change: Floats) -> Floats:
-        longer = a_is_longer(part)
-        return np.where([longer[item] for item in items], change, -change)
-
-    return _changed("padding_change", ratings, factor, of_the_longer)
+    longer = a_is_longer(part)
+    return _changed("padding_change", part, lambda items, change: (
+        np.where([longer[item] for item in items], change, -change)
+    ))  # fmt: skip
 
 
-def _changed(
-    metric: str, ratings: Ratings, factor: str, value: Callable[[Ratings, NDArray[Any], Floats], Floats]
-) -> Estimates:
+def _changed(metric: str, part: Ratings, value: Callable[[NDArray[Any], Floats], Floats]) -> Iterator[Named]:
     """Mean of `value` over pairs, from how far a's credit (judges, pairs) changes between the first level and
     another."""
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each(factor, *PAIRED):
-        arrays = {level: pair_array(part.where(**{factor: level})) for level in part.levels(factor)}
-        for level, after in list(arrays.items())[1:]:
-            before = next(iter(arrays.values()))
-            credits = pd.DataFrame(after.won, index=list(after.judges), columns=after.items)
-            same_pairs = credits.reindex(index=list(before.judges), columns=before.items).to_numpy()
-            values = value(part, before.items, same_pairs - before.won)
-            for row, judge in enumerate(before.judges):
-                estimates[judge, level, *names] = _mean(
-                    metric, part, values[row], before.cluster_codes(), requested=before.requested[row]
-                )
-    return Estimates(("judge", factor, *ratings.within(factor, *PAIRED)), estimates)
+    arrays = {level: pair_array(part.where(**{PROMPT: level})) for level in part.levels(PROMPT)}
+    for level, after in list(arrays.items())[1:]:
+        before = next(iter(arrays.values()))
+        credits = pd.DataFrame(after.won, index=list(after.judges), columns=after.items)
+        same_pairs = credits.reindex(index=list(before.judges), columns=before.items).to_numpy()
+        values = value(before.items, same_pairs - before.won)
+        for row, judge in enumerate(before.judges):
+            yield (
+                (judge, level),
+                _mean(metric, part, values[row], before.cluster_codes(), requested=before.requested[row]),
+            )
 
 
 @measure(
@@ -96,10 +92,11 @@ def _changed(
     reading="Share of pairs with one choice in both orders, asked in another way, less that asked in the ordinary one. "
     "Above 0: it helps.",
 )  # fmt: skip
-def choice_change(ratings: Ratings, factor: str = PROMPT) -> Estimates:
-    """Mean over pairs of consistent after less consistent before, by judge and every level of `factor` but the first:
-    consistent is the same text, or a tie, in both orders. Detail: `before`, `after`. Undefined where no pair was asked
-    in both orders both ways.
+@per_subject(("judge", PROMPT), itself, PROMPT, *PAIRED)
+def choice_change(part: Ratings) -> Iterator[Named]:
+    """Mean over pairs of consistent after less consistent before, by judge and every prompt but the first: consistent
+    is the same text, or a tie, in both orders. Detail: `before`, `after`. Undefined where no pair was asked in both
+    orders both ways.
 
     >>> from recuse.ratings.ratings import example, table
     >>> rows = "plain ab first; plain ba second; bare ab first; bare ba first"
@@ -107,14 +104,11 @@ def choice_change(ratings: Ratings, factor: str = PROMPT) -> Estimates:
     >>> choice_change(example("prompt order response", rows, **more)).of(judge="j", prompt="bare").value
     -1.0
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each(factor, *PAIRED):
-        steady = {level: _steady(_slots(part.where(**{factor: level}), part.judges)) for level in part.levels(factor)}
-        for level in part.levels(factor)[1:]:
-            for judge in part.judges:
-                both = (steady[one][judge] for one in (part.levels(factor)[0], level))
-                estimates[judge, level, *names] = _change("choice_change", part, *both)
-    return Estimates(("judge", factor, *ratings.within(factor, *PAIRED)), estimates)
+    steady = {level: _steady(_slots(part.where(**{PROMPT: level}), part.judges)) for level in part.levels(PROMPT)}
+    for level, after in list(steady.items())[1:]:
+        before = next(iter(steady.values()))
+        for judge in part.judges:
+            yield (judge, level), _change("choice_change", part, before[judge], after[judge])
 
 
 @measure(
@@ -122,7 +116,8 @@ def choice_change(ratings: Ratings, factor: str = PROMPT) -> Estimates:
     reading="After reading a peer, less before: share of choices that agree with that peer's, and share of pairs with "
     "one choice in both orders. Agreement rises where one merely gives in.",
 )  # fmt: skip
-def discussion_change(ratings: Ratings) -> Estimates:
+@per_subject(("judge", "of"), itself, *PAIRED)
+def discussion_change(part: Ratings) -> Iterator[Named]:
     """By judge and `of`: "agreement" with the judge that follows in the panel, over calls; "consistency" over both
     orders, over pairs. Interval over what pairs share. Detail: `before`, `after`, and for agreement `gave_in`, the
     share of disagreements after which it took the peer's first choice. Undefined without criterion `first_choice`.
@@ -133,21 +128,20 @@ def discussion_change(ratings: Ratings) -> Estimates:
     >>> discussion_change(example("judge criterion response", rows, **more)).of(judge="x", of="agreement").value
     1.0
     """
-    metric, judges = "discussion_change", ratings.judges
-    if FIRST_CHOICE not in ratings.criteria:
+    metric, judges = "discussion_change", part.judges
+    if FIRST_CHOICE not in part.criteria:
         why = "no first choice is told (criterion first_choice)"
         nothing = undefined(metric, why, method=BOUNDED, unit="share", span=2.0)
-        return Estimates(("judge", "of"), dict.fromkeys(product(judges, ("agreement", "consistency")), nothing))
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    before, after = _slots(ratings.with_criterion(FIRST_CHOICE), judges).align(_slots(ratings, judges))
+        yield from ((subject, nothing) for subject in product(judges, ("agreement", "consistency")))
+        return
+    before, after = _slots(part.with_criterion(FIRST_CHOICE), judges).align(_slots(part, judges))
     steady = _steady(before), _steady(after)
     for judge, peer in zip(judges, (*judges[1:], *judges[:1]), strict=True):
         there = (before[judge] + before[peer] + after[judge] + after[peer]).notna()
         was, now = ((one[judge] == one[peer])[there].astype(float) for one in (before, after))
         gave_in = np.asarray((after[judge] == before[peer])[there][was == 0], dtype=np.float64)
-        estimates[judge, "agreement"] = _change(metric, ratings, was, now, gave_in=mean_or_none(gave_in))
-        estimates[judge, "consistency"] = _change(metric, ratings, *(one[judge] for one in steady))
-    return Estimates(("judge", "of"), estimates)
+        yield (judge, "agreement"), _change(metric, part, was, now, gave_in=mean_or_none(gave_in))
+        yield (judge, "consistency"), _change(metric, part, *(one[judge] for one in steady))
 
 
 # --------------------------------------------------------------------------- what they are made of
@@ -192,7 +186,8 @@ def _mean(metric: str, ratings: Ratings, values: Floats, groups: NDArray[Any], *
     below="seldom finds the best of a list|seldom find the best of a list",
     reading="Share of lists, over all rotations, of which a judge names the text that is known to be best.",
 )  # fmt: skip
-def list_accuracy(ratings: Ratings) -> Estimates:
+@per_subject("judge", itself, ROTATION)
+def list_accuracy(part: Ratings) -> Iterator[Named]:
     """Mean over lists of the share of its rotations in which the known best is named, by judge; interval over lists.
     Detail: `by_chance`, one over the length of the lists. Undefined where no list has a known best (texts:
     true_<criterion>, a target).
@@ -202,10 +197,10 @@ def list_accuracy(ratings: Ratings) -> Estimates:
     >>> list_accuracy(example("criterion rotation response", "best 1 a; best 2 b", **more)).of(judge="j").value
     0.5
     """
-    known = {item: str(best) for (item, _), best in known_of_texts(ratings, f"{TRUE}{ratings.criterion}").items()}
-    shares = [1 / length for length in known_of_texts(ratings, "length").values()]
+    known = {item: str(best) for (item, _), best in known_of_texts(part, f"{TRUE}{part.criterion}").items()}
+    shares = [1 / length for length in known_of_texts(part, "length").values()]
     detail = {"by_chance": number(float(np.mean(shares))) if shares else None}
-    return _by_judge("list_accuracy", ratings, lambda rows, item: (
+    return _over_lists("list_accuracy", part, lambda rows, item: (
         float((rows["response"] == known[item]).mean()) if item in known else np.nan
     ), "no list has a known best", detail)  # fmt: skip
 
@@ -215,7 +210,8 @@ def list_accuracy(ratings: Ratings) -> Estimates:
     below="names another best when a list is turned|name another best when a list is turned",
     reading="Share of lists of which a judge names one and the same text in all rotations.",
 )  # fmt: skip
-def list_consistency(ratings: Ratings) -> Estimates:
+@per_subject("judge", itself, ROTATION)
+def list_consistency(part: Ratings) -> Iterator[Named]:
     """By judge, over lists with two usable rotations or more; interval over lists.
 
     >>> from recuse.ratings.ratings import example
@@ -223,21 +219,18 @@ def list_consistency(ratings: Ratings) -> Estimates:
     >>> list_consistency(example("item rotation response", rows, factors=["rotation"])).of(judge="j").value
     0.5
     """
-    return _by_judge("list_consistency", ratings, lambda rows, item: (
+    return _over_lists("list_consistency", part, lambda rows, item: (
         float(rows["response"].nunique() == 1) if len(rows) > 1 else np.nan
     ), "no list was shown in two rotations", {})  # fmt: skip
 
 
-def _by_judge(metric: str, ratings: Ratings, value: Any, why: str, detail: dict[str, Any]) -> Estimates:
-    table = ratings.table
-    rows = table[(table["criterion"] == ratings.criterion) & (table["kind"] == "judge")]
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for judge in ratings.judges:
+def _over_lists(metric: str, part: Ratings, value: Any, why: str, detail: dict[str, Any]) -> Iterator[Named]:
+    rows = part.table[part.table["criterion"] == part.criterion]
+    for judge in part.judges:
         of_judge = rows[rows["rater"] == judge]
         usable = of_judge[of_judge["status"] == "ok"]
-        values = [value(part, str(item)) for item, part in usable.groupby("item", sort=False)]
-        estimates[(judge,)] = bounded_estimate(
+        values = [value(of_list, str(item)) for item, of_list in usable.groupby("item", sort=False)]
+        yield judge, bounded_estimate(
             metric, values, np.arange(len(values)), (0.0, 1.0), why, n_excluded=len(of_judge) - len(usable),
             n_clusters=None, unit="share", detail=detail,
         )  # fmt: skip
-    return Estimates(("judge",), estimates)

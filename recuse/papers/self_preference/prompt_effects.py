@@ -8,21 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import Named, measure, per_subject
 from recuse.papers.self_preference.over_texts import by_rater, mean_or_none, mean_over_texts, true_scores
 from recuse.ratings import Ratings, mean_of
 from recuse.ratings.array import arrays_by_level
-from recuse.schema import Estimate, Estimates, number
+from recuse.schema import Estimate, number
 from recuse.schema.arrays import Floats
 from recuse.schema.factors import PROMPT
 
 TOKENS = "tokens"
 UNKNOWN = "what the texts deserve is not known; say it (texts: true_<criterion>)"
-NOT_BOTH = "no text was judged in both ways"
 
 
 @measure(
@@ -30,10 +28,11 @@ NOT_BOTH = "no text was judged in both ways"
     above="is far from what the texts deserve|are far from what the texts deserve",
     reading="Mean distance between a judgement and what the text is known to deserve, by the way of asking.",
 )  # fmt: skip
-def error_by_prompt(ratings: Ratings, factor: str = PROMPT) -> Estimates:
-    """Mean of |score - true score| over texts, by judge and level of `factor`; in units of the scale, as the share of
-    wrong answers where there are two options. Detail: `tokens`, the mean of tokens in and out per text, where the
-    server counts. Undefined where no true score is known.
+@per_subject(("judge", PROMPT), lambda part, ratings: list(_ways(part)), PROMPT)
+def error_by_prompt(ways: list[_Ways]) -> Iterator[Named]:
+    """Mean of |score - true score| over texts, by judge and prompt; in units of the scale, as the share of wrong
+    answers where there are two options. Detail: `tokens`, the mean of tokens in and out per text, where the server
+    counts. Undefined where no true score is known.
 
     >>> from recuse.ratings.ratings import example, table
     >>> more = {"factors": ["prompt"], "texts": table("item true_rating", "x 2; y 5").assign(target="")}
@@ -42,14 +41,12 @@ def error_by_prompt(ratings: Ratings, factor: str = PROMPT) -> Estimates:
     >>> [estimates.of(judge="j", prompt=name).value for name in ("plain", "solved")]
     [0.5, 0.0]
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, one in _ways(ratings, factor):
+    for one in ways:
         for level, scores in one.scores.items():
-            estimates[one.judge, level, *names] = one.mean(
+            yield (one.judge, level), one.mean(
                 "error_by_prompt", np.abs(scores - one.true), why=UNKNOWN, detail={"tokens": one.tokens[level]},
                 signed=False,
             )  # fmt: skip
-    return Estimates(("judge", factor, *ratings.within(factor)), estimates)
 
 
 @measure(
@@ -59,10 +56,11 @@ def error_by_prompt(ratings: Ratings, factor: str = PROMPT) -> Estimates:
     reading="Distance from what the text deserves with another way of asking less that with the ordinary one, on the "
     "same texts. Below 0: it helps.",
 )  # fmt: skip
-def error_change(ratings: Ratings, factor: str = PROMPT) -> Estimates:
-    """Mean over texts of |after - true| - |before - true|, by judge and every level of `factor` but the first, which is
-    before. Detail: `before` and `after`; `tokens_before`, `tokens_after`, `times`, their quotient. Undefined where no
-    true score is known, and where no text was judged both ways.
+@per_subject(("judge", PROMPT), lambda part, ratings: list(_ways(part)), PROMPT)
+def error_change(ways: list[_Ways]) -> Iterator[Named]:
+    """Mean over texts of |after - true| - |before - true|, by judge and every prompt but the first, which is before.
+    Detail: `before` and `after`; `tokens_before`, `tokens_after`, `times`, their quotient. Undefined where no true
+    score is known, and where no text was judged both ways.
 
     >>> from recuse.ratings.ratings import example, table
     >>> more = {"factors": ["prompt"], "texts": table("item true_rating", "x 2; y 5").assign(target="")}
@@ -70,23 +68,24 @@ def error_change(ratings: Ratings, factor: str = PROMPT) -> Estimates:
     >>> error_change(scores).of(judge="j", prompt="solved").value
     -0.5
     """
-    return _changes("error_change", ratings, factor, lambda scores, true: np.abs(scores - true), UNKNOWN)
+    return _changes("error_change", ways, lambda scores, true: np.abs(scores - true), UNKNOWN)
 
 
 @measure(
     "score_change", "shift by the way of asking", signed=True, rank=348,
     reading="Score with another way of asking less that with the ordinary one, on the same texts.",
 )  # fmt: skip
-def score_change(ratings: Ratings, factor: str = PROMPT) -> Estimates:
-    """Mean over texts of after - before on the ascending scale, by judge and every level of `factor` but the first.
-    Detail as `error_change`. Undefined where no text was judged both ways.
+@per_subject(("judge", PROMPT), lambda part, ratings: list(_ways(part)), PROMPT)
+def score_change(ways: list[_Ways]) -> Iterator[Named]:
+    """Mean over texts of after - before on the ascending scale, by judge and every prompt but the first. Detail as
+    `error_change`. Undefined where no text was judged both ways.
 
     >>> from recuse.ratings.ratings import example
     >>> scores = example("prompt score", "plain 1; solved 3", factors=["prompt"])
     >>> score_change(scores).of(judge="j", prompt="solved").value
     2.0
     """
-    return _changes("score_change", ratings, factor, lambda scores, true: scores, NOT_BOTH)
+    return _changes("score_change", ways, lambda scores, true: scores, "no text was judged in both ways")
 
 
 # --------------------------------------------------------------------------- the same texts, asked in several ways
@@ -104,39 +103,34 @@ class _Ways:
     mean: Callable[..., Estimate]
 
 
-def _ways(ratings: Ratings, factor: str) -> Iterator[tuple[tuple[str, ...], _Ways]]:
-    for names, part in ratings.each(factor):
-        arrays, counted = arrays_by_level(part, factor), f"{part.criterion}.{TOKENS}"
-        if not arrays:
-            continue
-        first = next(iter(arrays.values()))
-        spent = arrays_by_level(part.with_criterion(counted), factor) if counted in part.criteria else {}
-        tokens = {level: by_rater(array, mean_of(array.means, axis=(1, 2))) for level, array in spent.items()}
-        true = true_scores(part, first)
-        known = np.isfinite(true)
-        for row, judge in enumerate(first.raters):
-            requested = np.any([array.requested[row] for array in arrays.values()], axis=0)
-            yield names, _Ways(
-                judge, {level: array.means[row] for level, array in arrays.items()},
-                {level: tokens.get(level, {}).get(judge) for level in arrays}, true,
-                partial(mean_over_texts, array=first, part=part, requested=requested & (known | ~known.any())),
-            )  # fmt: skip
+def _ways(part: Ratings) -> Iterator[_Ways]:
+    arrays, counted = arrays_by_level(part, PROMPT), f"{part.criterion}.{TOKENS}"
+    if not arrays:
+        return
+    first = next(iter(arrays.values()))
+    spent = arrays_by_level(part.with_criterion(counted), PROMPT) if counted in part.criteria else {}
+    tokens = {level: by_rater(array, mean_of(array.means, axis=(1, 2))) for level, array in spent.items()}
+    true = true_scores(part, first)
+    known = np.isfinite(true)
+    for row, judge in enumerate(first.raters):
+        requested = np.any([array.requested[row] for array in arrays.values()], axis=0)
+        yield _Ways(
+            judge, {level: array.means[row] for level, array in arrays.items()},
+            {level: tokens.get(level, {}).get(judge) for level in arrays}, true,
+            partial(mean_over_texts, array=first, part=part, requested=requested & (known | ~known.any())),
+        )  # fmt: skip
 
 
-def _changes(
-    metric: str, ratings: Ratings, factor: str, figure: Callable[[Floats, Floats], Floats], why: str
-) -> Estimates:
+def _changes(metric: str, ways: list[_Ways], figure: Callable[[Floats, Floats], Floats], why: str) -> Iterator[Named]:
     """The change of what a text's score and its true score make of it."""
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, one in _ways(ratings, factor):
+    for one in ways:
         first, *others = one.scores
         for level in others:
             before, after = (figure(one.scores[way], one.true) for way in (first, level))
             was, now = one.tokens[first], one.tokens[level]
-            detail: dict[str, Any] = {"tokens_before": was, "tokens_after": now}
-            if was and now:
-                detail["times"] = number(now / was)
             both = np.isfinite(after - before)
-            detail |= {"before": mean_or_none(before[both]), "after": mean_or_none(after[both])}
-            estimates[one.judge, level, *names] = one.mean(metric, after - before, why=why, detail=detail)
-    return Estimates(("judge", factor, *ratings.within(factor)), estimates)
+            detail = {
+                "tokens_before": was, "tokens_after": now, **({"times": number(now / was)} if was and now else {}),
+                "before": mean_or_none(before[both]), "after": mean_or_none(after[both]),
+            }  # fmt: skip
+            yield (one.judge, level), one.mean(metric, after - before, why=why, detail=detail)
