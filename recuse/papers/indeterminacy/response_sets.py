@@ -14,8 +14,7 @@ from recuse.papers.indeterminacy.aggregation import TAUS, RatingVectors, item_sp
 from recuse.papers.indeterminacy.decision_consistency import people_vectors
 from recuse.papers.indeterminacy.definitions import definition
 from recuse.papers.indeterminacy.rated_options import RatedOptions, each_rated
-from recuse.papers.indeterminacy.rating_task import RatingTask, identifiability
-from recuse.papers.indeterminacy.transitions import PRIOR, transition_estimate
+from recuse.papers.indeterminacy.rating_task import PRIOR, RatingTask, identifiability, transition_estimate
 from recuse.ratings import Ratings
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import ResponseSets

@@ -15,8 +15,15 @@ from itertools import combinations
 import numpy as np
 
 from recuse.papers.indeterminacy.aggregation import RatingVectors
-from recuse.papers.indeterminacy.rating_task import RatingTask, endorsements, forced_choices, reversed_shares
-from recuse.papers.indeterminacy.transitions import choice_matrix, decay_for, error_matrix
+from recuse.papers.indeterminacy.rating_task import (
+    RatingTask,
+    choice_matrix,
+    decay_for,
+    endorsements,
+    error_matrix,
+    forced_choices,
+    reversed_shares,
+)
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 

@@ -8,21 +8,22 @@ self-preference (`scale_direction`), or the number stays where it was although i
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from recuse.metrics.estimates import add_losses, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
-from recuse.papers.self_preference.over_texts import bounded_estimate, clusters_of_texts, mean_or_none
-from recuse.ratings import RatingArray, Ratings
-from recuse.ratings.array import arrays_by_level, judges_array
+from recuse.papers.self_preference.over_texts import bounded_estimate, clusters_of_texts, mean_or_none, mean_over_texts
+from recuse.ratings import RatingArray, Ratings, mean_of
+from recuse.ratings.array import array_of, arrays_by_level, judges_array
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats, Mask
-from recuse.schema.factors import DIRECTION, LEVELS
+from recuse.schema.factors import DIRECTION, LEVELS, WORDING
 from recuse.statistics.bounded import BOUNDED
 from recuse.statistics.clusters import clustered_mean
 
@@ -163,3 +164,106 @@ def _insensitivity(twice: _Twice) -> Estimate:
     clusters = clusters_of_texts(twice.array)[usable][off_centre]
     why = "every score is the middle of the scale, which reads the same in both directions"
     return twice.with_losses(bounded_estimate(name, index, clusters, (-1.0, 1.0), why, detail=detail, **about), 1.0)
+
+
+# --------------------------------------------------------------------------- words and direction
+# Every text is scored under two words for one thing (quality, badness) and in both directions of the scale, the legend
+# of the numbers staying true; the thesis varies both at once (sec. 3.2 and appendix A). On the ascending scale, with
+# x(w, d) a text's score,
+#
+#     wording      mean over d of x(badness, d) - x(quality, d)
+#     direction    mean over w of x(w, reversed) - x(w, ascending)
+#     interaction  [x(badness, reversed) - x(badness, ascending)] - [x(quality, reversed) - x(quality, ascending)]
+#
+# are shifts of the level. A judge that lets a word turn the scale round shows in no mean if its scores lie about the
+# middle, so `wording_flip` looks at each number.
+
+EFFECTS = ("wording", "direction", "interaction")
+NOT_ALL = "no text was scored under both words and in both directions"
+QUALITY, BADNESS = LEVELS[WORDING]
+
+
+@measure(
+    "wording_effect", "shift by wording and direction", signed=True, rank=91,
+    above="is kinder when asked for badness, or where low is best|are kinder when asked for badness, or where low is "
+    "best",
+    below="is harsher when asked for badness, or where low is best|are harsher when asked for badness, or where low is "
+    "best",
+    reading="Change of the score on the ascending scale: with badness asked for instead of quality, with the lowest "
+    "number best instead of the highest, and how much the second depends on the first.",
+)  # fmt: skip
+@per_subject(("judge", "effect"), itself, WORDING, DIRECTION)
+def wording_effect(part: Ratings) -> Iterator[Named]:
+    """The three effects above, by judge and effect, over texts scored in all four cells; interval over items or
+    what they share. In units of the scale. Undefined where no text was scored in all four.
+
+    >>> from recuse.ratings.ratings import Numeric, example
+    >>> rows = "quality ascending 4; quality reversed 2; badness ascending 3; badness reversed 3"
+    >>> estimates = wording_effect(example("wording direction score", rows, scales=Numeric(1, 5)))
+    >>> [estimates.of(judge="j", effect=name).value for name in EFFECTS]
+    [-1.0, 0.0, 0.0]
+    """
+    for judge, cells, mean in _crossed(part):
+        q, q_turned, b, b_turned = cells.values()
+        effects = {
+            "wording": (b + b_turned - q - q_turned) / 2,
+            "direction": (q_turned + b_turned - q - b) / 2,
+            "interaction": (b_turned - b) - (q_turned - q),
+        }
+        for effect, values in effects.items():
+            span = part.scale.span * (2 if effect == "interaction" else 1)
+            yield (judge, effect), mean("wording_effect", values, why=NOT_ALL, span=span)
+
+
+@measure(
+    "wording_flip", "lets the word turn the scale", unit="index", signed=True, rank=81,
+    above="lets a word turn the scale round|let a word turn the scale round",
+    reading="Share of texts whose number is mirrored when badness is asked for instead of quality on the same scale, "
+    "less the share that keep it.",
+)  # fmt: skip
+@per_subject("judge", itself, WORDING, DIRECTION)
+def wording_flip(part: Ratings) -> Iterator[Named]:
+    """Does the number follow the word instead of the legend? By judge, from -1 (it does not) to 1 (it does):
+
+        share of scores mirrored (low + high - number) under the other word - share that stay the same
+
+    in the same direction of the scale, over texts and directions whose score under "quality" is not the middle, which
+    is its own mirror image. A judge that writes numbers without reading is near 0 or below, one that writes a constant
+    at -1: `direction_insensitivity` is there to find it. Undefined where every score is the middle, where no text was
+    scored under both words, and on a scale without ends.
+
+    >>> from recuse.ratings.ratings import Numeric, example
+    >>> rows = "i quality ascending 4; i badness ascending 2; k quality ascending 5; k badness ascending 1"
+    >>> wording_flip(example("item wording direction score", rows, scales=Numeric(1, 5))).of(judge="j").value
+    1.0
+    """
+    ends = sum(part.scale.ends)
+    for judge, cells, mean in _crossed(part):
+        flips = []  # by direction: mirrored (1) or same (-1), neither 0, shape (items, targets)
+        for way in LEVELS[DIRECTION]:
+            quality, badness = cells[QUALITY, way], cells[BADNESS, way]
+            mirrored, same = np.abs(ends - quality - badness) < 1e-9, np.abs(quality - badness) < 1e-9
+            known = np.isfinite(quality + badness) & (np.abs(2 * quality - ends) > 1e-9)
+            flips.append(np.where(known, mirrored.astype(float) - same, np.nan))
+        why = NOT_ALL + ", or every one is the middle"
+        yield judge, mean("wording_flip", mean_of(np.stack(flips), axis=0), why=why, span=1.0, unit="index")
+
+
+def _crossed(part: Ratings) -> Iterator[tuple[str, Mapping[tuple[str, str], Floats], Callable[..., Estimate]]]:
+    """Each judge, its scores on the ascending scale, (items, targets), by word and direction, and `mean_over_texts` of
+    such arrays."""
+    axes = part.judges, part.coded("item")[0], part.targets
+    arrays = {
+        (word, way): array_of(part.where(**{WORDING: word, DIRECTION: way}), axes)
+        for word, way in product(part.levels(WORDING), part.levels(DIRECTION))
+    }
+    if not arrays:  # neither was varied
+        return
+    whole = next(iter(arrays.values()))
+    nothing = np.full(whole.shape, np.nan)
+    crossed = product(LEVELS[WORDING], LEVELS[DIRECTION])
+    means = {cell: arrays[cell].means if cell in arrays else nothing for cell in crossed}
+    for row, judge in enumerate(whole.raters):
+        requested = np.any([array.requested[row] for array in arrays.values()], axis=0)
+        mean = partial(mean_over_texts, array=whole, part=part, requested=requested)
+        yield judge, {cell: each[row] for cell, each in means.items()}, mean

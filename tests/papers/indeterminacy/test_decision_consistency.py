@@ -19,8 +19,7 @@ from recuse.papers.indeterminacy.decision_consistency import (
     prevalence_shift,
 )
 from recuse.papers.indeterminacy.rated_options import rated_options
-from recuse.papers.indeterminacy.rating_task import RatingTask, endorsements, recovered
-from recuse.papers.indeterminacy.transitions import reverse_choice_matrix
+from recuse.papers.indeterminacy.rating_task import RatingTask, endorsements, recovered, reverse_choice_matrix
 from recuse.ratings import Nominal, Ordinal, Ratings, ResponseSets
 from recuse.schema import RecuseError
 

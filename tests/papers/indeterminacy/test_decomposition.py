@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 
 from recuse.papers.indeterminacy.rating_task import (
     RatingTask,
+    choice_matrix,
     endorsements,
+    error_matrix,
     forced_choices,
     identifiability,
     recovered,
     reverse,
 )
-from recuse.papers.indeterminacy.transitions import choice_matrix, error_matrix
 
 YES_NO = RatingTask.of(["yes", "no"])
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from recuse.papers.indeterminacy.rating_task import RatingTask
-from recuse.papers.indeterminacy.transitions import choice_matrix, transition_estimate
+from recuse.papers.indeterminacy.rating_task import RatingTask, choice_matrix, transition_estimate
 
 TASK = RatingTask.of(["yes", "no"])
 ALLOWED = TASK.membership > 0

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from recuse.papers.indeterminacy.aggregation import RatingVectors
 from recuse.papers.indeterminacy.definitions import Definition, definition, kl_divergence, squared_error
-from recuse.papers.indeterminacy.rating_task import RatingTask, endorsements, forced_choices
-from recuse.papers.indeterminacy.transitions import error_matrix
+from recuse.papers.indeterminacy.rating_task import RatingTask, endorsements, error_matrix, forced_choices
 
 Floats = NDArray[np.float64]
 TIED = 1e-12

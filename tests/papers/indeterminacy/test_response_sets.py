@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from recuse.papers.indeterminacy.rated_options import each_rated
-from recuse.papers.indeterminacy.rating_task import RatingTask
+from recuse.papers.indeterminacy.rating_task import RatingTask, error_matrix
 from recuse.papers.indeterminacy.response_sets import (
     SHOWN,
     accepted_both,
@@ -19,7 +19,6 @@ from recuse.papers.indeterminacy.response_sets import (
     rater_error,
     ratings_needed,
 )
-from recuse.papers.indeterminacy.transitions import error_matrix
 from recuse.ratings import Ratings
 from recuse.ratings.scale import ResponseSets
 

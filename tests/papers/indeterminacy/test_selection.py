@@ -10,8 +10,7 @@ import pytest
 
 from recuse.papers.indeterminacy.aggregation import decisions, prevalence
 from recuse.papers.indeterminacy.judge_selection import best
-from recuse.papers.indeterminacy.rating_task import RatingTask, endorsements, recovered
-from recuse.papers.indeterminacy.transitions import reverse_choice_matrix
+from recuse.papers.indeterminacy.rating_task import RatingTask, endorsements, recovered, reverse_choice_matrix
 from recuse.schema import RecuseError
 
 nan = float("nan")

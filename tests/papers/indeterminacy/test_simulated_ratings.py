@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recuse.papers.indeterminacy.rating_task import forced_choices, recovered, reverse
+from recuse.papers.indeterminacy.rating_task import forced_choices, recovered, reverse, selection_strength
 from recuse.papers.indeterminacy.simulated_ratings import (
     Design,
     counted_choices,
@@ -13,7 +13,6 @@ from recuse.papers.indeterminacy.simulated_ratings import (
     on_simplex,
     simulated_task,
 )
-from recuse.papers.indeterminacy.transitions import selection_strength
 from recuse.schema import RecuseError
 
 

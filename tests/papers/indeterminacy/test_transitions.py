@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recuse.papers.indeterminacy.rating_task import RatingTask, endorsements, recovered
-from recuse.papers.indeterminacy.transitions import (
+from recuse.papers.indeterminacy.rating_task import (
+    RatingTask,
     choice_matrix,
     decay_for,
+    endorsements,
     error_matrix,
+    recovered,
     reverse_choice_matrix,
     selection_strength,
 )

@@ -20,15 +20,15 @@ from recuse.papers.self_preference import (
     recognition,
 )
 from recuse.papers.self_preference import (
+    injection_classes as channels,
+)
+from recuse.papers.self_preference import (
     labelled_texts as escalation,
 )
 from recuse.papers.self_preference import (
     scale_direction as inverted_juries,
 )
-from recuse.papers.self_preference import (
-    ways_of_asking as channels,
-)
-from recuse.papers.self_preference import ways_of_asking as wording
+from recuse.papers.self_preference import scale_framing as wording
 from recuse.ratings import Numeric, Ordinal, Ratings
 
 SCALE = Numeric(1, 5, 1)

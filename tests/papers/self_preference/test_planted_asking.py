@@ -17,12 +17,12 @@ from recuse.papers.self_preference import (
     recognition,
 )
 from recuse.papers.self_preference import (
-    labelled_texts as criteria_selection,
+    injection_classes as channels,
 )
 from recuse.papers.self_preference import (
-    ways_of_asking as channels,
+    labelled_texts as criteria_selection,
 )
-from recuse.papers.self_preference import ways_of_asking as wording
+from recuse.papers.self_preference import scale_framing as wording
 from recuse.ratings import Ratings
 from recuse.schema import Estimate
 
