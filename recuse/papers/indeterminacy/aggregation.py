@@ -75,13 +75,10 @@ TAUS = (0.3, 0.5, 0.7)
 def decisions(vectors: Floats, option: int, tau: float | Sequence[float]) -> Floats:
     """1 where the option's number is at least tau, (..., I); with several taus they are the first axis. NaN where the
     item has no valid answer. Prevalence of a pair's option "win" is the win rate."""
-    cuts = np.atleast_1d(np.asarray(tau, dtype=float))
-    if not ((cuts > 0) & (cuts <= 1)).all():
-        raise RecuseError(f"a cut-off tau lies above 0 and is at most 1; got {tau}")
     value = vectors[..., option]
-    decided = (value >= cuts.reshape(-1, *([1] * value.ndim)) - CLOSE).astype(float)
-    decided = np.where(np.isnan(value), np.nan, decided)
-    return decided[0] if np.ndim(tau) == 0 else decided
+    if isinstance(tau, Sequence):
+        return np.stack([hard_response_set(value, cut) for cut in tau])
+    return hard_response_set(value, tau)
 
 
 def consistency(judge: Floats, people: Floats) -> Floats:

@@ -28,27 +28,20 @@ class Chosen(TypedDict):
 
 
 class Detail(TypedDict, total=False):
-    """The choice, beta by beta; a value per threshold and beta, and people's share at every beta; ratings that there
-    are per text, and the share of texts that these and one and enough decide; F (options x sets) and F' (sets x
-    options), each with the ends of its intervals."""
+    """The choice, beta by beta; a value per threshold and beta, and people's share at every beta; what the rows and
+    columns of F (options x sets) and F' (sets x options) are."""
 
     over_beta: list[Chosen]
     taus: list[float]
     betas: list[float]
     value: Cells
     prevalence: list[float | None]
-    have: int
-    tau: float
-    now: float
-    wanted: float
     options: list[str]
     sets: list[str]
-    choice: Cells
-    choice_low: Cells
-    choice_high: Cells
-    reverse: Cells
-    reverse_low: Cells
-    reverse_high: Cells
+
+
+Amounts = dict[str, float]
+"""Ratings that there are per text (`have`), and the shares of texts that these (`now`) and enough (`wanted`) decide."""
 
 
 # --------------------------------------------------------------------------- the drawings
@@ -65,12 +58,12 @@ def _advice(group: Group) -> str:
     else:
         advice.append("Whether people would have accepted another option too was not asked; ask for all that apply.")
     needed = [n for n in group.of("ratings_needed") if is_number(n.detail.get("have"))]
-    if any(n.detail_as(Detail)["have"] < 3 for n in needed):
+    if any(n.detail_as(Amounts)["have"] < 3 for n in needed):
         advice.append("Ask three people per text: of fewer nobody can tell how far people differ.")
-    short = [n for n in needed if is_number(n.value) and n.value > n.detail_as(Detail)["have"]]
+    short = [n for n in needed if is_number(n.value) and n.value > n.detail_as(Amounts)["have"]]
     if short:
         most = max(short, key=lambda n: n.amount)
-        there = most.detail_as(Detail)
+        there = most.detail_as(Amounts)
         advice.append(
             f"{there['have']} ratings per text decide {fixed(100 * there['now'], 0)} % of the texts as "
             f"everybody would at a threshold of {there['tau']:g}; {most.value:.0f} would decide "
@@ -152,11 +145,11 @@ def _matrices(group: Group) -> list[Table]:
     """F and F' of every rater that gave choices and sets, with their intervals."""
     tables = []
     for n in group.of("indeterminate_share"):
-        detail, who = n.detail_as(Detail), n.subject.get("rater", "")
-        if "choice" not in detail:
+        detail, cells, who = n.detail_as(Detail), n.detail_as(dict[str, Cells]), n.subject.get("rater", "")
+        if "choice" not in cells:
             continue
-        by_set = [zip(*part, strict=True) for part in (detail["choice"], detail["choice_low"], detail["choice_high"])]
-        sets_behind = detail["reverse"], detail["reverse_low"], detail["reverse_high"]
+        by_set = [zip(*cells[f"choice{end}"], strict=True) for end in ("", "_low", "_high")]
+        sets_behind = [cells[f"reverse{end}"] for end in ("", "_low", "_high")]
         rows = [
             [Cell(name), *map(_chance, *ends[:3]), *map(_chance, *ends[3:])]
             for name, *ends in zip(detail["sets"], *by_set, *sets_behind, strict=True)

@@ -12,22 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from recuse.metrics.estimates import paired_estimate, undefined
+from recuse.metrics.estimates import undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.metrics.self_preference import missing_text
+from recuse.papers.self_preference import published_tests
 from recuse.papers.self_preference.over_texts import OwnTexts, known_of_texts, own_texts, share_estimate
-from recuse.papers.self_preference.published_tests import (
-    ALPHA,
-    paired_test,
-    self_minus_given,
-    self_minus_received,
-    self_received_given,
-)
-from recuse.ratings import RatingArray, Ratings, mean_of
+from recuse.papers.self_preference.published_tests import ALPHA, paired_change, self_minus_given, self_minus_received
+from recuse.ratings import Ratings, mean_of
 from recuse.ratings.array import judges_array
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
-from recuse.statistics.paired import Paired
 
 
 @measure(
@@ -51,7 +45,7 @@ def author_score(part: Ratings) -> Iterator[Named]:
     }
     for target, per_item in values.items():
         detail = {"rank": _rank(target, values)}
-        yield target, _mean("author_score", part, array, per_item, detail, "nobody else scored it")
+        yield target, paired_change("author_score", part, array, per_item, "nobody else scored it", detail)
 
 
 @measure(
@@ -86,7 +80,7 @@ def leaderboard_inflation(part: Ratings) -> Iterator[Named]:
         gained = None if None in ranks else ranks[1] - ranks[0]  # type: ignore[operator]
         detail = {"rank": ranks[0], "rank_without": ranks[1], "gained": gained}
         why = "no item of it was scored by its author and by another judge"
-        yield target, _mean("leaderboard_inflation", part, array, both, detail, why)
+        yield target, paired_change("leaderboard_inflation", part, array, both, why, detail)
 
 
 def _rank(target: str, board: Mapping[str, Floats]) -> int | None:
@@ -117,7 +111,7 @@ def distance_from_fair(seen: OwnTexts) -> Iterator[Named]:
     known: dict[str, tuple[float, float, float, int]] = {}
     for judge, place in places.items():
         if place is not None:
-            s, r, g = self_received_given(array, *place)
+            s, r, g = published_tests.self_received_given(array, *place)
             there = np.isfinite(s - r) & np.isfinite(s - g)
             if there.any():
                 received, given = (float((s - other)[there].mean()) for other in (r, g))
@@ -131,11 +125,6 @@ def distance_from_fair(seen: OwnTexts) -> Iterator[Named]:
         rank = 1 + sum(other < distance - 1e-12 for other, *_ in known.values())
         detail = {"received": received, "given": given, "rank": rank}
         yield judge, Estimate(metric=metric, value=distance, n=n, over="items", detail=detail, **about)
-
-
-def _mean(metric: str, part: Ratings, array: RatingArray, values: Floats, detail: dict[str, Any], why: str) -> Estimate:
-    test = paired_test(values, array) if np.isfinite(values).any() else Paired.of([])
-    return paired_estimate(metric, test, part, excluded=int(np.isnan(values).sum()), why=why, detail=detail)
 
 
 # --------------------------------------------------------------------------- significant tests of a family

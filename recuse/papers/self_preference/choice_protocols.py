@@ -61,10 +61,6 @@ SELF_RECOGNITION = yes_or_no("mine", OFFERS="recognitions", WORDING="self_recogn
 OTHER = {"first": "second", "second": "first", "tie": "tie"}
 
 
-def _evidence(task: Task, levels: Levels) -> str:
-    return "".join(f'"Text {name}: " {line(task, "evidence", 10)} "\\n" ' for name in names(levels))
-
-
 @dataclass(frozen=True, kw_only=True)
 class BetterOrWorse(Choice):
     """The better text of a pair, or the worse one where `prompt` is "worse"."""
@@ -85,8 +81,9 @@ SELF_RECOGNITION_PAIRS = replace(
     verdicts=lambda task, item, levels: dict(zip(names(levels), ("first", "second"), strict=True)),
 )  # fmt: skip
 EVIDENCE = replace(
-    PAIRWISE, OFFERS="choices_after_evidence", WORDING="pairwise_evidence", FACTORS=ORDERS, REPEATS=3, lead=_evidence,
-    temperature=1.0, max_tokens=400,
+    PAIRWISE, OFFERS="choices_after_evidence", WORDING="pairwise_evidence", FACTORS=ORDERS, REPEATS=3, temperature=1.0,
+    lead=lambda task, levels: "".join(f'"Text {n}: " {line(task, "evidence", 10)} "\\n" ' for n in names(levels)),
+    max_tokens=400,
 )  # fmt: skip
 PROMPTS = BetterOrWorse(
     OFFERS="prompted_choices", WORDING="pairwise_prompts", label="Winner", criterion=CRITERION, tokens="of the call",
@@ -109,11 +106,6 @@ def rotated(item: Item, levels: Levels) -> list[Mapping[str, str]]:
     return texts[start:] + texts[:start]
 
 
-def _list_shown(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Mapping[str, Any]:
-    texts = rotated(item, levels)
-    return {"story": item.fields["story"], "texts": texts, "letters": LETTERS[: len(texts)]}
-
-
 def list_facts(task: Task, item: Item) -> dict[str, Any]:
     """Which target is known to be best (`true_best`), if any, and how many texts the list has."""
     known = {"true_best": item.fields["best"]} if "best" in item.fields else {}
@@ -122,7 +114,10 @@ def list_facts(task: Task, item: Item) -> dict[str, Any]:
 
 LISTWISE = Choice(
     OFFERS="list_choices", WORDING="listwise", label="Best", criterion="best", tokens="of the call",
-    FACTORS={"rotation": ("1", "2", "3")}, shown=_list_shown, facts=list_facts,
+    FACTORS={"rotation": ("1", "2", "3")}, facts=list_facts,
+    shown=lambda task, item, levels, earlier: {
+        "story": item.fields["story"], "texts": rotated(item, levels), "letters": LETTERS[: len(item.fields["texts"])],
+    },
     verdicts=lambda task, item, levels: dict(zip(LETTERS, (t["target"] for t in rotated(item, levels)), strict=False)),
     responses=lambda task: Nominal(tuple(task.targets)),
 )  # fmt: skip

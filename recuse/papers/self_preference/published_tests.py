@@ -13,7 +13,7 @@ measure to gate."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -54,17 +54,7 @@ def self_minus_received(ratings: Ratings, margin: float = PAIRED_MARGIN, alpha: 
     >>> self_minus_received(scores).of(judge="x").value
     1.0
     """
-    _, tests, adjusted = _tests(ratings)
-
-    def wording(*subject: str) -> dict[str, str]:
-        sides = tests[subject].sides
-        p_received, p_given = (adjusted[subject, side] for side in ("received", "given"))
-        return {
-            "reading": reading(sides["received"], sides["given"], p_received, p_given, alpha),
-            "thesis_reading": thesis_reading(sides["received"], alpha),
-        }
-
-    return _estimates(ratings, "self_minus_received", "received", margin, wording)
+    return _estimates(ratings, "self_minus_received", "received", margin, alpha)
 
 
 @measure(
@@ -175,18 +165,19 @@ def _tests(ratings: Ratings) -> Tests:
     return ratings.remember(_tests, made)
 
 
-def _estimates(
-    ratings: Ratings, metric: str, side: str, margin: float,
-    wording: Callable[..., Mapping[str, str]] = lambda *subject: {},
-) -> Estimates:  # fmt: skip
+def _estimates(ratings: Ratings, metric: str, side: str, margin: float, alpha: float | None = None) -> Estimates:
     family, tests, adjusted = _tests(ratings)
     estimates = {}
     for subject, test in tests.items():
         paired = test.sides[side]
         detail = {
             **paired.detail(margin * test.part.scale.span), **test.detail,
-            "p_holm": significant(adjusted[subject, side]), "family": family, **wording(*subject),
+            "p_holm": significant(adjusted[subject, side]), "family": family,
         }  # fmt: skip
+        if alpha is not None:
+            p_received, p_given = (adjusted[subject, name] for name in ("received", "given"))
+            words = reading(test.sides["received"], test.sides["given"], p_received, p_given, alpha)
+            detail |= {"reading": words, "thesis_reading": thesis_reading(paired, alpha)}
         estimates[subject] = paired_estimate(
             metric, paired, test.part, excluded=test.excluded, why=test.why, detail=detail
         )
@@ -228,3 +219,15 @@ def self_received_given(array: RatingArray, row: int, column: int) -> tuple[Floa
 def paired_test(differences: Floats, array: RatingArray) -> Paired:
     """Student's t of `differences` (items,), over clusters where several items share one; NaN is left out."""
     return Paired.of(differences, array.groups)
+
+
+def paired_change(
+    metric: str, part: Ratings, array: RatingArray, differences: Floats, why: str, detail: Mapping[str, Any],
+    margin: float | None = None,
+) -> Estimate:  # fmt: skip
+    """`paired_test` of `differences` (items,) as an estimate, with `detail`. Undefined, with `why`, where no item has a
+    difference. With a `margin`, a share of the scale's range, what the test tells of itself joins the detail: that is
+    the difference whose chance of being found it tells."""
+    test = paired_test(differences, array)
+    tested = {} if margin is None else test.detail(margin * part.scale.span)
+    return paired_estimate(metric, test, part, excluded=len(differences) - test.n, why=why, detail={**tested, **detail})

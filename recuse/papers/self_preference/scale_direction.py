@@ -14,11 +14,10 @@ from recuse.metrics.estimates import PAIRED_MARGIN, paired_estimate, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.metrics.self_preference import contrast, missing_text, own_place, why_not_comparable
 from recuse.papers.self_preference import over_texts
-from recuse.papers.self_preference.published_tests import paired_test, self_received_given
+from recuse.papers.self_preference.published_tests import paired_change, self_received_given
 from recuse.papers.self_preference.scale_framing import NO_TEXT, scored_twice
-from recuse.ratings import RatingArray, Ratings
+from recuse.ratings import Ratings
 from recuse.ratings.array import arrays_by_level
-from recuse.schema import Estimate
 from recuse.schema.arrays import Floats
 from recuse.schema.factors import DIRECTION, LEVELS
 from recuse.statistics.paired import Paired
@@ -71,7 +70,7 @@ def framing_change(seen: tuple[Ratings, Mapping[str, str]], margin: float = PAIR
         for name, up, down in zip(AGAINST, *preferences, strict=True):
             means = (over_texts.mean_or_none(side[np.isfinite(up + down)]) for side in (up, down))
             detail = {**dict(zip(LEVELS[DIRECTION], means, strict=True)), "against": name}
-            yield (judge, name), paired_change("framing_change", part, both_ways[0], down - up, margin, why, detail)
+            yield (judge, name), paired_change("framing_change", part, both_ways[0], down - up, why, detail, margin)
 
 
 # --------------------------------------------------------------------------- juries of which half are inverted
@@ -206,17 +205,5 @@ def shift_by_target(part: Ratings, margin: float = PAIRED_MARGIN) -> Iterator[Na
     """
     for twice in scored_twice(part):
         for target, change in zip(twice.array.targets, twice.change.T, strict=True):
-            estimate = paired_change("framing_shift", part, twice.array, change, margin, NO_TEXT)
+            estimate = paired_change("framing_shift", part, twice.array, change, NO_TEXT, {}, margin)
             yield (twice.judge, target), estimate
-
-
-def paired_change(
-    metric: str, part: Ratings, array: RatingArray, differences: Floats, margin: float, why: str,
-    detail: Mapping[str, Any] | None = None,
-) -> Estimate:  # fmt: skip
-    """`paired_test` of `differences` (items,) as an estimate; `margin`, a share of the scale's range, is the difference
-    whose chance of being found it tells, and `detail` joins what the test tells of itself. Undefined, with `why`, where
-    no item has a difference."""
-    test = paired_test(differences, array)
-    full = {**test.detail(margin * part.scale.span), **(detail or {})}
-    return paired_estimate(metric, test, part, excluded=len(differences) - test.n, why=why, detail=full)
