@@ -63,10 +63,13 @@ def deepeval_records(value: Any) -> tuple[list[dict[str, Any]], list[Fault]]:
     return rows, Fault.where("metrics ended in an error", failed, "they count as unusable")
 
 
+CACHE = "test_cases_lookup_map"
+
+
 def _cases(value: Any) -> list[Any]:
     if not isinstance(value, Mapping):
         return []
-    if isinstance(cached := value.get("test_cases_lookup_map"), Mapping):
+    if isinstance(cached := value.get(CACHE), Mapping):
         return [_cached(case, entry) for case, entry in cached.items()]
     inner = value.get("testRunData") if isinstance(value.get("testRunData"), Mapping) else value
     cases = _any(inner, "testCases", "test_cases", "testResults", "test_results")
@@ -173,7 +176,9 @@ def alpaca_eval_records(value: Any) -> tuple[list[dict[str, Any]], list[Fault]]:
 
 DEEPEVAL = ToolLog(
     "results of DeepEval",
-    lambda value: _any(first_record(_cases(value)), "metricsData", "metrics_data") is not None, deepeval_records,
+    lambda value: (isinstance(value, Mapping) and CACHE in value)
+    or _any(first_record(_cases(value)), "metricsData", "metrics_data") is not None,
+    deepeval_records,
 )  # fmt: skip
 PROMPTFOO = ToolLog(
     "results of promptfoo", lambda value: {"provider", "testIdx"} <= {*first_record(_results(value))}, promptfoo_records

@@ -11,6 +11,7 @@ import csv
 import io
 import re
 import zipfile
+import zlib
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -33,6 +34,7 @@ DAY_1, LAST_DAY = 367, 2_958_466
 SHEET = re.compile(r"xl/worksheets/sheet\d+\.xml")
 MOST_ROWS, MOST_COLUMNS, DEEPEST = 1_048_576, 16_384, 64
 REMEDY = "save its sheet as CSV"
+UNREADABLE = (zipfile.BadZipFile, zlib.error, XML.ParseError, ValueError, LookupError, EOFError, NotImplementedError)
 
 
 def is_xlsx(opened: Opened) -> bool:
@@ -53,7 +55,7 @@ def sheet_as_text(opened: Opened) -> Opened:
             since_1904 = any(e.get("date1904") in ("1", "true") for e in _elements(archive, WORKBOOK, "workbookPr"))
             first = FIRST_OF_1904 if since_1904 else FIRST
             sheets = {n: _rows(len(opened.data), _elements(archive, n, "row"), shared, days, first) for n in tabs}
-    except (zipfile.BadZipFile, XML.ParseError, ValueError, KeyError, IndexError, NotImplementedError) as error:
+    except UNREADABLE as error:
         raise RecuseError(f"a spreadsheet that cannot be read ({error}); {REMEDY}") from error
     if not any(sheets.values()):
         raise RecuseError(f"a spreadsheet in which no row is found; {REMEDY}")

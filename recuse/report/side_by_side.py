@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -38,7 +39,7 @@ def side_by_side(before: Results, after: Results) -> list[Row]:
     return sorted(rows, key=lambda row: order.index(row.changed))
 
 
-def text(rows: list[Row], names: tuple[str, str]) -> str:
+def text(rows: list[Row], names: Sequence[str]) -> str:
     """The changed rows for a terminal, and how many stayed the same."""
     changed = [row for row in rows if row.changed]
     lines = [f"{names[0]} -> {names[1]}: {len(changed)} of {len(rows)} verdicts differ."]
@@ -49,7 +50,7 @@ def text(rows: list[Row], names: tuple[str, str]) -> str:
     return "\n".join(lines)
 
 
-def page(rows: list[Row], names: tuple[str, str], headlines: tuple[str, str]) -> str:
+def page(rows: list[Row], names: Sequence[str], headlines: Sequence[str]) -> str:
     """The same as a page of its own, with both headlines."""
     env = environment()
     style = env.get_template("style.css.j2").render().strip()

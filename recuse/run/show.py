@@ -40,27 +40,36 @@ def load_results(path: Path) -> dict[str, Any]:
 
 def show(results: Path, other: Path | None = None, html: Path | None = None) -> int:
     """`recuse show`; 0. Raises `RecuseError` for what is no results.json of this version."""
-    from recuse import report
-    from recuse.report.canonical_form import normalised
-    from recuse.report.page import page
-    from recuse.report.side_by_side import page as page_of_two
-    from recuse.report.side_by_side import side_by_side, text
-
     check_output(html, is_page)
     paths = [results] if other is None else [results, other]
-    plain = [normalised(load_results(path)) for path in paths]
-    headlines = [one.get("headline") or report.headline(one) for one in plain]
-    if other is None:
-        plain[0]["headline"] = headlines[0]
-        if html:
-            write_output(html, page(plain[0], headlines[0]), is_page)
-        print(report.terminal(plain[0], shutil.get_terminal_size().columns, sys.stdout.isatty(), html))
-        return 0
-    rows, names = side_by_side(*plain), (str(results), str(other))
+    plain = [load_results(path) for path in paths]
+    try:
+        text, page = _shown(plain, [str(path) for path in paths], html)
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
+        raise RecuseError(
+            f"{' or '.join(map(str, paths))} is not as this version of Recuse writes it ({error!r}): it may have been "
+            "changed by hand; run the evals again to get one"
+        ) from error
     if html:
-        write_output(html, page_of_two(rows, names, (headlines[0], headlines[1])), is_page)
-    print(visible(text(rows, names)))
+        write_output(html, page, is_page)
+    print(text)
     return 0
+
+
+def _shown(results: Sequence[dict[str, Any]], names: Sequence[str], html: Path | None) -> tuple[str, str]:
+    """One result or two side by side, as text, and as the page where one is wanted."""
+    from recuse import report
+    from recuse.report import page, side_by_side
+    from recuse.report.canonical_form import normalised
+
+    plain = [normalised(one) for one in results]
+    headlines = [one.get("headline") or report.headline(one) for one in plain]
+    if len(plain) == 1:
+        plain[0]["headline"] = headlines[0]
+        text = report.terminal(plain[0], shutil.get_terminal_size().columns, sys.stdout.isatty(), html)
+        return text, page.page(plain[0], headlines[0]) if html else ""
+    rows = side_by_side.side_by_side(*plain)
+    return visible(side_by_side.text(rows, names)), side_by_side.page(rows, names, headlines) if html else ""
 
 
 def check_outputs(to_json: Path | None, to_html: Path | None) -> None:

@@ -85,6 +85,7 @@ def test_the_page_of_two_shows_both_sides_and_escapes_what_they_say(recuse, kept
 
 
 @pytest.mark.parametrize(("content", "words"), [("{", "is not JSON"), ('{"schema": 7}', "no results.json of this"),
+                                                 ('{"schema": 1, "verdicts": [3]}', "may have been changed by hand"),
                                                  (None, "cannot be read")])  # fmt: skip
 def test_what_is_no_results_json_is_named(recuse, tmp_path, content, words):
     path = tmp_path / "r.json"
@@ -92,5 +93,6 @@ def test_what_is_no_results_json_is_named(recuse, tmp_path, content, words):
         path.write_text(content)
     found = recuse("show", path)
     assert found.code == 3
+    assert found.err.startswith("recuse: ")
     assert words in found.err
     assert "r.json" in found.err

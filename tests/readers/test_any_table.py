@@ -4,6 +4,7 @@ import csv
 import os
 import random
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -34,6 +35,7 @@ CELLS = (
 )
 
 
+LOGS = Path(__file__).with_name("logs")
 SEED = int(os.environ.get("RECUSE_LAYOUTS", "0"))
 
 
@@ -48,6 +50,25 @@ def test_any_columns_are_read_or_refused_in_words(tmp_path, seed):
         with suppress(RecuseError):
             read += load_file_panel(path).ratings.judgements > 0
     assert read
+
+
+@pytest.mark.parametrize("seed", range(3 * SEED, 3 * SEED + 3))
+def test_bytes_that_are_not_as_they_were_are_read_or_refused_in_words(tmp_path, seed):
+    r = random.Random(seed)
+    for _ in range(15):
+        path = r.choice([*LOGS.iterdir()])
+        data = bytearray(path.read_bytes()[:30_000])
+        for _ in range(r.choice([1, 3, 10])):
+            data[r.randrange(len(data))] = r.randrange(256)
+        (tmp_path / path.name).write_bytes(data)
+        with suppress(RecuseError):
+            load_file_panel(tmp_path / path.name)
+
+
+@pytest.mark.parametrize("entry", ["null", '"passed"', '{"cached_metrics_data": [3]}'])
+def test_a_cache_whose_entries_are_something_else_names_its_tool(file, entry):
+    with pytest.raises(RecuseError, match="it is not as results of DeepEval is written"):
+        load_file_panel(file("a.json", f'{{"test_cases_lookup_map": {{"one": {entry}}}}}'))
 
 
 @pytest.mark.parametrize(

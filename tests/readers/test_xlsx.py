@@ -170,3 +170,14 @@ def test_days_may_count_from_1904(file):
     book = changed(workbook(rows), r'(<c r="E\d+")', r'\1 s="1"')
     of_1904 = {"styles.xml": days(14), "workbook.xml": f'<workbook xmlns="{NS}"><workbookPr date1904="1"/></workbook>'}
     assert {*read_file(file("a.xlsx", packed(book, of_1904))).raw.frame["at"]} == {"2026-03-19 12:00:00"}
+
+
+def test_a_packed_sheet_whose_bytes_are_damaged(file):
+    sheet = zipfile.ZipFile(io.BytesIO(workbook(marks()))).read("xl/worksheets/sheet1.xml")
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/worksheets/sheet1.xml", sheet)
+    data = stream.getvalue()
+    place = data.index(b"sheet1.xml") + 10
+    with pytest.raises(RecuseError, match=r"a spreadsheet that cannot be read .*; save its sheet as CSV"):
+        read_file(file("a.xlsx", data[:place] + b"\xff" * 40 + data[place + 40 :]))
