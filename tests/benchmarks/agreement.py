@@ -105,7 +105,7 @@ def bradley_terry_strengths() -> None:
         mine = best(lambda draws=draws: bradley_terry(wins(draws)), 3)
         other = best(lambda: theirs(1), 3) if draws == 1 else best(lambda: theirs(loops), 1) * DRAWS / loops
         print(f"  {draws:5,} fits: recuse {mine:6.3f} s   evalica {other:6.3f} s: {other / mine:5.1f} x")
-    print(f"  largest difference {apart:.2f} points, by the {UNSEEN:g} tie that recuse adds to every pair of systems")
+    print(f"  largest difference {apart:.2f} points, by the {UNSEEN:g} tie that recuse adds to every system")
 
 
 if __name__ == "__main__":
