@@ -246,14 +246,14 @@ def choose_judge(contest: Contest) -> Choice:
 def _chances(errors: Floats) -> Floats:
     """Share of draws in which each judge is best, ties shared; of `errors` (J, 1 + draws), the first as they are.
 
-    Of many judges the one that seems best was lucky as well, so distances from their mean shrink by 1 - (J - 3) / (J
-    - 1) s^2 / v, v their variance and s^2 that of the draws (James and Stein 1961; Efron and Morris 1973, Journal of
-    the American Statistical Association 68, 117-130), and no judge is taken for less noisy than the mean: few errors
-    make few differences between draws, not few to come."""
+    The one that seems best was lucky as well, so distances from the judges' mean shrink by 1 - s^2 / v: v is the sum of
+    their squares over J - 1, s^2 what the draws alone give it (empirical Bayes: Efron and Morris 1973, Journal of the
+    American Statistical Association 68, 117-130). No judge is taken for less noisy than the mean: few errors make few
+    differences between draws, not few to come."""
     apart = errors - errors.mean(axis=0)
     seen, noise = apart[:, :1], apart[:, 1:] - apart[:, :1]
-    each, between = noise.var(axis=1), float(seen.var()) * len(errors) / (len(errors) - 1)
-    left = max(0.0, 1 - max(len(errors) - 3, 0) / (len(errors) - 1) * each.mean() / between) if between > 0 else 1.0
+    each, between = noise.var(axis=1), float((seen**2).sum())
+    left = max(0.0, 1 - float(each.sum()) / between) if between > 0 else 1.0
     more, drawn = np.sqrt(np.maximum(0.0, each.mean() - each)), generator(SEED, "chances")
     for k in np.lexsort((each, seen[:, 0])):  # whatever the judges are called
         noise[k] += more[k] * drawn.standard_normal(noise.shape[1])

@@ -24,8 +24,8 @@ def test_two_systems_by_hand():
 
 
 def test_intervals_of_two_systems_by_hand():
-    """6 wins to 2 in 8 items: log(6.5 / 2.5), without a win log(5.5 / 2.5), without a loss log(6.5 / 1.5), with one more
-    unseen tie log(7 / 3); t on 7 degrees of freedom."""
+    """6 wins to 2 in 8 items: log(6.5 / 2.5), without a win log(5.5 / 2.5), without a loss log(6.5 / 1.5), with a tie
+    more log(7 / 3); t on 7 degrees of freedom."""
     rows = [(k, "s0", "s1", "A" if k < 6 else "B") for k in range(8)]
     found = rank_systems(read(pd.DataFrame(rows, columns=["item", "model_a", "model_b", "judge"]), judges="judge"))
     one, win, loss, twice = np.log([6.5 / 2.5, 5.5 / 2.5, 6.5 / 1.5, 7 / 3]) * POINTS / 2
