@@ -254,7 +254,9 @@ def _whose(weeks: list[Week]) -> dict[str, Any]:
     if len(moved) < FEWEST_TEXTS or limits is None:
         return {}
     total, judge = float(last.mean()) - limits.centre, float(moved.mean())
-    of_judge = max(float(moved.var(ddof=1)), 1 / len(moved)) / len(moved)
+    gaps = np.diff(np.unique(np.concatenate([one.values for one in weeks])))
+    step = float(gaps[gaps > 1e-9 * gaps.sum()].min()) if len(gaps) else 1.0
+    of_judge = max(float(moved.var(ddof=1)), step**2 / len(moved)) / len(moved)  # one more may have moved by a step
     of_total = float(last.var(ddof=1)) / len(last) + limits.variance
     t = float(special.stdtrit(len(moved) - 1, 0.975))
     parts = ((judge, of_judge), (total - judge, of_total + of_judge))

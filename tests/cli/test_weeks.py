@@ -133,6 +133,16 @@ def test_a_chart_finds_a_share_that_has_doubled():
     assert found >= 95
 
 
+@pytest.mark.parametrize("unit", [0.25, 1.0, 25.0])
+def test_whose_change_it_is_depends_on_no_unit(unit):
+    """Scores from 1 to 5, or from 0 to 1, or to 100: of 40 anchors none moved, and one may by a step."""
+    rng = np.random.default_rng(1)
+    scores = [unit * rng.integers(0, 5, 60) for _ in range(8)]
+    weeks = [weeks_command.Week(str(k), each, np.array([]), np.zeros(40)) for k, each in enumerate(scores)]
+    low, high = np.array(weeks_command._whose(weeks)["judge"][1:]) / unit
+    assert (-low, high) == pytest.approx([2.0226909 / 40] * 2)
+
+
 def test_limits_by_hand():
     """Five weeks of 0, 1, 0, 1: centre .5, s^2 = 1/3, no spread between weeks: t(4) sqrt(1/12 + 1/60) either way."""
     weeks = [np.array([0.0, 1, 0, 1, 0, 1])] * 6
