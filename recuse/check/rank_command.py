@@ -48,9 +48,9 @@ def bradley_terry(wins: Floats, ties: float = UNSEEN, start: Floats | float = 0.
     >>> [round(float(points)) for points in bradley_terry(wins)]
     [93, -93]
     """
-    met = (wins + np.swapaxes(wins, -1, -2) > 0).any(axis=tuple(range(wins.ndim - 2)))
-    each = ties / np.maximum(met.sum(axis=1), 1)
-    wins = wins + met * (each[:, None] + each) / 4
+    paired = (wins + np.swapaxes(wins, -1, -2) > 0).any(axis=tuple(range(wins.ndim - 2)))
+    each = ties / np.maximum(paired.sum(axis=1), 1)
+    wins = wins + paired * (each[:, None] + each) / 4
     games, won = wins + np.swapaxes(wins, -1, -2), wins.sum(axis=-1)
     strengths: Floats = np.zeros(won.shape) + start / POINTS
     for _ in range(STEPS):
@@ -144,9 +144,9 @@ def rank_systems(ratings: Ratings) -> Ranking:
     alike = cluster_times(codes, taken(answers.times, there))
     each = [_wins(one[there], ends, codes, len(systems)) for one in shares]
     strengths = np.stack([_left_out(one, alike) for one in each])  # (B, 2 + G, S)
-    met = (each[0] + np.swapaxes(each[0], 1, 2)).any(axis=2)
+    paired = (each[0] + np.swapaxes(each[0], 1, 2)).any(axis=2)
     order = np.argsort(-strengths[0, 0], kind="stable")
-    strengths, free = strengths[:, :, order], total(met.astype(float), alike)[order] - 1
+    strengths, free = strengths[:, :, order], total(paired.astype(float), alike)[order] - 1
     moved = strengths[1:] - strengths[:1] if answers.people else strengths[:0]
     return Ranking(
         tuple(systems[k] for k in order), by, _with_ends(strengths, alike, free, 0.05),
