@@ -182,7 +182,6 @@ def _flaws(group: Group) -> str:
 
 
 def _rubric(number: Number) -> str:
-    """Where the rubric came from, in words."""
     level = number.subject.get(RUBRIC, "")
     return number.lexicon.level(RUBRIC, level) if level else ""
 
@@ -192,7 +191,6 @@ def _under_rubric(group: Group, n: Number) -> Cell:
 
 
 def _signed(n: Number | None) -> Cell:
-    """A number with its interval, or that it has none."""
     return number_cell(n, fixed(n.value, signed=True), small=_uncertainty(n), outcome=n.state) if n else Cell(MISSING)
 
 

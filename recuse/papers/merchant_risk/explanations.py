@@ -137,8 +137,9 @@ def _joined(ratings: Ratings, beside: Ratings) -> pd.DataFrame:
     return rows.assign(text=rows["text"].fillna(""), rubric=rows.get("rubric", ""))
 
 
-def _empty(rows: pd.DataFrame, names: Sequence[str]) -> Mask:
-    return (rows["plain"].str.len() < 2).to_numpy()
+def _repeated(rows: pd.DataFrame, words: list[str], beside: str) -> Mask:
+    """Whether the same words, if any, stand beside several of these."""
+    return (rows.groupby(words)[beside].transform("nunique") > 1).to_numpy() & (rows["plain"].str.len() > 1).to_numpy()
 
 
 def _contradiction(rows: pd.DataFrame, names: Sequence[str]) -> Mask:
@@ -150,14 +151,6 @@ def _contradiction(rows: pd.DataFrame, names: Sequence[str]) -> Mask:
 def _wrong_criterion(rows: pd.DataFrame, names: Sequence[str]) -> Mask:
     pairs = zip(rows["plain"], rows["criterion"], strict=True)
     return np.array([own not in text and any(name in text for name in names if name != own) for text, own in pairs])
-
-
-def _copied(rows: pd.DataFrame, names: Sequence[str]) -> Mask:
-    return (rows.groupby(["reply", "plain"])["criterion"].transform("nunique") > 1).to_numpy() & ~_empty(rows, names)
-
-
-def _boilerplate(rows: pd.DataFrame, names: Sequence[str]) -> Mask:
-    return (rows.groupby("plain")["of"].transform("nunique") > 1).to_numpy() & ~_empty(rows, names)
 
 
 def _rubric(rows: pd.DataFrame, names: Sequence[str]) -> Mask:
@@ -181,7 +174,10 @@ def _ungrounded(rows: pd.DataFrame, names: Sequence[str]) -> Mask:
 
 
 FINDINGS: Mapping[str, Callable[[pd.DataFrame, Sequence[str]], Mask]] = {
-    "empty": _empty, "contradiction": _contradiction, "wrong criterion": _wrong_criterion, "copied": _copied,
-    "boilerplate": _boilerplate, "rubric": _rubric, "ungrounded": _ungrounded,
+    "empty": lambda rows, names: (rows["plain"].str.len() < 2).to_numpy(),
+    "contradiction": _contradiction, "wrong criterion": _wrong_criterion,
+    "copied": lambda rows, names: _repeated(rows, ["reply", "plain"], "criterion"),
+    "boilerplate": lambda rows, names: _repeated(rows, ["plain"], "of"),
+    "rubric": _rubric, "ungrounded": _ungrounded,
 }  # fmt: skip
 """Whether each explanation shows it, by the explanations of one judge and the task's criteria."""

@@ -7,6 +7,7 @@ told from chance below rho 1 (one order of 120 either way: p .017), so the permu
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -51,10 +52,28 @@ def profile_correlation(seen: tuple[Ratings, Ratings]) -> Iterator[Named]:
     >>> profile_correlation(scores).of(pair="leniency and self-bias").note
     'undefined: a correlation over judges needs four of them; there are 2'
     """
-    judges, figures = seen[0].cells().judges, _figures(*seen)
-    for pair, both in PAIRS.items():
-        if figures.keys() >= set(both):
-            yield pair, _correlation(judges, {name: figures[name] for name in both})
+    judges, figures, metric = seen[0].cells().judges, _figures(*seen), "profile_correlation"
+    for pair, names in PAIRS.items():
+        if not figures.keys() >= set(names):
+            continue
+        both = np.array([figures[name] for name in names])
+        there = np.isfinite(both).all(axis=0)
+        known, n = both[:, there], int(there.sum())
+        rows = zip(judges, both.T.tolist(), there, strict=True)
+        detail: dict[str, Any] = {
+            "judges": {judge: dict(zip(names, map(number, row), strict=True)) for judge, row, kept in rows if kept}
+        }
+        about: dict[str, Any] = {
+            "n": n, "n_excluded": len(there) - n, "method": "Spearman over judges", "over": "items", "detail": detail
+        }  # fmt: skip
+        rho = float(spearman(*known)) if n > 3 else math.nan
+        if math.isnan(rho):
+            few = f"a correlation over judges needs four of them; there are {n}"
+            yield pair, undefined(metric, few if n < 4 else "all judges are alike in it", **about)
+            continue
+        detail["p_permutation"] = number(spearman_test(*known).p)
+        note = "no interval: these judges are all there are, not a sample of judges"
+        yield pair, Estimate(metric=metric, value=rho, note=note, **about)
 
 
 @measure(
@@ -105,29 +124,6 @@ def _figures(part: Ratings, ratings: Ratings) -> dict[str, Floats]:
     if part.persons or part.people is not None:
         figures["distance"] = mean_of(np.abs(compared(part, ratings).differences), axis=1).tolist()
     return {name: np.array(values, dtype=float).round(12) for name, values in figures.items()}
-
-
-def _correlation(judges: tuple[str, ...], figures: Mapping[str, Floats]) -> Estimate:
-    both = np.array(list(figures.values()))
-    there = np.isfinite(both).all(axis=0)
-    n = int(there.sum())
-    known = {
-        name: dict(zip(figures, map(number, pair), strict=True))
-        for name, pair, kept in zip(judges, both.T, there, strict=True)
-        if kept
-    }
-    about: dict[str, Any] = {
-        "n": n, "n_excluded": int((~there).sum()), "method": "Spearman over judges", "over": "items",
-        "detail": {"judges": known},
-    }  # fmt: skip
-    if n < 4:
-        return undefined("profile_correlation", f"a correlation over judges needs four of them; there are {n}", **about)
-    rho = float(spearman(*both[:, there]))
-    if not np.isfinite(rho):
-        return undefined("profile_correlation", "all judges are alike in it", **about)
-    about["detail"]["p_permutation"] = number(spearman_test(*both[:, there]).p)
-    note = "no interval: these judges are all there are, not a sample of judges"
-    return Estimate(metric="profile_correlation", value=rho, note=note, **about)
 
 
 # --------------------------------------------------------------------------- self-bias criterion by criterion

@@ -37,7 +37,6 @@ def _what_does_not_follow(group: Group) -> str:
 
 
 def _overview(group: Group) -> Table:
-    """Judges by what they report: how much of it does not follow."""
     numbers = group.of(*KINDS)
     kinds = [(metric, levels) for metric in KINDS for levels in group.circumstances(group.of(metric))]
     return cross_table(
@@ -59,7 +58,6 @@ def _share(n: Number | None) -> Cell:
 
 
 def _slips(group: Group) -> Table:
-    """The first of them one by one, of every kind."""
     slips, rows = [(n, entry) for n in group.of(*KINDS) for entry in n.entries("offenders")], []
     for n, entry in slips[:MOST_SLIPS]:
         reported, computed = entry.get("final", entry.get("sd", entry.get("mean"))), entry.get("mean_of_criteria")
@@ -107,7 +105,6 @@ def _broken(group: Group) -> Table:
 
 
 def _cards(group: Group) -> list[Table]:
-    """The first texts of each model, and what they break."""
     return [
         Table(f"{group.label(n.who)} wrote", ["text", "words, and what they break"],
               [[Cell(item), Cell(words, "; ".join(why))] for item, words, why in n.entries("texts")])

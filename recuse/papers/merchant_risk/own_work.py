@@ -54,7 +54,6 @@ def _hiding(group: Group) -> str:
 
 
 def _shrinks(n: Number) -> str:
-    """By how much hiding the names changes the size of its bias, and whether the bias turns round."""
     percent, kept = n.detail.get("gone_pct"), n.detail.get("direction_kept")
     shown = f"bias {fixed(abs(percent), 1)} % {'smaller' if percent >= 0 else 'larger'}" if is_number(percent) else ""
     return "; ".join(filter(None, (shown, "turns round" if kept is False else "")))

@@ -53,7 +53,11 @@ def people_reliability(ratings: Ratings) -> Estimates:
     """
 
     def reliability(people: Ratings) -> Estimates:
-        each = {name: _matrix(people, name) for name in people.criteria}
+        each = {}  # texts x people of each criterion
+        for name in people.criteria:
+            rows = people.table[(people.table["criterion"] == name) & (people.table["kind"] == PERSON)]
+            rows = rows.assign(value=numbers(people.with_criterion(name), rows))
+            each[name] = rows.pivot_table("value", ["item", "target"], "rater", sort=False).to_numpy(dtype=float)
         if len(each) > 1:
             each["mean"] = np.mean(list(each.values()), axis=0)
         return Estimates(("criterion",), {(name,): _reliability(values) for name, values in each.items()})
@@ -124,13 +128,6 @@ def scale_matched_offset(ratings: Ratings) -> Estimates:
 @per_part(itself)
 def _nothing_to_match(part: Ratings, why: str) -> Estimate:
     return undefined("scale_matched_offset", why, method="people's scale stretched to the judges'", over="items")
-
-
-def _matrix(people: Ratings, criterion: str) -> Floats:
-    """Texts x people of one criterion."""
-    rows = people.table[(people.table["criterion"] == criterion) & (people.table["kind"] == PERSON)]
-    rows = rows.assign(value=numbers(people.with_criterion(criterion), rows))
-    return rows.pivot_table("value", ["item", "target"], "rater", sort=False).to_numpy(dtype=float)
 
 
 def _reliability(values: Floats) -> Estimate:

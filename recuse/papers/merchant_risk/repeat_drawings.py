@@ -42,7 +42,6 @@ def _spread_of_cells(group: Group) -> HeatMaps:
 
 
 def _needed(group: Group) -> Table:
-    """How many repeats would give a cell's mean to the wanted precision."""
     numbers = group.of("runs_needed")
     wanted = short(next((n.detail["half_width"] for n in numbers if "half_width" in n.detail), None))
     columns = {level: level or "all repeats" for level in group.circumstances(numbers)}

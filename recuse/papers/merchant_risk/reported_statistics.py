@@ -154,7 +154,6 @@ def half_unit(decimals: ArrayLike) -> Floats:
 
 def mean_attainable(mean: float, n: int, step: float = 1.0, decimals: int = 1) -> bool:
     """GRIM: is some multiple of step / n within half a unit of `mean`? With n = 10 whole scores, any tenth is."""
-    _check(n, step)
     return len(_sums(mean, n, step, decimals)) > 0
 
 
@@ -166,7 +165,7 @@ def sd_attainable(
 
     ddof = 1 is the sample SD, 0 the population SD. The grid must hold whole steps from minimum to maximum.
     """
-    _check(n, step)
+    sums = _sums(mean - minimum, n, step, mean_decimals)
     if n <= ddof:
         raise RecuseError(f"an SD with n - {ddof} needs more than {ddof} score(s); got n = {n}")
     first, last = minimum / step, maximum / step
@@ -174,7 +173,7 @@ def sd_attainable(
         raise RecuseError(f"{minimum:g} to {maximum:g} is not a whole number of steps of {step:g}")
     width, tolerance = round(last - first), float(half_unit(decimals)) + EPSILON
     reachable = _square_sums(n, width)
-    for s in _sums(mean - minimum, n, step, mean_decimals):
+    for s in sums:
         if not 0 <= s <= n * width:
             continue
         # bounds of Q from those of the SD, in steps; Q itself must be one of the reachable whole numbers
@@ -187,6 +186,9 @@ def sd_attainable(
 
 def _sums(mean: float, n: int, step: float, decimals: int) -> range:
     """Whole S with |S step / n - mean| within half a unit."""
+    if n < 1 or not step > 0:
+        what = "attainable statistics need at least one score and a step above 0"
+        raise RecuseError(f"{what}; got n = {n}, step = {step:g}")
     low, high = ((mean + side * (float(half_unit(decimals)) + EPSILON)) * n / step for side in (-1, 1))
     return range(math.ceil(low), math.floor(high) + 1)
 
@@ -203,10 +205,3 @@ def _square_sums(n: int, width: int) -> tuple[int, ...]:
                     following[s + score] |= squares << score * score
         level = following
     return tuple(level)
-
-
-def _check(n: int, step: float) -> None:
-    if n < 1 or not step > 0:
-        raise RecuseError(
-            f"attainable statistics need at least one score and a step above 0; got n = {n}, step = {step:g}"
-        )

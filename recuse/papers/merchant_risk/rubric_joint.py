@@ -93,7 +93,6 @@ def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> li
 
 
 def _of(row: Judgement, one: Mapping[str, Any]) -> Judgement:
-    """The same judgement, of this set."""
     return Judgement(row.criterion, row.score, row.response, row.status, row.why, one["id"], target=one["target"])
 
 

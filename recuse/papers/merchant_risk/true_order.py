@@ -90,7 +90,6 @@ def _near(group: Group) -> Words | None:
 
 
 def _sources(group: Group) -> Table | None:
-    """The three pairwise correlations; from a matrix of sources."""
     number = next((n for n in group.of("three_sources") if n.detail.get("values")), None)
     if number is None:
         return None
