@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -65,7 +64,7 @@ def evidence_overlap(ratings: Ratings) -> Estimates:
     estimates: dict[tuple[str, ...], Estimate] = {}
     for levels, rows in parts:
         names = tuple(map(str, levels))
-        estimates[names] = _overlap(_citations(rows, ratings.where(**dict(zip(factors, names, strict=True)))))
+        estimates[names] = _overlap(*_citations(rows, ratings.where(**dict(zip(factors, names, strict=True)))))
     return Estimates(tuple(factors), estimates)
 
 
@@ -99,17 +98,9 @@ def jaccard(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> Floats:
 # --------------------------------------------------------------------------- one level of the factors
 
 
-@dataclass(frozen=True, eq=False)
-class Citations:
-    """`items` (texts T,); `words` (judges J, T, vocabulary), whether a judge cites the word of the text; `scores`
-    (J, T), NaN where there is none."""
-
-    items: tuple[str, ...]
-    words: NDArray[np.bool_]
-    scores: Floats
-
-
-def _citations(rows: pd.DataFrame, ratings: Ratings) -> Citations:
+def _citations(rows: pd.DataFrame, ratings: Ratings) -> tuple[list[str], NDArray[np.bool_], Floats]:
+    """The item of each text (T,); whether a judge cites the word of the text (judges J, T, vocabulary); the judges'
+    scores (J, T), NaN where there is none."""
     words: dict[tuple[str, str, str], frozenset[str]] = {}
     for judge, item, target, quote in rows[["rater", "item", "target", "response"]].astype(str).itertuples(index=False):
         words[judge, item, target] = words.get((judge, item, target), frozenset()) | words_of(quote)
@@ -122,7 +113,7 @@ def _citations(rows: pd.DataFrame, ratings: Ratings) -> Citations:
     given = scored.groupby([scored[name].astype(str) for name in ("rater", "item", "target")], observed=True)["score"]
     means = given.mean().astype(float).to_dict()
     scores = np.array([[means.get((judge, *text), np.nan) for text in texts] for judge in judges])
-    return Citations(tuple(item for item, _ in texts), cited, scores)
+    return [item for item, _ in texts], cited, scores
 
 
 def _places(names: Iterable[Name]) -> dict[Name, int]:
@@ -130,22 +121,21 @@ def _places(names: Iterable[Name]) -> dict[Name, int]:
     return {name: place for place, name in enumerate(dict.fromkeys(names))}
 
 
-def _overlap(cited: Citations) -> Estimate:
-    pairs = list(combinations(range(len(cited.words)), 2))
+def _overlap(of_texts: list[str], words: NDArray[np.bool_], scores: Floats) -> Estimate:
+    pairs, items = list(combinations(range(len(words)), 2)), _places(of_texts)
     method = "shared words on one text less on two texts, mean over pairs of judges; t over items"
     if not pairs:
         return undefined("evidence_overlap", "one judge has nobody to share with", n=0, method=method)
-    same, other = np.empty((2, len(pairs), len(cited.items)))  # NaN where one of the two cites nothing
-    for k, (first, second) in enumerate((cited.words[a], cited.words[b]) for a, b in pairs):
+    same, other = np.empty((2, len(pairs), len(of_texts)))  # NaN where one of the two cites nothing
+    for k, (first, second) in enumerate((words[a], words[b]) for a, b in pairs):
         shared = jaccard(first, second)
         shared[:, ~second.any(axis=1)] = np.nan
         shared[~first.any(axis=1)] = np.nan
         same[k] = np.diag(shared)
         np.fill_diagonal(shared, np.nan)
         other[k] = mean_of(shared, axis=1)
-    apart = np.array([np.abs(cited.scores[a] - cited.scores[b]) for a, b in pairs])
-    items = _places(cited.items)
-    at = np.broadcast_to([items[item] for item in cited.items], same.shape)
+    apart = np.array([np.abs(scores[a] - scores[b]) for a, b in pairs])
+    at = np.broadcast_to([items[item] for item in of_texts], same.shape)
     there = np.isfinite(same - other)
     test = Paired.of(moments_of(at.ravel(), (same - other).ravel(), len(items)).mean)
     facts: dict[str, Any] = {"n": test.n, "n_excluded": len(items) - test.n, "method": method}

@@ -13,7 +13,6 @@ from recuse.report.figures import (
     Cell,
     DetailTable,
     Forest,
-    ForestPlot,
     HeatMaps,
     Table,
     cell_matrix,
@@ -148,10 +147,6 @@ RUBRIC = "rubric_source"
 FACING = "Agreement is no evidence of being right, and a loss of it none of being wrong."
 
 
-def _grounded(group: Group) -> str:
-    return " ".join(filter(None, (_change_in_words(group), _flaws(group))))
-
-
 def _change_in_words(group: Group) -> str:
     changes = group.of("delta_k")
     known = [n for n in changes if is_number(n.value)]
@@ -244,7 +239,7 @@ def _kinds_of_flaw(n: Number) -> str:
 
 knowledge_grounding = Drawing(
     order=46,
-    reading=_grounded,
+    reading=lambda group: " ".join(filter(None, (_change_in_words(group), _flaws(group)))),
     figures=(
         DetailTable(
             "delta_k", "Agreement before and after the judges say what they know", _under_rubric, "rubric",
@@ -308,10 +303,8 @@ def _most_by(group: Group) -> str:
     return most
 
 
-def _levels(group: Group) -> ForestPlot | None:
-    spec = Forest("agreement_by_rubric", "Agreement on texts, by where the rubric came from", "mean r over pairs",
-                  by="", head="rubric", signed=True, panel="")  # fmt: skip
-    return spec.plot(_by_rubric(group), group.label)
+_agreement = Forest("agreement_by_rubric", "Agreement on texts, by where the rubric came from", "mean r over pairs",
+                    by="", head="rubric", signed=True, panel="")  # fmt: skip
 
 
 def _rubric_pairs(group: Group) -> HeatMaps | None:
@@ -337,7 +330,7 @@ rubric_commensurability = Drawing(
     order=47,
     reading=_most_by,
     figures=(
-        _levels,
+        lambda group: _agreement.plot(_by_rubric(group), group.label),
         _rubric_pairs,
         _steps,
         DetailTable(

@@ -170,23 +170,23 @@ def _selectivity(cells: rubrics.RubricCells, groups: NDArray[Any]) -> Estimate:
     known = groups != ""  # a target need not have a text on every item
     codes = np.full(len(set(cells.units)), -1)
     codes[codes_of(cells.units)[known]] = [domains.index(group) for group in groups[known]]
-    deltas = _delta_per_domain(cells.pairs, codes[None, :], len(domains))[0]
+
+    def per_domain(dealt: NDArray[Any]) -> Floats:
+        """delta-K of each domain under each arrangement of the units, (B, units) to (B, domains)."""
+        return np.stack([rubrics.change(cells.pairs.r(dealt == domain)) for domain in range(len(domains))], axis=1)
+
+    deltas = per_domain(codes[None, :])[0]
     spread = float(np.std(deltas, ddof=1))
     if not math.isfinite(spread):
         return undefined("domain_selectivity", "delta-K is undefined in one of the domains", **facts)
     rng = generator(SEED, "domain_selectivity", *cells.sources)
     dealt = rng.permuted(np.broadcast_to(codes, (DRAWS, len(codes))), axis=1)
-    spreads = np.std(_delta_per_domain(cells.pairs, dealt, len(domains)), axis=1, ddof=1)
+    spreads = np.std(per_domain(dealt), axis=1, ddof=1)
     made = spreads[np.isfinite(spreads)]
     p = (1 + int(np.sum(made >= spread - 1e-12))) / (1 + len(made))
     by_domain = {name: number(value) for name, value in zip(domains, deltas, strict=True)}
     detail, note = {"p": number(p), "arrangements": len(made), "by_domain": by_domain}, "no interval: read the p-value"
     return Estimate(metric="domain_selectivity", value=spread, detail=detail, note=note, **facts)
-
-
-def _delta_per_domain(pairs: rubrics.PairCorrelations, codes: NDArray[Any], count: int) -> Floats:
-    """delta-K of each domain under each arrangement, (B, domains). `codes` (B, units)."""
-    return np.stack([rubrics.change(pairs.r(codes == domain)) for domain in range(count)], axis=1)
 
 
 # --------------------------------------------------------------------------- planted flaws
@@ -195,8 +195,7 @@ def _delta_per_domain(pairs: rubrics.PairCorrelations, codes: NDArray[Any], coun
 # sound one higher; a judge of surface the polished one ("Beyond the Illusion of Consensus", 2026, section 3.4 and
 # appendix C, whose cases were found by reading, not planted).
 
-FLAWED = "flawed"  # column of the texts: yes, no, or nothing for a text without a twin
-FLAW = "flaw"  # column of the texts: the kind of flaw, of a flawed one
+# Columns of the texts: `flawed`, yes, no, or nothing for a text without a twin; `flaw`, the kind of a flawed one's.
 
 
 @measure(
@@ -217,8 +216,8 @@ def flaw_penalty(part: Ratings) -> Iterator[Named]:
     >>> flaw_penalty(example("item target score", "i p 7; i q 4; k p 6; k q 5", texts=texts)).of(judge="j").value
     -2.0
     """
-    flaws = {item: str(kind) for (item, _), kind in known_of_texts(part, FLAW).items()}
-    twins, array = known_of_texts(part, FLAWED), judges_array(part)
+    flaws = {item: str(kind) for (item, _), kind in known_of_texts(part, "flaw").items()}
+    twins, array = known_of_texts(part, "flawed"), judges_array(part)
     marks = np.array([[twins.get((item, target)) for target in array.targets] for item in array.items], dtype=object)
     twinned = (marks == "yes").any(axis=1) & (marks == "no").any(axis=1)
     kinds = np.array([flaws.get(item, "") for item in array.items], dtype=object)[twinned]

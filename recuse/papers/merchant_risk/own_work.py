@@ -36,21 +36,19 @@ def _against_peers(group: Group) -> str:
         return "No judge's own work could be compared with its peers' view of it."
     start = f"With {group.level(factor, levels[0])}, " if levels else ""
     text = start + ", ".join(phrases)
-    return f"{text[:1].upper()}{text[1:]}.{_hiding(group) if sides['above'] + sides['below'] else ''}"
-
-
-def _hiding(group: Group) -> str:
-    """What hiding the names does: by how much self-bias shrinks, and the signs kept."""
+    text = f"{text[:1].upper()}{text[1:]}."
+    if not sides["above"] + sides["below"]:
+        return text
+    # What hiding the names does: by how much self-bias shrinks, and the signs kept
     mean = next((n for n in group.of("bias_gone_without_names") if is_number(n.value)), None)
     kept = [n.detail.get("direction_kept") for n in group.of("name_effect")]
-    turned = sum(k is False for k in kept)
-    phrases = []
+    turned, effects = sum(k is False for k in kept), []
     if mean:
         changes = "shrinks" if mean.amount >= 0 else "enlarges"
-        phrases.append(f"{changes} the bias by {fixed(abs(mean.amount), 1)} % on average")
+        effects.append(f"{changes} the bias by {fixed(abs(mean.amount), 1)} % on average")
     if any(k is not None for k in kept):
-        phrases.append(f"turns {in_words(turned)} sign{'s' if turned > 1 else ''} around")
-    return f" Hiding the names {' and '.join(phrases)}." if phrases else ""
+        effects.append(f"turns {in_words(turned)} sign{'s' if turned > 1 else ''} around")
+    return f"{text} Hiding the names {' and '.join(effects)}." if effects else text
 
 
 def _shrinks(n: Number) -> str:

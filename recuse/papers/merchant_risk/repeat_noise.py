@@ -76,9 +76,9 @@ class MeanDifference(Sampled):
             slips = min(0.5, 1 - tail(level) ** (1 / self.n))
             return 0.0, 2 * self.step * slips * (1 - slips)
         t = float(special.stdtrit(self.df, 1 - tail(level)))
-        out = min(FARTHEST, (t + self._bend * (1 + 2 * t * t)) * self.error)
-        high = min(self.value * math.exp(out) + self._slip, self._most)
-        return self.value * math.exp(-min(FARTHEST, t * self.error)), high
+        bend, slip, most = self._upper_end
+        out = min(FARTHEST, (t + bend * (1 + 2 * t * t)) * self.error)
+        return self.value * math.exp(-min(FARTHEST, t * self.error)), min(self.value * math.exp(out) + slip, most)
 
     def _p_value(self, limit: float, side: Side) -> float:
         if self.value == 0:
@@ -86,18 +86,19 @@ class MeanDifference(Sampled):
                 return 0.0 if side == "above" and limit < 0 else 1.0
             share = 2 * limit / self.step
             return 0.0 if share > 1 else ((1 + math.sqrt(1 - share)) / 2) ** self.n
-        if side == "below" and limit >= self._most:
+        bend, slip, most = self._upper_end
+        if side == "below" and limit >= most:
             return 0.0
-        least = 0.0 if side == "above" else self._slip
+        least = 0.0 if side == "above" else slip
         if limit <= least:
             return 0.0 if side == "above" else 1.0
         if side == "above":
             t = math.log(self.value / limit) / self.error
         else:  # the t of which t + bend (1 + 2 t^2) is this far out; what lies below t = 0 is no evidence
             t = math.log((limit - least) / self.value) / self.error
-            if self._bend:
-                inner = 1 - 8 * self._bend * (self._bend - t)
-                t = (math.sqrt(inner) - 1) / (4 * self._bend) if inner > 1 else 0.0
+            if bend:
+                inner = 1 - 8 * bend * (bend - t)
+                t = (math.sqrt(inner) - 1) / (4 * bend) if inner > 1 else 0.0
         return float(special.stdtr(self.df, -t))
 
     def _half_width_at(self, factor: float) -> float | None:
@@ -111,17 +112,11 @@ class MeanDifference(Sampled):
         return replace(self, value=value)
 
     @property
-    def _most(self) -> float:
-        """What few answers show may lie beyond what many could."""
-        return max(self.value, self.reach)
-
-    @property
-    def _bend(self) -> float:
-        return SKEW * max(0.0, self.skew) / 6
-
-    @property
-    def _slip(self) -> float:
-        return 2 * self.step / self.n if self.n else 0.0
+    def _upper_end(self) -> tuple[float, float, float]:
+        """How far skewness bends it, the slip it allows for, and the most it can be: what few answers show may lie
+        beyond what many could."""
+        slip = 2 * self.step / self.n if self.n else 0.0
+        return SKEW * max(0.0, self.skew) / 6, slip, max(self.value, self.reach)
 
 
 def mean_difference(texts: Sequence[Floats], step: float = 0.0, span: float = math.inf) -> MeanDifference:
