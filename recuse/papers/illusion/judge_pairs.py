@@ -153,18 +153,15 @@ def agreement_of_averages(sums: Floats, texts: Sequence[int]) -> list[float]:
     targets."""
     n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
     known = n >= 2
-    count = np.where(known, n, 2.0)
-    within = [
-        np.where(known, (squares - a * b / count) / (count - 1), np.nan)
-        for squares, a, b in ((xy, x, y), (xx, x, x), (yy, y, y))
-    ]
-    means = [np.where(known, total / count, np.nan) for total in (x, y)]
-    between = [_covariance(a, b) for a, b in ((means[0], means[1]), (means[0], means[0]), (means[1], means[1]))]
-    w = [mean_known(part[:, None]) for part in within]
-    t = [b - mean_known((part / count)[:, None]) for b, part in zip(between, within, strict=True)]
+    count, targets, parts = np.where(known, n, 2.0), known.sum(axis=-1), []
+    for squares, a, b in ((xy, x, y), (xx, x, x), (yy, y, y)):
+        within = np.where(known, (squares - a * b / count) / (count - 1), np.nan)
+        p, q = (side - mean_of(side, axis=-1)[:, None] for side in (np.where(known, s / count, np.nan) for s in (a, b)))
+        between = np.where(targets > 1, mean_of(p * q, axis=-1) * targets / np.maximum(targets - 1, 1), np.nan)
+        parts.append((between - mean_known((within / count)[:, None]), mean_known(within[:, None])))
     averaged = []
     for m in texts:
-        shared, own, other = (a + b / m for a, b in zip(t, w, strict=True))
+        shared, own, other = (t + w / m for t, w in parts)
         each = ratio(shared, np.sqrt(np.maximum(own, 0) * np.maximum(other, 0)))
         averaged.append(float(mean_known(np.clip(each, -1, 1)[None])[0]))
     return averaged
@@ -175,13 +172,6 @@ def mean_known(values: Floats) -> Floats:
     while values.ndim > 1:
         values = mean_of(values, axis=-1)
     return values
-
-
-def _covariance(a: Floats, b: Floats) -> Floats:
-    """Over targets, per pair: (pairs, targets), NaN at the same places, to (pairs,)."""
-    product = (a - mean_of(a, axis=-1)[:, None]) * (b - mean_of(b, axis=-1)[:, None])
-    n = np.isfinite(product).sum(axis=-1)
-    return np.where(n > 1, mean_of(product, axis=-1) * n / np.maximum(n - 1, 1), np.nan)
 
 
 # --------------------------------------------------------------------------- single texts of several criteria

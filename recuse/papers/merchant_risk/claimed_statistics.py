@@ -6,7 +6,6 @@ a mean and an SD: `recuse.papers.merchant_risk.reported_statistics`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -141,36 +140,35 @@ def _on_grid(ratings: Ratings, parts: tuple[str, ...], repeats: int, step: float
         if not isinstance(scale, Numeric):
             raise RatingsError(f"claimed means are numbers; {name}{MEAN} has {scale}")
         grids[name] = Grid(repeats, scale.ends, step or scale.step or 1.0, ddof)
-    wanted = [f"{name}{part}" for name in grids for part in parts]
-    return reported.of_replies(ratings, wanted, lambda replies: _attained(replies, wanted, grids, parts))
-
-
-def _attained(replies: pd.DataFrame, wanted: list[str], grids: Mapping[str, Grid], parts: tuple[str, ...]) -> Estimate:
-    names, targets, grid = list(grids), replies["target"].astype(str).tolist(), next(iter(grids.values()))
-    claims = replies[wanted].to_numpy(dtype=float).reshape(len(replies), len(grids), len(parts))
-    known = np.isfinite(claims).all(axis=2)  # (replies, names)
-    n = int(known.sum())
-    of_ten = f"that no {grid.repeats} scores in steps of {grid.step:g}"
-    metric, method = "self_reported_mean", f"share of means {of_ten} have (GRIM)"
+    names, wanted = list(grids), [f"{name}{part}" for name in grids for part in parts]
+    of_these = f"that no {repeats} scores in steps of {grids[names[0]].step:g}"
+    metric, method = "self_reported_mean", f"share of means {of_these} have (GRIM)"
     if SD in parts:
-        divisor = "n - 1" if grid.ddof else "n"
-        metric, method = "self_reported_sd", f"share of SDs {of_ten} with the stated mean have (divisor {divisor})"
-    about: dict[str, Any] = {
-        "n": n, "n_excluded": known.size - n, "over": "calls", "unit": "share", "span": 1.0, "method": method
-    }  # fmt: skip
-    if not n:
-        return undefined(metric, f"no usable {parts[-1][1:]} was reported", **about)
-    claimed = claims[known]
-    printed = np.stack([reported.printed_decimals(column) for column in claimed.T], axis=1)
-    offenders = [
-        {"target": targets[row], "criterion": names[k], **dict(zip((part[1:] for part in parts), values, strict=True))}
-        for (row, k), values, digits in zip(np.argwhere(known), claimed.tolist(), printed.tolist(), strict=True)
-        if not _attainable(tuple(values), tuple(digits), grids[names[k]])
-    ]
-    return Estimate(
-        metric=metric, value=len(offenders) / n, note="no interval: statistics of one reply hang together",
-        detail={"checked": n, "follow": n - len(offenders), "wrong": len(offenders), "offenders": offenders}, **about,
-    )  # fmt: skip
+        divisor = "n - 1" if ddof else "n"
+        metric, method = "self_reported_sd", f"share of SDs {of_these} with the stated mean have (divisor {divisor})"
+
+    def attained(replies: pd.DataFrame) -> Estimate:
+        claims = replies[wanted].to_numpy(dtype=float).reshape(len(replies), len(names), len(parts))
+        known = np.isfinite(claims).all(axis=2)  # (replies, names)
+        n = int(known.sum())
+        about: dict[str, Any] = {
+            "n": n, "n_excluded": known.size - n, "over": "calls", "unit": "share", "span": 1.0, "method": method
+        }  # fmt: skip
+        if not n:
+            return undefined(metric, f"no usable {parts[-1][1:]} was reported", **about)
+        printed = np.stack([reported.printed_decimals(column) for column in claims[known].T], axis=1)
+        rows = zip(np.argwhere(known), claims[known].tolist(), printed.tolist(), strict=True)
+        what, targets = [part[1:] for part in parts], replies["target"].astype(str).tolist()
+        offenders = [
+            {"target": targets[row], "criterion": names[k], **dict(zip(what, values, strict=True))}
+            for (row, k), values, digits in rows
+            if not _attainable(tuple(values), tuple(digits), grids[names[k]])
+        ]
+        detail = {"checked": n, "follow": n - len(offenders), "wrong": len(offenders), "offenders": offenders}
+        note = "no interval: statistics of one reply hang together"
+        return Estimate(metric=metric, value=len(offenders) / n, note=note, detail=detail, **about)
+
+    return reported.of_replies(ratings, wanted, attained)
 
 
 @cache
