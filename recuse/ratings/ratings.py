@@ -404,7 +404,8 @@ class Ratings:
 
 
 def table(columns: str, rows: str) -> pd.DataFrame:
-    """A table: a row after another, parted by semicolons, cells parted by blanks, the last left out where empty.
+    """A table: a row after another, parted by semicolons, cells parted by blanks, the last left out where empty. A
+    last cell such as 1/2/3 makes three rows, on the items t0, t1 and t2.
 
     >>> table("judge score", "x 5; y 4").to_dict("list")
     {'judge': ['x', 'y'], 'score': [5, 4]}
@@ -413,6 +414,9 @@ def table(columns: str, rows: str) -> pd.DataFrame:
 
     names = columns.split()
     frame = pd.DataFrame([dict(zip(names, row.split(), strict=False)) for row in rows.split(";")])
+    if frame[last := names[-1]].str.contains("/", na=False).any():
+        frame = frame.assign(**{last: frame[last].str.split("/")}).explode(last)
+        frame = frame.assign(item="t" + frame.groupby(level=0).cumcount().astype(str)).reset_index(drop=True)
     for name in names:
         if not frame[name].str.contains("[^-.0-9]", na=False).any():
             frame[name] = pd.to_numeric(frame[name])

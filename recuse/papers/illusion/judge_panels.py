@@ -148,8 +148,7 @@ def effective_judges(seen: tuple[Ratings, Ratings]) -> Estimate:
     common items in every target.
 
     >>> from recuse.ratings.ratings import example
-    >>> rows = "; ".join(f"{j} t{i} {i + k}" for k, j in enumerate("xy") for i in range(5))
-    >>> estimate = effective_judges(example("judge item score", rows)).of()
+    >>> estimate = effective_judges(example("judge score", "x 0/1/2/3/4; y 1/2/3/4/5")).of()
     >>> round(estimate.value, 4), estimate.detail["of"]
     (1.0, 'scores')
     """

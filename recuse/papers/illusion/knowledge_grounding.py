@@ -55,10 +55,8 @@ def delta_k(ratings: Ratings, averaging: rubrics.Averaging = "arithmetic") -> Es
     is left out; undefined where no pair is left.
 
     >>> from recuse.ratings.ratings import example
-    >>> given = {"checklist": ("1234", "1234"), "shared": ("1234", "2143")}
-    >>> rows = "; ".join(f"{judge} {source} t{n} {score}" for source, both in given.items()
-    ...                  for judge, scores in zip("ab", both) for n, score in enumerate(scores))
-    >>> round(delta_k(example("judge rubric_source item score", rows)).of(rubric_source="shared").value, 6)
+    >>> rows = "a checklist 1/2/3/4; b checklist 1/2/3/4; a shared 1/2/3/4; b shared 2/1/4/3"
+    >>> round(delta_k(example("judge rubric_source score", rows)).of(rubric_source="shared").value, 6)
     -0.4
     """
     looks = sum(source in ratings.levels(RUBRIC) for source in rubrics.GROUNDED)
@@ -77,11 +75,10 @@ def delta_k_by_group(ratings: Ratings) -> Estimates:
     known of the texts.
 
     >>> from recuse.ratings.ratings import example, table
-    >>> given = {"checklist": ("12341234", "12341234"), "shared": ("12341234", "12342143")}
-    >>> rows = "; ".join(f"{judge} {source} t{n} {score}" for source, both in given.items()
-    ...                  for judge, scores in zip("ab", both) for n, score in enumerate(scores))
-    >>> texts = table("item domain", "; ".join(f"t{n} {'law' if n < 4 else 'art'}" for n in range(8)))
-    >>> estimates = delta_k_by_group(example("judge rubric_source item score", rows, texts=texts.assign(target="")))
+    >>> one, other = "1/2/3/4/1/2/3/4", "1/2/3/4/2/1/4/3"
+    >>> rows = f"a checklist {one}; b checklist {one}; a shared {one}; b shared {other}"
+    >>> texts = table("domain", "law/law/law/law/art/art/art/art")
+    >>> estimates = delta_k_by_group(example("judge rubric_source score", rows, texts=texts.assign(target="")))
     >>> [round(estimates.of(group=f"domain {name}", rubric_source="shared").value, 6) for name in ("law", "art")]
     [0.0, -0.4]
     """
@@ -108,11 +105,10 @@ def domain_selectivity(ratings: Ratings) -> Estimates:
     domains, or where delta-K is undefined in one of them.
 
     >>> from recuse.ratings.ratings import example, table
-    >>> given = {"checklist": ("12341234", "12341234"), "shared": ("12341234", "12342143")}
-    >>> rows = "; ".join(f"{judge} {source} t{n} {score}" for source, both in given.items()
-    ...                  for judge, scores in zip("ab", both) for n, score in enumerate(scores))
-    >>> texts = table("item domain", "; ".join(f"t{n} {'law' if n < 4 else 'art'}" for n in range(8)))
-    >>> scores = example("judge rubric_source item score", rows, texts=texts.assign(target=""))
+    >>> one, other = "1/2/3/4/1/2/3/4", "1/2/3/4/2/1/4/3"
+    >>> rows = f"a checklist {one}; b checklist {one}; a shared {one}; b shared {other}"
+    >>> texts = table("domain", "law/law/law/law/art/art/art/art")
+    >>> scores = example("judge rubric_source score", rows, texts=texts.assign(target=""))
     >>> round(domain_selectivity(scores).of(rubric_source="shared").value, 6)
     0.282843
     """

@@ -53,9 +53,8 @@ def model_agreement(part: Ratings) -> Iterator[Named]:
     miss the truth nearly always.) Undefined below three targets, or without another judge.
 
     >>> from recuse.ratings.ratings import example
-    >>> rows = "; ".join(f"{j} t{i} {t} {s + k}" for k, j in enumerate("xy") for i in range(3)
-    ...                  for t, s in zip("abc", (1, 3, 2)))
-    >>> model_agreement(example("judge item target score", rows)).of(judge="x").value
+    >>> rows = "x a 1/1/1; x b 3/3/3; x c 2/2/2; y a 2/2/2; y b 4/4/4; y c 3/3/3"
+    >>> model_agreement(example("judge target score", rows)).of(judge="x").value
     1.0
     """
     return _by_judge(part, "model_agreement", judge_pairs.model_agreement, OF_TARGETS)
@@ -75,8 +74,7 @@ def sample_agreement(part: Ratings) -> Iterator[Named]:
     gives every text of a target the same; such targets are left out and counted.
 
     >>> from recuse.ratings.ratings import example
-    >>> rows = "; ".join(f"{j} t{i} {i + k}" for k, j in enumerate("xy") for i in range(5))
-    >>> round(sample_agreement(example("judge item score", rows)).of(judge="x").value, 4)
+    >>> round(sample_agreement(example("judge score", "x 0/1/2/3/4; y 1/2/3/4/5")).of(judge="x").value, 4)
     1.0
     """
     return _by_judge(part, "sample_agreement", judge_pairs.sample_agreement, JACKKNIFE)
@@ -94,8 +92,7 @@ def absolute_agreement(part: Ratings) -> Iterator[Named]:
     level (Shrout and Fleiss 1979; paper 002, sec. 2.1). Detail and undefined cases as `sample_agreement`.
 
     >>> from recuse.ratings.ratings import example
-    >>> rows = "; ".join(f"{j} t{i} {i + k}" for k, j in enumerate("xy") for i in range(5))
-    >>> round(absolute_agreement(example("judge item score", rows)).of(judge="x").value, 4)
+    >>> round(absolute_agreement(example("judge score", "x 0/1/2/3/4; y 1/2/3/4/5")).of(judge="x").value, 4)
     0.8333
     """
     return _by_judge(part, "absolute_agreement", judge_pairs.absolute_agreement, JACKKNIFE)
@@ -114,8 +111,7 @@ def panel_agreement(part: Ratings) -> Estimate:
     `absolute_agreement` says of one judge, of the panel, for the gate. Undefined as that.
 
     >>> from recuse.ratings.ratings import example
-    >>> rows = "; ".join(f"{j} t{i} {i + k}" for k, j in enumerate("xy") for i in range(5))
-    >>> round(panel_agreement(example("judge item score", rows)).of().value, 4)
+    >>> round(panel_agreement(example("judge score", "x 0/1/2/3/4; y 1/2/3/4/5")).of().value, 4)
     0.8333
     """
     array = judges_array(part)
@@ -142,10 +138,8 @@ def resolution_gap(part: Ratings) -> Estimate:
     items per target.
 
     >>> from recuse.ratings.ratings import example
-    >>> noise = {"x": (0, 1, 2, 1, 1), "y": (1, 1, 0, 1, 2)}
-    >>> rows = "; ".join(f"{j} t{i} {t} {3 * k + n}" for j in "xy" for k, t in enumerate("abc")
-    ...                  for i, n in enumerate(noise[j]))
-    >>> detail = resolution_gap(example("judge item target score", rows)).of().detail
+    >>> x, y = "x a 0/1/2/1/1; x b 3/4/5/4/4; x c 6/7/8/7/7", "y a 1/1/0/1/2; y b 4/4/3/4/5; y c 7/7/6/7/8"
+    >>> detail = resolution_gap(example("judge target score", f"{x}; {y}")).of().detail
     >>> detail["model"], detail["sample"]
     (1.0, -0.5)
     """

@@ -216,9 +216,8 @@ def agreement_by_rubric(ratings: Ratings) -> Estimates:
     and the texts both scored.
 
     >>> from recuse.ratings.ratings import example
-    >>> rows = "; ".join(f"{j} t{n} {x}" for j, scores in zip("ab", ("1234", "2143")) for n, x in enumerate(scores))
-    >>> frame = example("judge item score", rows).table.assign(rubric_source="shared")
-    >>> round(agreement_by_rubric(Ratings.of(frame)).of(rubric_source="shared").value, 6)
+    >>> scores = example("judge rubric_source score", "a shared 1/2/3/4; b shared 2/1/4/3")
+    >>> round(agreement_by_rubric(scores).of(rubric_source="shared").value, 6)
     0.6
     """
 
@@ -240,10 +239,8 @@ def rubric_step(ratings: Ratings) -> Estimates:
     jackknife over items. Only pairs and texts that both have count.
 
     >>> from recuse.ratings.ratings import example
-    >>> given = {"independent": ("1234", "2143"), "dimensions": ("1234", "1243")}
-    >>> rows = "; ".join(f"{j} {source} t{n} {x}" for source, both in given.items()
-    ...                  for j, scores in zip("ab", both) for n, x in enumerate(scores))
-    >>> round(rubric_step(example("judge rubric_source item score", rows)).of(rubric_source="dimensions").value, 6)
+    >>> rows = "a independent 1/2/3/4; b independent 2/1/4/3; a dimensions 1/2/3/4; b dimensions 1/2/4/3"
+    >>> round(rubric_step(example("judge rubric_source score", rows)).of(rubric_source="dimensions").value, 6)
     0.2
     """
 
@@ -267,10 +264,8 @@ def structural_share(ratings: Ratings, whole: str = "dimensions") -> Estimates:
     table gives 53 and 69 %. Above 1 where own rubrics make judges disagree; undefined where r(whole) is not above 0.
 
     >>> from recuse.ratings.ratings import example
-    >>> given = {"independent": ("1234", "2143"), "dimensions": ("1234", "1243")}
-    >>> rows = "; ".join(f"{j} {source} t{n} {x}" for source, both in given.items()
-    ...                  for j, scores in zip("ab", both) for n, x in enumerate(scores))
-    >>> round(structural_share(example("judge rubric_source item score", rows)).of(of="dimensions").value, 6)
+    >>> rows = "a independent 1/2/3/4; b independent 2/1/4/3; a dimensions 1/2/3/4; b dimensions 1/2/4/3"
+    >>> round(structural_share(example("judge rubric_source score", rows)).of(of="dimensions").value, 6)
     0.25
     """
     sources = tuple(dict.fromkeys(("independent", "dimensions", whole)))

@@ -45,8 +45,7 @@ def people_reliability(ratings: Ratings) -> Estimates:
     Undefined below two people or two texts.
 
     >>> from recuse.ratings.ratings import example
-    >>> rows = "; ".join(f"{who} person t{k} {4 * k + more}" for more, who in enumerate("pq") for k in range(3))
-    >>> people = example("rater kind item score", rows)
+    >>> people = example("rater kind score", "p person 0/4/8; q person 1/5/9")
     >>> ratings = replace(people, beside={"blinded_people": people}.get)
     >>> round(people_reliability(ratings).of(criterion="rating").value, 3)
     0.97

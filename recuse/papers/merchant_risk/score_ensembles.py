@@ -46,9 +46,8 @@ def calibration_change(against: Compared) -> Iterator[Named]:
     texts that people rated too.
 
     >>> from recuse.ratings.ratings import example
-    >>> rows = "; ".join(f"{who} {kind} t{k} {k + more}" for who, kind, more in (("a", "judge", 2), ("p", "person", 1))
-    ...                  for k in range(4))
-    >>> calibration_change(example("rater kind item score", rows)).of(judge="a", calibration="offset").value
+    >>> scores = example("rater kind score", "a judge 2/3/4/5; p person 1/2/3/4")
+    >>> calibration_change(scores).of(judge="a", calibration="offset").value
     -1.0
     """
     for judge, each, there in zip(against.judges, against.cells.mean, np.isfinite(against.differences), strict=True):
@@ -67,9 +66,8 @@ def calibration_helps(ratings: Ratings) -> Estimates:
     Undefined where no calibration could be tried.
 
     >>> from recuse.ratings.ratings import example
-    >>> rows = "; ".join(f"{who} {kind} t{k} {k + more}" for who, kind, more in (("a", "judge", 2), ("p", "person", 1))
-    ...                  for k in range(4))
-    >>> calibration_helps(example("rater kind item score", rows)).of(calibration="offset").value
+    >>> scores = example("rater kind score", "a judge 2/3/4/5; p person 1/2/3/4")
+    >>> calibration_helps(scores).of(calibration="offset").value
     1.0
     """
     estimates: dict[tuple[str, ...], Estimate] = {}
@@ -189,9 +187,8 @@ def ensemble_change(seen: tuple[Ratings, Compared, Mapping[str, float]]) -> Iter
     left out. Undefined with one judge, and below four texts that all judges and people scored.
 
     >>> from recuse.ratings.ratings import example
-    >>> rows = "; ".join(f"{who} {kind} t{k} {k + more}" for who, kind, more in
-    ...                  (("a", "judge", 1), ("b", "judge", -1), ("p", "person", 0)) for k in range(4))
-    >>> ensemble_change(example("rater kind item score", rows)).of(ensemble="mean").value
+    >>> scores = example("rater kind score", "a judge 1/2/3/4; b judge -1/0/1/2; p person 0/1/2/3")
+    >>> ensemble_change(scores).of(ensemble="mean").value
     -1.0
     """
     part, against, data = seen
