@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from recuse.ratings.array import among, cluster_places_of, mean_of, numbers, times_of
+from recuse.ratings.array import among, cluster_places_of, mean_of, names_at, numbers, times_of
 from recuse.ratings.ratings import Ratings
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Nominal, Numeric, Ordinal, ResponseSets, Scale
@@ -51,6 +51,7 @@ class Answers:
     ordered: bool
     scale: Scale
     clusters_called: str
+    over: Literal["items", "clusters"]  # what a repetition would draw: clusters, where several items share one
     part: Ratings | None = None  # where they come from
     lost: NDArray[np.int64] | None = None  # (J, U): replies without a usable answer
     times: Floats | None = None  # (U,): how many texts with these answers each stands for, 1 unless they were counted
@@ -63,11 +64,6 @@ class Answers:
     def mean(self, values: Floats, texts: Mask) -> float:
         """Mean of values (U,) over the texts that are marked."""
         return arrays.average(values[texts], arrays.taken(self.times, texts))
-
-    @cached_property
-    def over(self) -> Literal["items", "clusters"]:
-        """What a repetition would draw: clusters, where several items share one."""
-        return "items" if arrays.distinct(self.clusters) == len(set(self.items)) else "clusters"
 
     @property
     def about(self) -> dict[str, Any]:
@@ -234,19 +230,21 @@ def _answers(part: Ratings, ratings: Ratings, needed: bool) -> Answers:
     requested = np.zeros((len(judges), count), dtype=bool)
     judge = among(*part.coded("rater"), judges)[judged]
     requested[judge, text_of] = True
-    values = _values(part, judged)
+    values = _values(part, np.concatenate([judged, rated]) if source is part else judged)
+    values, labels = values[: len(judged)], values[len(judged) :] if source is part else _values(source, rated)
     lost = np.bincount((judge * count + text_of)[np.isnan(values)], minlength=requested.size).reshape(requested.shape)
     person = among(*source.coded("rater"), people)[rated]
-    options, ordered, [values, labels] = _options(part, values, _values(source, rated))
-    items = tuple([all_items[k] for k in item_of.tolist()])
+    options, ordered, [values, labels] = _options(part, values, labels)
+    items, known_items = names_at(all_items, item_of), arrays.distinct(item_of)
     systems = systems_of_pairs(part, items) if options == WON else None
-    several = arrays.distinct(clusters) == len(set(items)) < len(items)  # what is counted then is not items
+    single = arrays.distinct(clusters) == known_items
+    several = single and known_items < count  # what is counted then is not items
     called = ("pairs" if options == WON else "texts") if several else part.clusters
     return Answers(
-        judges, people, items,
-        tuple([all_targets[k] for k in target_of.tolist()]), clusters, _placed(values, judge, text_of, requested.shape),
+        judges, people, items, names_at(all_targets, target_of), clusters,
+        _placed(values, judge, text_of, requested.shape),
         _placed(labels, person, text[len(judged) :], (len(people), count)), requested, options, ordered, part.scale,
-        called, part, lost, times_of(part, list(items)),
+        called, "items" if single else "clusters", part, lost, times_of(part, items),
         systems is not None and len(systems.drop_duplicates().dropna()) > 1,
     )  # fmt: skip
 

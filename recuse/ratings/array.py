@@ -191,7 +191,16 @@ def recoded(names: Sequence[str], places: NDArray[np.intp]) -> tuple[tuple[str, 
     import pandas as pd
 
     codes, seen = pd.factorize(places)
-    return tuple([names[place] for place in seen.tolist()]), codes.astype(np.intp)
+    return names_at(names, seen), codes.astype(np.intp)
+
+
+def names_at(names: Sequence[str], places: NDArray[np.intp]) -> tuple[str, ...]:
+    """The name at each of the places; without a look at each where there is one name, or all are wanted in order."""
+    if len(names) == 1:
+        return tuple(names) * len(places)
+    if len(names) == len(places) and (np.diff(places, prepend=-1) == 1).all():
+        return tuple(names)
+    return tuple(map(names.__getitem__, places.tolist()))
 
 
 def grouped(*codes: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -148,7 +148,7 @@ def cells_of(ratings: Ratings) -> Cells:
     cells = judge * shape[1] + text
     values, repeats = array.numbers(ratings, table, rows), table["repeat"].to_numpy(dtype=np.intp)[rows]
     items, targets = np.divmod(codes, len(names[2]))
-    times = array.times_of(ratings, [names[1][k] for k in items.tolist()])
+    times = array.times_of(ratings, array.names_at(names[1], items))
     cluster_names, cluster_places = array.cluster_places_of(ratings, names[1])
     usable = np.isfinite(values)
     by_repeat = np.argsort(repeats, kind="stable")  # sums in one order, whatever that of the rows

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from recuse.ratings.array import first_of
 from recuse.schema import RecuseError
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def folded(ratings: Ratings) -> Ratings:
     texts = ratings.texts
     if texts is not None and "cluster" in texts and texts.drop_duplicates("item")["cluster"].duplicated().any():
         return ratings
-    keys = _sums(_rows(ratings.table, NO_ANSWERS), item, len(names), seed=1)
+    keys = _sums(_rows(ratings.table, NO_ANSWERS, ratings), item, len(names), seed=1)
     if texts is not None:
         place = pd.Index(names).get_indexer(pd.Index(texts["item"].astype(str)))
         facts = _rows(texts, NO_ANSWERS | OF_SINGLE_TEXTS | {"cluster"})
@@ -53,8 +54,7 @@ def folded(ratings: Ratings) -> Ratings:
     pattern, different = pd.factorize(pd.factorize(keys[0])[0] * np.int64(len(names)) + pd.factorize(keys[1])[0])
     if len(different) * ALIKE > len(names):
         return ratings
-    first = np.full(len(different), len(names))
-    np.minimum.at(first, pattern, np.arange(len(names)))
+    first = first_of(pattern)
     stands = np.zeros(len(names), dtype=bool)
     stands[first] = True
     times = dict(zip((names[k] for k in first.tolist()), np.bincount(pattern).tolist(), strict=True))
@@ -90,15 +90,18 @@ def unfolded(ratings: Ratings, what: str = "this measure asks") -> Ratings:
     return replace(ratings, table=copies(ratings.table), texts=texts, times=None, _memory={})
 
 
-def _rows(frame: pd.DataFrame, without: frozenset[str]) -> NDArray[np.int64]:
-    """One number per row, the same for rows that are alike in all columns but some."""
+def _rows(frame: pd.DataFrame, without: frozenset[str], of: Ratings | None = None) -> NDArray[np.int64]:
+    """One number per row, the same for rows that are alike in all columns but some. `of`: whose table it is."""
     codes = np.zeros(len(frame), dtype=np.int64)
     for name in frame.columns.difference(list(without), sort=False):
-        column = frame[name]
-        if (column == next(iter(column), None)).to_numpy(dtype=bool, na_value=False).all():
-            continue  # most columns say one thing, which is sooner seen than numbered
-        own, entries = pd.factorize(column, use_na_sentinel=False)
-        codes = pd.factorize(codes * len(entries) + own)[0].astype(np.int64)
+        entries, own = of._memory.get(("coded", name), ((), codes)) if of else ((), codes)
+        if not len(entries):
+            column, one = frame[name], next(iter(frame[name]), None)
+            if all((part == one).to_numpy(dtype=bool, na_value=False).all() for part in (column.iloc[:64], column)):
+                continue  # most columns say one thing, which is sooner seen than numbered
+            own, entries = pd.factorize(column, use_na_sentinel=False)
+        if len(entries) > 1 or own.any():
+            codes = pd.factorize(codes * (len(entries) + 1) + own)[0].astype(np.int64)
     return codes
 
 

@@ -119,10 +119,10 @@ class Ratings:
         """Rater -> kind, in order of first appearance."""
 
         def kinds() -> Mapping[str, str]:
+            from recuse.ratings.array import first_of
+
             names, places = self.coded("rater")
-            known, first = np.unique(places, return_index=True)
-            kind = dict(zip(known.tolist(), self.table["kind"].iloc[first], strict=True))
-            return {name: kind[place] for place, name in enumerate(names)}
+            return dict(zip(names, self.table["kind"].iloc[first_of(places)], strict=True))
 
         return self.remember_of_rows("raters", kinds)
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from recuse.ratings import Nominal, Numeric, Ordinal, Ratings, mean_of
-from recuse.ratings.array import array_of, coded, judges_array
+from recuse.ratings.array import array_of, coded, judges_array, names_at
 from recuse.schema import RecuseError
 
 FRAME = pd.DataFrame(
@@ -99,3 +99,10 @@ def test_mean_of_what_is_there() -> None:
     values = np.array([[1.0, np.nan], [3.0, np.nan]])
     assert mean_of(values, axis=0)[0] == 2.0
     assert np.isnan(mean_of(values, axis=0)[1])
+
+
+@pytest.mark.parametrize(
+    ("names", "places"), [("a", [0, 0]), ("abc", [0, 1, 2]), ("abc", [0, 2, 1]), ("ab", [1]), ("a", [])]
+)
+def test_names_stand_at_their_places(names: str, places: list[int]) -> None:
+    assert names_at(tuple(names), np.array(places, dtype=np.intp)) == tuple(names[place] for place in places)

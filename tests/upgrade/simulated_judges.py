@@ -59,7 +59,7 @@ class World:
             ("today", "next"), tuple(f"person {k}" for k in range(self.people)), tuple(map(str, range(self.items))),
             tuple("ABCD"[s] for s in self.system), np.arange(self.items, dtype=np.intp), judged,
             np.stack(people) if people else np.empty((0, self.items, 1)), np.ones((2, self.items), dtype=bool), options,
-            not options or isinstance(scale, Ordinal), scale, "items", None, np.isnan(judged).sum(axis=2),
+            not options or isinstance(scale, Ordinal), scale, "items", "items", None, np.isnan(judged).sum(axis=2),
         )  # fmt: skip
 
 

@@ -21,6 +21,7 @@ def answers_from(judge, people, *, scale=PASS_FAIL, clusters=None) -> Answers:
         ("judge",), tuple(f"person {k}" for k in range(len(people))), tuple(map(str, range(items))), ("",) * items,
         codes.astype(np.intp), judge[None, :, None], people[:, :, None], np.ones((1, items), dtype=bool), options,
         not options or isinstance(scale, Ordinal), scale, "topics",
+        "items" if len(np.unique(codes)) == items else "clusters",
     )  # fmt: skip
 
 
