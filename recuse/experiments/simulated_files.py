@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, cast
 
@@ -133,33 +133,24 @@ def _latent(shares: tuple[float, ...], agreement: float) -> float:
 # --------------------------------------------------------------------------- one draw
 
 
-@dataclass(eq=False)
 class Draw:
     """The texts of one file with what people said of them, (people, texts), as places among the setting's options."""
 
-    setting: Setting
-    texts: int
-    rng: np.random.Generator
-    margins: Callable[[str], float]
-    system: Codes = field(init=False)
-    quality: Floats = field(init=False)
-    people: Codes = field(init=False)
-    truth: Codes = field(init=False)  # of labels
-    doublings: Floats = field(init=False)  # how long texts are
-    names: pd.DataFrame = field(init=False)  # item and target of each text
-
-    def __post_init__(self) -> None:
-        s, rng, n = self.setting, self.rng, self.texts
-        self.system = np.arange(n) % s.systems
+    def __init__(
+        self, setting: Setting, texts: int, rng: np.random.Generator, margins: Callable[[str], float]
+    ) -> None:  # fmt: skip
+        self.setting, self.texts, self.rng, self.margins = setting, texts, rng, margins
+        s, n = setting, texts
+        self.system: Codes = np.arange(n) % s.systems
         self.names = pd.DataFrame({"item": np.char.add("t", np.arange(n).astype(str)),
                                    "target": np.char.add("s", self.system.astype(str))})  # fmt: skip
         steps = special.ndtri((np.arange(s.systems) + 0.5) / s.systems)
         between = math.sqrt(OF_SYSTEMS) if s.systems > 1 else 0.0
-        self.quality = math.sqrt(1 - between**2) * rng.normal(size=n)
+        self.quality: Floats = math.sqrt(1 - between**2) * rng.normal(size=n)
         self.quality += between * (steps / (steps.std() or 1.0))[self.system]
-        self.truth = rng.choice(len(s.shares), size=n, p=s.shares)
-        self.doublings = rng.normal(size=n)
-        self.people = np.stack([self.answers(1.0)[0] for _ in range(s.people)])
+        self.truth: Codes = rng.choice(len(s.shares), size=n, p=s.shares)  # of labels
+        self.doublings: Floats = rng.normal(size=n)  # how long texts are
+        self.people: Codes = np.stack([self.answers(1.0)[0] for _ in range(s.people)])
 
     def answers(self, error: float, length: float = 0.0) -> Codes:
         """What a rater with `error` times a person's says, (repeats, texts). `length`: added for twice the length."""

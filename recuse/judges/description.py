@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from copy import deepcopy
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -93,15 +94,16 @@ def described(judge: Judge, body: Mapping[str, Any]) -> bytes:
     field that it does not have they do nothing: protocols differ in what they send."""
     if not judge.rename and not judge.omit:
         return as_written(merged(body, judge.parameters))
-    changed = _copied(body)
-    for old, new in judge.rename.items():
-        *outer, field = old.split(".")
-        if (table := _table(changed, outer)) is not None and field in table:
-            table[new] = table.pop(field)
-    for path in judge.omit:
+    changed = deepcopy(dict(body))
+    for path, new in (*judge.rename.items(), *((omitted, None) for omitted in judge.omit)):
         *outer, field = path.split(".")
-        if (table := _table(changed, outer)) is not None:
-            table.pop(field, None)
+        table: Any = changed
+        for step in outer:
+            table = table.get(step) if isinstance(table, dict) else None
+        if isinstance(table, dict) and field in table:
+            value = table.pop(field)
+            if new is not None:
+                table[new] = value
     return as_written(merged(changed, judge.parameters))
 
 
@@ -195,16 +197,3 @@ LENGTHS = frozenset({"minLength", "maxLength"})
 
 BOUNDS = LENGTHS | {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "maxItems"}
 """What Anthropic's structured outputs refuse; arrays may say minItems 0 or 1 and nothing else."""
-
-
-def _copied(body: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: _copied(value) if isinstance(value, Mapping) else value for name, value in body.items()}
-
-
-def _table(body: dict[str, Any], steps: list[str]) -> dict[str, Any] | None:
-    for step in steps:
-        inner = body.get(step)
-        if not isinstance(inner, dict):
-            return None
-        body = inner
-    return body
