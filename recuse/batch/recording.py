@@ -168,7 +168,7 @@ class Batches:
         that is not listed after some looks was never taken: its requests have run out of time."""
         if entry.id is not None:
             return entry
-        names = frozenset(one.id for one in self._state if one.id)
+        names = frozenset(one.id for one in self._state.values() if one.id)
         with self._provider(entry.judge) as (interface, web):
             entry = replace(entry, id=interface.find(web, entry.tag, len(entry.numbers), names))
         self._looks[entry.tag] += 1
@@ -286,19 +286,19 @@ class Entry:
     id: str | None = None
 
 
-class State:
-    """The entries of the file, written whole at every change, so that no moment of dying leaves half of it, and gone
-    when nothing is under way."""
+class State(dict[str, Entry]):
+    """Tag -> entry, as in the file, which is written whole at every change, so that no moment of dying leaves half of
+    it, and gone when nothing is under way."""
 
     def __init__(self, path: Path) -> None:
+        super().__init__()
         self.path = path
-        self._entries: dict[str, Entry] = {}
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
             if data["schema"] != SCHEMA:
                 raise ValueError(f"schema {data['schema']}")
             for b in data["batches"]:
-                self._entries[b["tag"]] = Entry(b["tag"], b["judge"], tuple(b["numbers"]), b["id"])
+                self[b["tag"]] = Entry(b["tag"], b["judge"], tuple(b["numbers"]), b["id"])
         except FileNotFoundError:
             return
         except (OSError, ValueError, KeyError, TypeError) as error:
@@ -307,32 +307,29 @@ class State:
                 "delete it once the provider's console shows none"
             ) from None
 
-    def __iter__(self) -> Iterator[Entry]:
-        return iter(tuple(self._entries.values()))
-
     def holding(self, numbers: Iterable[str]) -> list[Entry]:
         """Batches with some of these requests."""
         wanted = set(numbers)
-        return [entry for entry in self if not wanted.isdisjoint(entry.numbers)]
+        return [entry for entry in self.values() if not wanted.isdisjoint(entry.numbers)]
 
     def under_way(self) -> set[str]:
         """Numbers of all requests in some batch."""
-        return {number for entry in self for number in entry.numbers}
+        return {number for entry in self.values() for number in entry.numbers}
 
     def put(self, entry: Entry) -> None:
         """Enter a batch, or what is new of it, and write the file."""
-        self._entries[entry.tag] = entry
+        self[entry.tag] = entry
         self._write()
 
     def remove(self, tag: str) -> None:
         """Take a batch out, whose answers are stored, and write the file."""
-        self._entries.pop(tag, None)
+        self.pop(tag, None)
         self._write()
 
     def _write(self) -> None:
-        if not self._entries:
+        if not self:
             self.path.unlink(missing_ok=True)
             return
-        data = {"schema": SCHEMA, "batches": [asdict(entry) for entry in self._entries.values()]}
+        data = {"schema": SCHEMA, "batches": [asdict(entry) for entry in self.values()]}
         self.path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(self.path, json.dumps(data, indent=1).encode())

@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Generator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,16 +45,11 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 class _Gathering:
     """The hooks of the process that reports: the only one, or xdist's controller. One per session."""
 
-    def __init__(self) -> None:
-        self._run: Run | None = None
-
-    @property
+    @cached_property
     def run(self) -> Run:
-        if self._run is None:
-            from recuse.run.run import Run
+        from recuse.run.run import Run
 
-            self._run = Run()
-        return self._run
+        return Run()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -94,7 +90,7 @@ class _Gathering:
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """After all other work, and before the terminal's summary, which wraps this hook."""
-        if self._run is None:
+        if "run" not in vars(self):  # no test asked about judges
             return
         from recuse.schema import RecuseError
         from recuse.schema.plain_values import spare_the_cycle_collector
@@ -130,7 +126,7 @@ class _Gathering:
         spare_the_cycle_collector()  # pytest and Python's own end would look through it all four times
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        if self._run is not None:
+        if "run" in vars(self):
             terminalreporter.write_line("")
             writer = terminalreporter.config.get_terminal_writer()
             verbosity = terminalreporter.config.get_verbosity()

@@ -41,7 +41,6 @@ class ScriptedSource:
 
     def __init__(self, folder: Path, judges: Mapping[str, Judge], planted: Mapping[str, str]) -> None:
         self._folder, self._judges, self._planted = folder, judges, planted
-        self._behaviours: dict[str, Behaviour] = {}
 
     def reply(self, call: Call, fields: Mapping[str, Any]) -> ScriptedReply:
         """What the judge's behaviour says. Raises `StandInError` for a judge without one."""
@@ -50,13 +49,9 @@ class ScriptedSource:
                 f"judge {call.judge} has no behaviour; set `behaviour` in the panel file to a function of your own "
                 "(our_judges.behaviours.generous)"
             )
-        if call.judge not in self._behaviours:
-            name = self._planted[call.judge]
-            self._behaviours[call.judge] = named(name, what="behaviour", package="recuse.standins.behaviours")
-        author = self._judges[call.judge].author
-        given = self._behaviours[call.judge](
-            Facts(call, author == call.target, fields, generator(call), author, self._folder)
-        )
+        name, author = self._planted[call.judge], self._judges[call.judge].author
+        behaviour: Behaviour = named(name, what="behaviour", package="recuse.standins.behaviours")
+        given = behaviour(Facts(call, author == call.target, fields, generator(call), author, self._folder))
         return given if isinstance(given, ScriptedReply) else ScriptedReply(given)
 
 
