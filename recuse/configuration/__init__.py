@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any
@@ -25,17 +25,12 @@ _RESERVED = {"con", "prn", "aux", "nul", *(f"com{i}" for i in range(1, 10)), *(f
 
 def checked_name(name: str, what: str, where: str) -> str:
     """`name` unchanged if it can safely be part of a path on every system; `RecuseError` otherwise."""
-    if not _is_safe(name):
+    if not NAME.fullmatch(name) or ".." in name or name.split(".")[0].lower() in _RESERVED:
         raise RecuseError(
             f"{where}: {what} {name!r} cannot be used as a name; use 1-64 letters, digits, '.', '_' or '-', starting "
             "and ending with a letter or digit, without '..' and not a reserved file name"
         )
     return name
-
-
-@lru_cache(maxsize=4096)
-def _is_safe(name: str) -> bool:
-    return bool(NAME.fullmatch(name)) and ".." not in name and name.split(".")[0].lower() not in _RESERVED
 
 
 def checked_distinct(names: list[str], what: str, where: str) -> None:

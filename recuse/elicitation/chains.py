@@ -49,7 +49,6 @@ class Chain:
         self.calls: Sequence[Call] = () if self.stages else plan.calls
         self.lost: list[tuple[Call, list[Judgement]]] = []  # never asked: an earlier reply could not be read
         self.replies: dict[Call, Reply] = {}  # of the earlier stages, each decoded once
-        self._levels: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}  # made once for all calls that share them
         self._known: dict[Step, Call] = {}
         self._step_of: dict[Call, Step] = {}
         self._read: dict[Step, Any] = {}  # what the stage's reader made of the reply
@@ -113,10 +112,8 @@ class Chain:
     def judge(self, call: Call, reply: Reply) -> list[Judgement]:
         """What the protocol reads in the reply to a judging call."""
         item = self.plan.items[call.judge, call.item, call.target]
-        if (factors := self._levels.get(call.factors)) is None:
-            factors = self._levels[call.factors] = dict(call.factors)
         earlier = (self._earlier(self._step_of[call]),) if self.stages else ()
-        judgements: list[Judgement] = self.how.read(self.plan.task, item, factors, reply, *earlier)
+        judgements: list[Judgement] = self.how.read(self.plan.task, item, dict(call.factors), reply, *earlier)
         return judgements
 
     def why_unreadable(self, call: Call, response: RawResponse) -> str | None:

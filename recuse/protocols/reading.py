@@ -6,10 +6,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from typing import Any
-
-from pydantic_core import from_json
 
 from recuse.schema import Judgement, Reply, Status
 
@@ -61,8 +58,6 @@ def json_value(reply: Reply, kind: type[dict[str, Any]] | type[list[Any]]) -> An
     around an array, which some providers insist on; `Unreadable` for two different values, a value that breaks off, one
     that is followed by words that break off (a draft, and its amendment would have come), repeated keys and NaN."""
     text = answered(reply)
-    if isinstance(value := _plain(text), kind):
-        return value
     cut = " (cut off by the token limit)" if reply.finish == "length" else ""
     placed = list(_values(text, kind, cut))
     values = [value for value, _ in placed]
@@ -80,29 +75,6 @@ def json_value(reply: Reply, kind: type[dict[str, Any]] | type[list[Any]]) -> An
     return values[0]
 
 
-_END_OF_NAME = re.compile('":')  # `findall` is faster than `str.count`
-
-
-def _plain(text: str) -> object:
-    """The value of a reply that is one JSON value and nothing else, by a faster parser; None for anything to look at
-    twice: words around it, NaN, deep nesting, or as many `":` as a repeated key (or a text with them) would take."""
-    try:
-        value = from_json(text, allow_inf_nan=False)
-    except ValueError:
-        return None
-    members, containers, inside = 0, 0, [value]
-    for one in inside:  # grows while it is gone through
-        kind = type(one)
-        if kind is dict:
-            containers += 1
-            members += len(one)
-            inside += one.values()
-        elif kind is list:
-            containers += 1
-            inside += one
-    return value if containers <= DEEPEST and len(_END_OF_NAME.findall(text)) == members else None
-
-
 def score(value: object, criterion: str, scale: tuple[float, float], step: float | None = None) -> Judgement:
     """A number on the scale, and on its steps if any, or the reason why not. A number in quotes is not a number."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -117,12 +89,6 @@ def score(value: object, criterion: str, scale: tuple[float, float], step: float
         outside = f"between the steps of {step:g} from {low:g} to {high:g}"
     if outside:
         return Judgement(criterion, status="out_of_scale", why=f"{criterion} is {number:g}, {outside}")
-    return _scored(criterion, number)
-
-
-@lru_cache(maxsize=4096)
-def _scored(criterion: str, number: float) -> Judgement:
-    """One object for all equal scores: a scale has few values, and tables have millions of rows."""
     return Judgement(criterion, score=number + 0.0)  # -0.0 equals 0.0 and would be taken for it
 
 

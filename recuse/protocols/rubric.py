@@ -7,7 +7,7 @@ and Algorithm 1). The factor `condition` shows the author's name or hides it beh
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any
 
 from recuse.protocols import reading, wording
@@ -67,7 +67,8 @@ def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> li
         answer = reading.json_value(reply, dict)
     except reading.Unreadable as failure:
         return reading.all_failed(scored(task), failure)
-    return [one_score(answer, *about) for about in _scales_by_score(task)]
+    usual = Numeric(*task.scale)
+    return [one_score(answer, name, task.scales.get(name), usual) for name in scored(task)]
 
 
 def explanations(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
@@ -92,12 +93,6 @@ def scored(task: Task) -> tuple[str, ...]:
     """The criteria of the task, and its total if it has one."""
     whole = total(task)
     return task.criteria if whole is None else (*task.criteria, whole)
-
-
-@lru_cache(maxsize=64)
-def _scales_by_score(task: Task) -> tuple[tuple[str, Scale | None, Numeric], ...]:
-    """What `one_score` wants to know of every score, worked out once for thousands of replies."""
-    return tuple((name, task.scales.get(name), Numeric(*task.scale)) for name in scored(task))
 
 
 def one_score(answer: object, criterion: str, scale: Scale | None, usual: Numeric) -> Judgement:
