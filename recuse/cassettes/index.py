@@ -16,7 +16,6 @@ from recuse.cassettes.record_format import Recorded, whole_body
 Place = tuple[int, int]  # first byte and length of a line, line feed excluded
 Interaction = tuple[str, int]  # key and repeat
 
-_NO_LINE = b"\0"
 HEAD = 160  # kind, keys and repeat stand in the first bytes of a line; bodies are not copied to index them
 
 
@@ -90,25 +89,15 @@ def index_of(path: Path | str, data: bytes, stamp: Stamp | None = None) -> CellI
         return index
     keys: dict[str, str] = {}  # one string per key, however many repeats it has
     view, number, start, size = memoryview(data), 0, 0, len(data)
-    answers, is_intact = index.answers, record_format.is_intact
-    before, key = _NO_LINE, ""  # how the last answer began, up to its repeat
     while start < size:
         end = data.find(b"\n", start)
         end = size if end < 0 else end
         number += 1
-        if is_intact(view, start, end):
+        if record_format.is_intact(view, start, end):
             index.unended = end == size
-            if data.startswith(before, start + record_format.KIND_AT):
-                interaction = (key, record_format.repeat_of(data, start))
-                if interaction not in answers:
-                    answers[interaction] = (start, end - start)
-                    start = end + 1
-                    continue
             line = data[start : min(end, start + HEAD)]
             if fault := _enter(index, keys, number, (start, end - start), line, data):
                 index.faults.append(f"{index.path}:{number}: {fault}")
-            elif (beginning := record_format.answer_beginning(line)) != b"":
-                before, key = beginning, next(reversed(answers))[0]
         elif end == size:
             index.torn = end - start
         else:

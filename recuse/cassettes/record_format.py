@@ -96,18 +96,7 @@ def like_of(line: bytes) -> str:
 
 def answer_key_of(line: bytes) -> tuple[str, int]:
     """Key and repeat of an answer line."""
-    return line[_ANSWER_KEY : _ANSWER_KEY + 32].decode(), repeat_of(line)
-
-
-def answer_beginning(line: bytes) -> bytes:
-    """An answer line from its kind up to its repeat, the same for all answers to a request; nothing of other lines."""
-    return line[KIND_AT:_REPEAT_AT] if line.startswith(ANSWER, KIND_AT) else b""
-
-
-def repeat_of(data: bytes, start: int = 0) -> int:
-    """The repeat of the answer line that begins at data[start]."""
-    at = start + _REPEAT_AT
-    return int(data[at : data.index(b",", at)])
+    return line[_ANSWER_KEY : _ANSWER_KEY + 32].decode(), int(line[_REPEAT_AT : line.index(b",", _REPEAT_AT)])
 
 
 def read_answer(data: bytes, start: int = 0, length: int | None = None) -> RawResponse:
