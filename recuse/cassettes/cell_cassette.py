@@ -121,8 +121,6 @@ class CellCassette:
 
     def unplanned(self) -> list[Unused]:
         """Recorded answers that no planned call asks for, in the order of the file."""
-        if len(self.calls) == len(self.index.answers) and not self.missing:
-            return []
         planned = {(call.key, call.repeat) for call in self.calls}
         return [Unused(self.cell, *answer) for answer in self.index.answers if answer not in planned]
 
@@ -144,9 +142,7 @@ class CellCassette:
 
     def superseded(self) -> set[str]:
         """Keys the plan no longer asks for, once the fingerprint has changed and all it asks for now is there."""
-        if not self.stale() or self.missing:
-            return set()
-        return self.unplanned_keys()
+        return self.unplanned_keys() if self.stale() and not self.missing else set()
 
     def unplanned_keys(self) -> set[str]:
         """Keys of recorded requests that no planned call sends."""

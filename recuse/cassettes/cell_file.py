@@ -13,7 +13,6 @@ import os
 import struct
 import threading
 import zlib
-from collections import OrderedDict
 from contextlib import suppress
 from pathlib import Path
 
@@ -28,6 +27,8 @@ LARGEST = 64 * 2**20
 
 HELD = 32 * 2**20
 """Bytes that are kept of what was unpacked last: a file is indexed, then replayed, or read line by line."""
+_held: dict[tuple[Path, Stamp], bytes] = {}
+_unpacking = threading.Lock()
 
 _HEADER = b"\x1f\x8b\x08\0\0\0\0\0\x02\xff"  # deflate; no name, no time; level 9; no particular system
 _GZIP, _RAW = zlib.MAX_WBITS | 16, -zlib.MAX_WBITS
@@ -102,13 +103,16 @@ def contents(path: Path) -> tuple[bytes, os.stat_result]:
     if not is_packed(path):
         return read_plain(path)
     there = os.lstat(pack_file.holder(path))
-    if (data := _last_unpacked.get(path, there)) is None:
-        if is_in_pack(path):
-            data, there = pack_file.member(path)
-        else:
-            raw, there = read_plain(path)
-            data = unpacked(raw, path)
-        _last_unpacked.keep(path, there, data)
+    with _unpacking:
+        if (data := _held.pop((path, stamp(there)), None)) is None:
+            if is_in_pack(path):
+                data, there = pack_file.member(path)
+            else:
+                raw, there = read_plain(path)
+                data = unpacked(raw, path)
+        _held[path, stamp(there)] = data  # what was used last stands last
+        while sum(map(len, _held.values())) > HELD:
+            del _held[next(iter(_held))]
     return data, there
 
 
@@ -118,31 +122,6 @@ def stamp_of(path: Path) -> Stamp | None:
         return plain_file.stamp_of(pack_file.holder(path))
     except FileNotFoundError:
         return None
-
-
-class _LastUnpacked:
-    """The contents of compressed files, those used last, up to `HELD` bytes. Safe to use from several threads."""
-
-    def __init__(self) -> None:
-        self._held: OrderedDict[tuple[Path, Stamp], bytes] = OrderedDict()
-        self._bytes = 0
-        self._lock = threading.Lock()
-
-    def get(self, path: Path, status: os.stat_result) -> bytes | None:
-        with self._lock:
-            if data := self._held.get((path, stamp(status))):
-                self._held.move_to_end((path, stamp(status)))
-            return data
-
-    def keep(self, path: Path, status: os.stat_result, data: bytes) -> None:
-        with self._lock:
-            self._bytes += len(data) - len(self._held.pop((path, stamp(status)), b""))
-            self._held[path, stamp(status)] = data
-            while self._bytes > HELD:
-                self._bytes -= len(self._held.popitem(last=False)[1])
-
-
-_last_unpacked = _LastUnpacked()
 
 
 def readable_part(path: Path) -> bytes:

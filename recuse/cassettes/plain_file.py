@@ -46,15 +46,8 @@ def raw_bytes(path: Path) -> bytes:
 def read_plain(path: Path) -> tuple[bytes, os.stat_result]:
     """The same, and the state of the file when it was opened."""
     descriptor, there = opened(path)
-    try:
-        data = os.read(descriptor, there.st_size + 1)  # one byte more than there is shows that there is no more
-        while len(data) > there.st_size or (data and len(data) < there.st_size):
-            if not (more := os.read(descriptor, 1 << 20)):
-                break
-            data += more
-        return data, there
-    finally:
-        os.close(descriptor)
+    with open(descriptor, "rb", buffering=0) as file:
+        return file.readall(), there
 
 
 def stamp_of(path: Path) -> Stamp | None:
