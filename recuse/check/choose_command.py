@@ -207,9 +207,10 @@ def choose_judge(contest: Contest) -> Choice:
     place, use, answers, common = contest.place, contest.use, contest.answers, contest.common
     names, texts = list(answers.judges), answers.number(common)
     if len(names) < 2 or texts < FEWEST:
+        alone = f" by {names[0]} alone, and recuse check says whether that may be used" if len(names) == 1 else ""
         raise RecuseError(
-            f"{place}: choosing takes two judges and {FEWEST} texts that all of them and a person judged; there "
-            f"are {len(names)} and {texts}"
+            f"{place}: choosing takes two judges and {FEWEST} texts that all of them and a person judged; there are "
+            f"{texts}{alone}"
         )
     if use in OF_ALL_TEXTS and answers.options and not answers.ordered:
         options = ", ".join(answers.options)

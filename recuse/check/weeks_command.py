@@ -189,14 +189,18 @@ def run_weeks(
 WEEK = "week"
 
 
-def _below_one_another(files: Sequence[Path]) -> pd.DataFrame:
-    """One table of all files, or of all that match a pattern, with a column that names each."""
+def _below_one_another(files: Sequence[Path]) -> pd.DataFrame | Path:
+    """One table of all files, or of all that match a pattern, with a column that names each; the only file, where it
+    has that column itself."""
     each = ([Path(name) for name in sorted(glob.glob(str(one)))] if is_pattern(one) else [one] for one in files)
     paths = [path for group in each for path in group]
+    tables = [read_path(path).frame for path in paths]
+    if len(paths) == 1 and WEEK in tables[0]:
+        return paths[0]
     if len(paths) < 2:
         raise RecuseError(f"{files[0]}: say which column names the week, --week COLUMN, or give a file for each week")
-    tables = [read_path(path).frame.assign(**{WEEK: stem_of(path)}) for path in paths]
-    return pd.concat(tables, ignore_index=True).fillna("")
+    named = (table.assign(**{WEEK: stem_of(path)}) for table, path in zip(tables, paths, strict=True))
+    return pd.concat(named, ignore_index=True).fillna("")
 
 
 def _charted(judge: str, title: str, weeks: list[Week], ends: tuple[float, float]) -> Iterator[Row]:

@@ -76,7 +76,7 @@ def _row(before: Number | None, after: Number | None) -> Row:
     elif before.limit != after.limit:
         changed = "another limit"
     else:
-        changed = "another value" if before.value != after.value else ""
+        changed = "another value" if before.text() != after.text() else ""  # of what is shown
     where = [plain_name(one.subject.get(part, "")) for part in ("panel", "task", "protocol")]
     sides = [Cell(NONE), Cell(NONE)]
     for k, n in enumerate((before, after)):

@@ -308,6 +308,12 @@ def test_nothing_depends_on_names_order_or_the_unit_of_the_scale(use):
     assert one.behind == pytest.approx(two.behind)
 
 
+def test_one_judge_is_named_and_sent_to_check():
+    truth = np.tile(["pass", "fail"], 60)
+    with pytest.raises(RecuseError, match="there are 120 by j0 alone, and recuse check says whether that may be used"):
+        choose_judge(panel({"j0": truth, "p0": truth}, Ordinal(("fail", "pass"))))
+
+
 @pytest.mark.slow("simulations")
 def test_fewer_labels_never_make_a_dearer_judge_look_replaceable():
     """With less evidence the bound on what a cheaper judge loses is wider, and fewer than 20 texts choose nobody."""

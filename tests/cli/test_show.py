@@ -68,6 +68,19 @@ def test_of_two_what_differs_is_told_first_and_in_words(recuse, kept):
     assert "fail" in lines[1].partition("->")[2]
 
 
+def test_what_is_shown_alike_does_not_differ(recuse, kept):
+    """Another machine's last digits are no change."""
+    before = samples.published()
+    after = copy.deepcopy(before)
+    for verdict in after["verdicts"]:
+        value = verdict["estimate"]["value"]
+        if value is not None and abs(round(value, 3) - value) > 1e-6:  # what ends there is written with all its digits
+            verdict["estimate"]["value"] = value + 1e-9
+    assert before != after
+    found = recuse("show", kept("june.json", before), kept("july.json", after))
+    assert re.search(r": 0 of \d{3} verdicts differ\.\n$", found.out)
+
+
 def test_the_same_twice_differs_in_nothing(recuse, kept):
     path = kept("june.json", samples.published())
     assert re.search(r": 0 of \d{3} verdicts differ\.\n$", recuse("show", path, path).out)

@@ -45,7 +45,7 @@ from recuse.statistics.multiplicity import Largest
 METHOD = "difference of two distances from people over the same texts, t, both signs of either"
 
 describe(
-    "upgrade_human_offset", "distance from the level of people", signed=True, rank=10, bad="above",
+    "upgrade_human_offset", "further from the level of people", signed=True, rank=10, bad="above",
     above="scores further from your people|score further from your people",
     reading="How far the candidate's mean lies from people's on the same texts, whichever way, less the incumbent's.",
 )  # fmt: skip
@@ -61,7 +61,7 @@ describe(
     "incumbent.",
 )  # fmt: skip
 describe(
-    "upgrade_slice_offset", "distance from people on its worst slice", rank=22, bad="above",
+    "upgrade_slice_offset", "further from people on its worst slice", signed=True, rank=22, bad="above",
     above="scores one slice further from your people|score one slice further from your people",
     reading="How much further than the incumbent the candidate lies from people on a system, a topic, a language.",
 )  # fmt: skip

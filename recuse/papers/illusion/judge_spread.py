@@ -98,8 +98,9 @@ def _use(array: RatingArray, judge: int, clusters: str) -> Estimate:
     count = len(array.raters)
     means = array.means.reshape(count, -1)
     complete = np.isfinite(means).all(axis=0)
-    shift = float(np.round(means[:, complete].mean(), 3)) if complete.any() else 0.0
-    x = np.where(complete, means - shift, 0.0).T  # texts x judges
+    # about each judge's own middle, so that one that always says the same has no spread of rounding errors
+    middle = np.round(means[:, complete].mean(axis=1, keepdims=True), 3) if complete.any() else 0.0
+    x = np.where(complete, means - middle, 0.0).T  # texts x judges
     items = np.repeat(np.arange(len(array.items)), len(array.targets))
     shares = np.column_stack([complete.astype(float), x, x**2])
 

@@ -63,6 +63,18 @@ def test_scale_use_and_shape_are_scipys(scores, ratings):
     assert found.detail["slip"] is False
 
 
+@pytest.mark.parametrize("always", [7.1, 8.0, 10 / 3])
+@pytest.mark.parametrize("items", [20, 200])
+def test_a_judge_that_always_says_the_same_has_no_spread_of_rounding_errors(always, items):
+    """It had one of 1e-8 with an interval, which then changed beyond chance: 0.00 -> 0.00."""
+    peers = np.random.default_rng(0).integers(1, 10, items)
+    rows = [(name, i, value) for i in range(items) for name, value in (("flat", always), ("peer", peers[i]))]
+    frame = pd.DataFrame(rows, columns=["judge", "item", "score"])
+    found = judge_spread.scale_use(Ratings.of(frame, scales=Numeric(1, 10))).of(judge="flat")
+    assert found.value == pytest.approx(0, abs=1e-11)
+    assert np.isnan(found.low)
+
+
 def test_a_judge_on_another_scale_is_noticed():
     """1-5 on a scale of 1-10, beside judges that use all of it: the paper's 3.2, called a bit above medium."""
     rows = [(j, i, 1 + i % 5 if j == "slips" else 2 * (1 + i % 5)) for j in ("slips", "x", "y") for i in range(20)]
