@@ -3,13 +3,16 @@
 Two numbers per week and judge are charted: its share of one answer (of scores the mean), and its agreement with people
 on the texts that have labels. A week's limits come from the weeks before it, at least five:
 
-    centre +- t sqrt(T + s^2 / n + (T + s^2 / m) / k),    T = max(0, variance of the k weeks' values - s^2 / m)
+    centre +- t sqrt(T + s^2 / min(n, m) + T sum w^2 + s^2 / N)
+    T = max(0, sum w (y - centre)^2 / (1 - sum w^2) - s^2 / m),    m = N (1 - sum w^2) / (k - 1)
 
-s^2: variance of one text's value within weeks, n: texts of this week, m: harmonic mean of the k weeks' numbers, t: the
-99.5 % quantile of Student's t with k - 1 degrees of freedom. T is how far weeks differ without any reason, beyond what
-their size explains (a chart without it alarms all the time; Laney 2002, Quality Engineering 14, 531-537). So each chart
-alarms in one week of a hundred, or less often, where nothing changed. Where fewer than 15 % of the texts differed from
-the usual value, the limits are also no narrower than those of an exact test of how many differ.
+y: the values of the k weeks, each with a share w of their N texts, of which the centre is the mean; s^2: variance of
+one text's value within weeks; n: texts of this week; t: the 99.5 % quantile of Student's t with 1 / sum w^2 - 1 degrees
+of freedom; of equal weeks that is k - 1, and m their number of texts. T is how far weeks differ without any reason,
+beyond what their size explains (a chart without it alarms all the time; Laney 2002, Quality Engineering 14, 531-537).
+Small weeks hardly tell it, so a larger week is allowed as much as one of their size. So each chart alarms in one week
+of a hundred, or less often, where nothing changed. Where fewer than 15 % of the texts differed from the usual value,
+the limits are also no narrower than those of an exact test of how many differ.
 
 Anchors are texts of earlier weeks that the judge judges again. What moves on them is the judge; what the week's own
 texts moved beyond that is the system, or who uses it.
@@ -75,15 +78,17 @@ def chart(weeks: list[Floats], ends: tuple[float, float] = (-math.inf, math.inf)
     last = weeks[-1]
     if len(before) < FEWEST or len(last) < FEWEST_TEXTS:
         return None
-    k, means = len(before), np.array([values.mean() for values in before])
+    texts, k = np.concatenate(before), len(before)
+    sizes, means = np.array([len(values) for values in before]), np.array([values.mean() for values in before])
     within = sum(float(((values - values.mean()) ** 2).sum()) for values in before)
-    s2 = within / (sum(map(len, before)) - k)
-    size = k / sum(1 / len(values) for values in before)
-    between = max(0.0, float(means.var(ddof=1)) - s2 / size)
-    centre = float(means.mean())
-    variance = (between + s2 / size) / k
-    half = float(special.stdtrit(k - 1, 1 - ALARMS / 2)) * math.sqrt(between + s2 / len(last) + variance)
-    low, high = _of_rare(np.concatenate(before), len(last), ends)
+    s2, shares, centre = within / (len(texts) - k), sizes / len(texts), float(texts.mean())
+    alone = float(shares @ shares)
+    size = len(texts) * (1 - alone) / (k - 1)
+    between = max(0.0, float(shares @ (means - centre) ** 2) / (1 - alone) - s2 / size)
+    variance = between * alone + s2 / len(texts)
+    t = float(special.stdtrit(1 / alone - 1, 1 - ALARMS / 2))
+    half = t * math.sqrt(between + s2 / min(len(last), size) + variance)
+    low, high = _of_rare(texts, len(last), ends)
     return Limits(centre, max(ends[0], min(low, centre - half)), min(ends[1], max(high, centre + half)), variance)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import special
 
 from recuse.check import weeks_command
 from recuse.check.weeks_command import ALARMS, chart
@@ -55,6 +56,47 @@ def test_scores_with_rare_and_large_errors_alarm_as_often_as_the_page_says(weeks
                        (0.0, 100.0))  # fmt: skip
         alarms += not limits.low <= values[-1].mean() <= limits.high
     assert 0.01 < alarms / runs < 0.1
+
+
+UNEVEN = {"grown": [8] * 20 + [300], "by turns": [8, 200] * 6, "one large": [300] + [8] * 9 + [100]}
+
+
+@pytest.mark.slow("simulation")
+@pytest.mark.parametrize("sizes", UNEVEN.values(), ids=UNEVEN)
+@pytest.mark.parametrize("spread", [0.0, 0.08, 0.15])
+def test_a_week_larger_than_those_before_it_alarms_no_more_often(sizes, spread):
+    """Small weeks do not tell how far weeks differ: 5 % alarmed where the limits took what they seemed to tell."""
+    rng, alarms, runs = np.random.default_rng(4), 0, 1500
+    for _ in range(runs):
+        shares = np.clip(0.3 + spread * rng.standard_normal(len(sizes)), 0.01, 0.95)
+        values = [(rng.random(n) < share).astype(float) for n, share in zip(sizes, shares, strict=True)]
+        limits = chart(values, (0.0, 1.0))
+        alarms += not limits.low <= values[-1].mean() <= limits.high
+    assert alarms <= runs * ALARMS + 3 * (runs * ALARMS) ** 0.5
+
+
+@pytest.mark.slow("simulation")
+def test_weeks_that_differ_by_factors_alarm_as_often_as_the_page_says():
+    """Shares around .1 that lie a factor of e^.6 apart: two to three weeks of a hundred."""
+    rng, alarms, runs = np.random.default_rng(4), 0, 3000
+    for _ in range(runs):
+        shares = np.clip(0.1 * np.exp(0.6 * rng.standard_normal(13)), 0.01, 0.95)
+        limits = chart(values := [(rng.random(30) < share).astype(float) for share in shares], (0.0, 1.0))
+        alarms += not limits.low <= values[-1].mean() <= limits.high
+    assert 0.01 < alarms / runs < 0.04
+
+
+def test_limits_of_uneven_weeks_by_hand():
+    """Four weeks of 8 texts at 1 / 2, one of 32 at 3 / 4: sum w^2 = 5 / 16, m = 64 (11 / 16) / 4 = 11, T = (1 / 8)^2
+    16 / 11 - s^2 / 11, 2.2 degrees of freedom. A week of 40 is allowed as much as one of 11, one of 5 by its size."""
+    weeks = [np.resize([0.0, 1], 8)] * 4 + [np.resize([0.0, 1, 1, 1], 32)]
+    s2 = (4 * 2 + 6) / (64 - 5)
+    between, t = 16 / 11 / 64 - s2 / 11, special.stdtrit(2.2, 0.995)
+    for texts, counted in ((40, 11), (5, 5)):
+        limits = chart([*weeks, np.zeros(texts)])
+        assert limits.centre == 0.625
+        wide = between + s2 / counted + between * 5 / 16 + s2 / 64
+        assert limits.high - 0.625 == pytest.approx(t * np.sqrt(wide))
 
 
 def test_weeks_without_any_leave_room_for_one():
