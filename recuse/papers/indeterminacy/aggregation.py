@@ -61,9 +61,8 @@ class RatingVectors:
 
     def by(self, aggregation: Aggregation) -> Floats:
         """The vectors (..., I, K) under one aggregation."""
-        if aggregation in ("h", "hrs"):
-            return self.h if aggregation == "h" else self.hrs
-        return self.choices if aggregation == "s" else self.endorsed
+        vectors: Floats = getattr(self, {"s": "choices", "srs": "endorsed"}.get(aggregation, aggregation))
+        return vectors
 
 
 # --------------------------------------------------------------------------- what a judge is used for

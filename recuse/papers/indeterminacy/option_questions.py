@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from recuse.protocols import Levels, last_line, reading, wording
 from recuse.ratings.scale import Nominal, Ordinal, ResponseSets, Scale
@@ -23,6 +24,8 @@ from recuse.schema import Item, Judge, Judgement, Prompt, RecuseError, Reply
 from recuse.tasks import Task
 
 SEPARATORS = (",", "|", "\n")
+quoted = partial(json.dumps, ensure_ascii=False)
+"""A literal of a grammar: GBNF escapes as JSON does."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +58,7 @@ class OptionQuestion:
             task, self.WORDING, task=task.data, criterion=task.data["criterion"][0],
             options=[by_id.get(name, {"id": name}) for name in names], **item.fields,
         )  # fmt: skip
-        one = f"root ::= {' | '.join(map(_quoted, names))}"
+        one = f"root ::= {' | '.join(map(quoted, names))}"
         return Prompt(words, temperature=1.0, max_tokens=40, grammar=grammar_of_sets(names) if self.several else one)
 
     def read(self, task: Task, item: Item, factors: Levels, reply: Reply) -> list[Judgement]:
@@ -128,11 +131,6 @@ def grammar_of_sets(options: Sequence[str]) -> str:
     k-th and perhaps later ones, or later ones alone."""
     last = len(options) - 1
     rules = ["root ::= from0"]
-    for k, option in enumerate(map(_quoted, options)):
+    for k, option in enumerate(map(quoted, options)):
         rules.append(f"from{k} ::= {option}" + (f' (", " from{k + 1})? | from{k + 1}' if k < last else ""))
     return "\n".join(rules)
-
-
-def _quoted(text: str) -> str:
-    """A literal of a grammar."""
-    return json.dumps(text, ensure_ascii=False)

@@ -159,10 +159,9 @@ def _indeterminate(rated: RatedOptions, rater: str) -> Estimate:
 
 
 def _beta(rated: RatedOptions, rater: str) -> Estimate:
-    joint, positive = rated.joint[rater], rated.options[rated.positive]
+    positive = rated.options[rated.positive]
     others = [k for k in range(len(rated.options)) if k != rated.positive and k not in rated.beyond]
-    held = np.array([positive in members for members in rated.sets])
-    chosen = joint[:, others]
+    chosen, held = rated.joint[rater][:, others], np.array([positive in members for members in rated.sets])
     return _share("accepted_both", float(chosen[held].sum()), float(chosen.sum()), rater, {"option": positive})
 
 

@@ -98,8 +98,7 @@ def selection_study(
     work = [(settings[name], range(*ends), tuple(budgets), tuple(sizes), seed) for name, *ends in blocks]
     parts = []
     with ProcessPoolExecutor(workers) if workers > 1 else nullcontext() as pool:
-        done = pool.map(_block, work) if pool else map(_block, work)
-        for (name, _, upto), part in zip(blocks, done, strict=True):
+        for (name, _, upto), part in zip(blocks, (pool.map if pool else map)(_block, work), strict=True):
             parts.append(part)
             if progress is not None:
                 progress(name, upto, trials)
@@ -165,13 +164,12 @@ def few_ratings(
     design: Design, budgets: Sequence[int] = BUDGETS, *, trials: int = 40, sizes: Sizes = SIZES, seed: int = 2
 ) -> FewRatings:
     """Figures 6 (left) and 15: no judge is involved. Soft response sets by the true reverse matrices."""
-    c, b = [], []
+    drawn = []
     for population, rng in populations(replace(design, judges=1), range(trials), sizes, seed):
         few = decisions(population.sampled_people(budgets, rng).endorsed, 0, TAUS)
         whole = decisions(population.people.endorsed, 0, TAUS)[:, None]
-        c.append(consistency(few, whole).T)
-        b.append(estimation_bias(few, whole).T)
-    return FewRatings(tuple(budgets), np.mean(c, axis=0), np.mean(b, axis=0))
+        drawn.append((consistency(few, whole).T, estimation_bias(few, whole).T))
+    return FewRatings(tuple(budgets), *np.mean(drawn, axis=0))
 
 
 def forced_choice_bias(

@@ -106,13 +106,12 @@ def _blocks(ratings: Ratings, defence: Defence) -> Blocks:
 
 
 def _share(metric: str, rows: pd.DataFrame, why: str, over: Over | None, ratings: Ratings) -> Estimate:
-    answered = rows[rows["blocked"].notna()]
-    if answered.empty:
-        return share_estimate(metric, [], [], why, n_excluded=len(rows), over="clusters", clusters=ratings.clusters)
-    hits, unit = answered["blocked"].astype(bool), over or unit_of(answered)
+    hits = rows["blocked"].dropna().astype(float)
+    answered = rows.loc[hits.index]
+    unit: Over = (over or unit_of(answered)) if len(hits) else "cluster"
     return share_estimate(
-        metric, hits, answered[unit], "", n_excluded=len(rows) - len(hits), over="clusters",
-        clusters=called(unit, ratings), detail={"blocked": int(hits.sum())},
+        metric, hits, answered[unit], why, n_excluded=len(rows) - len(hits), over="clusters",
+        clusters=called(unit, ratings), detail={"blocked": int(hits.sum())} if len(hits) else {},
     )  # fmt: skip
 
 
@@ -259,7 +258,7 @@ def _flags(filtered: Ratings, defence: str) -> pd.DataFrame:
 
 
 def _written(values: pd.Series[Any]) -> pd.Series[str]:
-    """4, 4.0 and "4" are one answer."""
+    # 4, 4.0 and "4" are one answer
     return values.map(lambda value: value if isinstance(value, str) else f"{value:.12g}")
 
 

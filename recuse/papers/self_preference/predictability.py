@@ -119,14 +119,11 @@ def _slope(part: Ratings, texts: RatingArray, scores: Floats, row: int) -> Estim
     own = np.array([values[row] for values in (scores, texts.means)])  # (scores and likelihoods, items, targets)
     peers = np.array([mean_of(np.delete(values, row, axis=0), axis=0) for values in (scores, texts.means)])
     usable = np.isfinite([own, peers]).all(axis=(0, 1))
-    items = np.nonzero(usable)[0]
-    codes, clusters = np.unique(items, return_inverse=True)[1], ascending_codes(texts.clusters)[items]
-    fits = []  # slopes with a level per item; items of one cluster leave the jackknife together
-    for values in (own - peers, own):
-        y, x = (v - (np.bincount(codes, weights=v) / np.bincount(codes))[codes] for v in values[:, usable])
-        fits.append(slopes(y[:, None], x, clusters, levels=False)[0])
-    beyond, raw = fits
-    n = int(usable.sum())
+    items, n = np.nonzero(usable)[0], int(usable.sum())
+    clusters = ascending_codes(texts.clusters)[items]
+    beyond, raw = (  # with a level per item; items of one cluster leave the jackknife together
+        slopes(y[usable][:, None], x[usable], clusters, levels=items)[0] for y, x in (own - peers, own)
+    )
     about = {
         **_about(part), "n": n, "n_excluded": int((texts.requested[row] & ~usable).sum()),
         "detail": {"raw": number(raw.value)},
@@ -134,8 +131,7 @@ def _slope(part: Ratings, texts: RatingArray, scores: Floats, row: int) -> Estim
     if math.isnan(beyond.value):
         why = "no peer has score and likelihood of the same texts" if not n else "no text is easier for it than others"
         return undefined("grade_on_predictability", why, **about)
-    clusters_used = len(np.unique(clusters))
-    return estimated("grade_on_predictability", beyond.value, beyond, n_clusters=clusters_used, **about)
+    return estimated("grade_on_predictability", beyond.value, beyond, n_clusters=len(np.unique(clusters)), **about)
 
 
 def _about(part: Ratings) -> dict[str, Any]:

@@ -91,7 +91,6 @@ def _name(group: Group, name: str) -> str:
 
 
 def _by_language(n: Number) -> str:
-    """Language by language where there are several."""
     rows = n.detail_as(AttacksDetail).get("by_language") or ()
     phrases = [f"{row['language']} {rate(row['share'])} of {count(row['payloads'])}" for row in rows]
     return ", ".join(phrases) if len(phrases) > 1 else ""
