@@ -7,7 +7,7 @@ from typing import TypedDict
 
 from recuse.report.drawing import Drawing, words
 from recuse.report.figures import Cell, Forest, Table, cross_table, number_cell
-from recuse.report.gated_number import Number
+from recuse.report.gated_number import Number, grouped
 from recuse.report.results_model import Group
 from recuse.schema.number_text import MISSING, fixed, is_number, out_of
 
@@ -108,13 +108,11 @@ def _definitions(group: Group) -> Table:
 
 def _people(group: Group) -> Table:
     """By threshold: how many ratings settle it, and how far people's share could move."""
-    needed, moved = (
-        {n.subject.get("threshold", ""): n for n in group.of(metric)}
-        for metric in ("ratings_needed", "prevalence_shift")
-    )
+    by_threshold = grouped(group.of("ratings_needed", "prevalence_shift"), lambda n: n.subject.get("threshold", ""))
     rows = []
-    for tau in dict.fromkeys([*needed, *moved]):
-        n, shift = needed.get(tau), moved.get(tau)
+    for tau, numbers in by_threshold.items():
+        by_metric = {n.metric: n for n in numbers}
+        n, shift = by_metric.get("ratings_needed"), by_metric.get("prevalence_shift")
         alike = [n.detail.get(key) if n else None for key in ("now", "one")]
         shares = (shift.detail_as(Detail).get("prevalence") if shift else None) or [None]
         percents = (_percent(value) for value in (*alike, shares[0], shares[-1]))
@@ -130,10 +128,8 @@ def _percent(value: object) -> str:
 
 
 def _sets(group: Group) -> Table:
-    columns = {
-        "indeterminate_share": "named several options",
-        "accepted_both": "chose otherwise, would have accepted it (beta)",
-    }
+    columns = {"indeterminate_share": "named several options",
+               "accepted_both": "chose otherwise, would have accepted it (beta)"}  # fmt: skip
     return cross_table(
         "Response sets beside choices", "rater", group.of(*columns), row=lambda n: n.subject.get("rater", ""),
         rows=lambda rater: rater if rater == "people" else group.label(rater), column=lambda n: n.metric,
@@ -190,12 +186,7 @@ indeterminate_ratings = Drawing(
         Forest("decision_consistency consistency_over_beta", "Texts decided as people decide", "share",
                includes=(0, 1)),
         Forest("prevalence_bias bias_over_beta", "Share of positive texts, judge less people", "share", signed=True),
-        _grids,
-        _sets,
-        _matrices,
-        words(_identifiable),
-        _people,
-        _definitions,
+        _grids, _sets, _matrices, words(_identifiable), _people, _definitions,
     ),
 )  # fmt: skip
 
@@ -248,18 +239,15 @@ def _over_beta(group: Group) -> Table | None:
     rows = [
         [
             Cell(_title(n), "survives" if n.detail.get("survives") else "", n.state),
-            *(
-                Cell(group.label(row["chosen"]), f"{fixed(row['consistency'])} (−{fixed(row['regret'])})")
-                for row in _rows(n)
-            ),
+            *(Cell(group.label(r["chosen"]), f"{fixed(r['consistency'])} (−{fixed(r['regret'])})") for r in _rows(n)),
         ]
         for n in numbers
     ]
     first = _rows(numbers[0])
-    best = [Cell(group.label(row["best"])) for row in first]
+    rows.append([Cell("the best judge"), *(Cell(group.label(row["best"])) for row in first)])
     columns = ["measure", *(f"beta {row['beta']:g}" for row in first)]
     caption = "The same by beta: judge chosen, its consistency, and what is lost against the best one"
-    return Table(caption, columns, [*rows, [Cell("the best judge"), *best]])
+    return Table(caption, columns, rows)
 
 
 def _rows(n: Number) -> list[Chosen]:

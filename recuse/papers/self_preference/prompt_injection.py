@@ -3,7 +3,7 @@ nothing, which kinds work, and what defences stop and what clean text they block
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from recuse.papers.self_preference.self_preference_drawings import detail_text
 from recuse.report.drawing import Drawing, Part, under
@@ -13,19 +13,11 @@ from recuse.report.results_model import Group
 from recuse.schema.number_text import count, fixed, is_number, out_of, rate
 
 
-class Language(TypedDict):
-    """What a filter finds in one language."""
-
-    language: str
-    payloads: int
-    share: float
-
-
 class AttacksDetail(TypedDict, total=False):
-    """How many attacks ended in which way; what a filter finds."""
+    """How many attacks ended in which way; what a filter finds, `language` by language: `payloads` and the `share`."""
 
     outcomes: dict[str, int]
-    by_language: list[Language]
+    by_language: list[dict[str, Any]]
 
 
 NAMES = {
@@ -106,15 +98,12 @@ prompt_injection = Drawing(
                signed=True, includes=(0,), aside=detail_text("{} against {}", "attacks", "harmless", write=rate),
                only=lambda n: is_number(n.value)),
         _map("injection_success", "class", "Share of attacks that succeed, by kind, in percent"),
-        under(
-            "What do defences stop, and at what price?",
-            _map("attacks_stopped", "defence",
-                 "Share of the successful attacks on a judge that a defence stops, in percent"),
-            DetailTable(
-                "clean_blocked", "Clean texts that a defence blocks, or that the other judges' median scores otherwise",
-                lambda group, n: Cell(_name(group, n.subject["defence"])), "defence", {"blocked": number_cell},
-            ),
-        ),
+        under("What do defences stop, and at what price?", _map(
+            "attacks_stopped", "defence", "Share of the successful attacks on a judge that a defence stops, in percent"
+        ), DetailTable(
+            "clean_blocked", "Clean texts that a defence blocks, or that the other judges' median scores otherwise",
+            lambda group, n: Cell(_name(group, n.subject["defence"])), "defence", {"blocked": number_cell},
+        )),
         DetailTable(
             "detection_rate", "Payloads that filters find at the end of clean texts: known ones, and those held out",
             lambda group, n: Cell(_name(group, n.subject["defence"]), plain_name(n.subject.get("payloads", ""))),

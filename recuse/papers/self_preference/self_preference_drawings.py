@@ -93,14 +93,9 @@ def _untried(metric: str) -> Part:
     return words(text)
 
 
-mitigations = Drawing(
-    order=17,
-    reading=_nearer,
-    figures=(
-        _remedies("self_preference_change", "own text above its peers (S − R), points"),
-        _untried("self_preference_change"),
-    ),
-)
+mitigations = Drawing(order=17, reading=_nearer, figures=(
+    _remedies("self_preference_change", "own text above its peers (S − R), points"), _untried("self_preference_change"),
+))  # fmt: skip
 
 
 # --------------------------------------------------------------------------- choices between two texts
@@ -136,12 +131,10 @@ own_wins = Drawing(
         Forest("controlled_own_win_excess", "Own wins beyond neutral peers, its unsteadiness allowed for",
                "share of pairs", signed=True),
         _wins,
-        folded(
-            "Without allowing for unsteadiness",
-            "",
-            Forest("own_win_excess", "Own wins beyond those that neutral peers give the same texts", "share of pairs",
-                   signed=True),
-        ),
+        folded("Without allowing for unsteadiness", "", Forest(
+            "own_win_excess", "Own wins beyond those that neutral peers give the same texts", "share of pairs",
+            signed=True,
+        )),
         _remedies("own_win_excess_change", "Own wins beyond neutral peers"),
         _untried("own_win_excess_change"),
     ),
@@ -248,19 +241,13 @@ self_preference = Drawing(
         Forest("self_preference_controlled",
                "Own text against the peers' view of it, less the same difference on texts neither wrote", "points",
                signed=True),
-        under(
-            "What does the published test say?",
-            words(_symbols, "read"),
-            _tests,
-            folded(
-                "Both comparisons with their intervals",
-                "",
-                Forest("self_minus_received", "S − R: its own text against the peers' grade for it", "points",
-                       signed=True, aside=_p),
-                Forest("self_minus_given", "S − G: its own text against the others' texts", "points", signed=True,
-                       aside=_p),
-            ),
-        ),
+        under("What does the published test say?", words(_symbols, "read"), _tests, folded(
+            "Both comparisons with their intervals", "",
+            Forest("self_minus_received", "S − R: its own text against the peers' grade for it", "points", signed=True,
+                   aside=_p),
+            Forest("self_minus_given", "S − G: its own text against the others' texts", "points", signed=True,
+                   aside=_p),
+        )),
         under("Who gave whom what?", mean_scores),
         under(
             "Is it because its own words are easy for it to predict?",
