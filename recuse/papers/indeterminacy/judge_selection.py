@@ -19,7 +19,7 @@ from recuse.papers.indeterminacy.aggregation import TAUS, decisions
 from recuse.papers.indeterminacy.decision_consistency import BETAS, people_vectors
 from recuse.papers.indeterminacy.definitions import Definition, definition
 from recuse.papers.indeterminacy.rated_options import RatedOptions, each_rated
-from recuse.papers.indeterminacy.response_sets import draws_for, resampled_weights, vectors_of
+from recuse.papers.indeterminacy.response_sets import resampled_weights, vectors_of
 from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.schema.arrays import Floats
@@ -170,7 +170,7 @@ def _scored(
         apart = there * np.nan_to_num(decided[:, None] - right).mean(axis=0)
         columns = np.concatenate([there[None].astype(float), alike, apart]).reshape(-1, there.shape[1]).T
         seen = (columns * rated.times[:, None]).sum(axis=0)[None]
-        drawn = (weights @ columns for weights in resampled_weights(rated, draws_for(rated, DRAWS)))
+        drawn = (weights @ columns for weights in resampled_weights(rated, DRAWS))
         sums = np.concatenate([seen, *drawn])
         count, *rest = np.moveaxis(sums.reshape(len(sums), -1, len(there)), 1, 0)
         means = [ratio(part, count) for part in rest]

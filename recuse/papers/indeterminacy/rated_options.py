@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.ratings.answers import without_truth
-from recuse.ratings.array import AXES, among, clusters_of, numbers, times_of
+from recuse.ratings.array import among, clusters_of, first_of, grouped, numbers, recoded, times_of
 from recuse.ratings.ratings import Ratings
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Numeric, Ordinal, ResponseSets
@@ -258,25 +258,20 @@ def _counted(ratings: Ratings) -> OptionCounts:
     if isinstance(scale, Numeric):
         raise RecuseError(f"criterion {ratings.criterion} has numbers, no options to count; give its options as scale")
     answers = scale.sets if isinstance(scale, ResponseSets) else tuple((option,) for option in scale.options)
-    rows = np.flatnonzero(ratings.table["criterion"] == ratings.criterion)
-    rater_names, item_names, target_names = (ratings.coded(name)[0] for name in AXES)
-    raters_at, items_at, targets_at = (ratings.coded(name)[1][rows] for name in AXES)
-    rater, raters = pd.factorize(raters_at)
-    text, texts = pd.factorize(items_at * len(target_names) + targets_at)
+    rows = np.flatnonzero(ratings.having("criterion", ratings.criterion))
+    known, raters_at = ratings.coded("rater")
+    names, rater = recoded(known, raters_at[rows])
+    axes = [(axis, places[rows]) for axis, places in map(ratings.coded, ("item", "target"))]
+    text = grouped(*(places for _, places in axes))
+    items, targets = (tuple([axis[k] for k in places[first_of(text)].tolist()]) for axis, places in axes)
     codes = numbers(ratings, ratings.table, rows)
     usable = np.isfinite(codes)
-    shape = (len(raters), len(texts))
-    cell = np.ravel_multi_index((rater, text), shape) if len(rows) else np.zeros(0, dtype=np.intp)
-    known = [scale.code(answer) for answer in answers] if isinstance(scale, ResponseSets) else range(len(answers))
-    place = pd.Index(known).get_indexer(pd.Index(codes[usable]))
-    size, width = shape[0] * shape[1], len(answers)
+    shape, size, width = (len(names), len(items)), len(names) * len(items), len(answers)
+    cell = rater * shape[1] + text
+    code_of = [scale.code(answer) for answer in answers] if isinstance(scale, ResponseSets) else range(width)
+    place = pd.Index(code_of).get_indexer(pd.Index(codes[usable]))
     counts = np.bincount(cell[usable] * width + place, minlength=size * width).reshape(*shape, width)
-    names = tuple(rater_names[place] for place in raters.tolist())
-    item_places, target_places = (places.tolist() for places in np.divmod(texts, max(len(target_names), 1)))
-    items = tuple([item_names[place] for place in item_places])
     return OptionCounts(
-        scale.options, answers, names,
-        np.array([ratings.raters.get(name) == PERSON for name in names], dtype=bool), items,
-        tuple([target_names[place] for place in target_places]), clusters_of(ratings, items), counts,
-        np.bincount(cell[~usable], minlength=size).reshape(shape),
+        scale.options, answers, names, np.array([ratings.raters.get(name) == PERSON for name in names], dtype=bool),
+        items, targets, clusters_of(ratings, items), counts, np.bincount(cell[~usable], minlength=size).reshape(shape),
     )  # fmt: skip

@@ -245,7 +245,7 @@ def performance(ratings: Ratings, tau: float = 0.5, beta: float = 0.0) -> Estima
     for names, rated in each_rated(ratings):
         judges, people = vectors_of(rated, tau, beta)
         kind = np.uint8 if rated.stands_for is None else np.float64
-        weights = [portion.astype(kind) for portion in resampled_weights(rated, draws_for(rated, DRAWS))]
+        weights = [portion.astype(kind) for portion in resampled_weights(rated, DRAWS)]
         for each in SHOWN:
             if not rated.offers(each.judge, each.people):
                 continue
@@ -274,17 +274,13 @@ def vectors_of(rated: RatedOptions, tau: float, beta: float) -> tuple[RatingVect
     )  # fmt: skip
 
 
-def draws_for(rated: RatedOptions, draws: int) -> int:
-    """So many resamples, or fewer of very many texts: draws times texts stay below `WEIGHTS`, down to 99 draws."""
-    return max(99, min(draws, WEIGHTS // max(1, len(rated.clusters))))
-
-
 def resampled_weights(rated: RatedOptions, draws: int) -> Iterator[Floats]:
     """How often each text counts in resamples of clusters, in portions of shape (b, U); the same for every measure.
-    Texts that are counted by their answers are drawn by them: a multinomial."""
+    Of very many texts there are fewer resamples: draws times texts stay below `WEIGHTS`, down to 99 draws. Texts that
+    are counted by their answers are drawn by them: a multinomial."""
     count, rng = int(rated.clusters.max(initial=-1)) + 1, generator(SEED, "performance")
-    alike = cluster_times(rated.clusters, rated.stands_for)
-    size = max(1, CELLS // max(len(rated.clusters), 1))
+    alike, texts = cluster_times(rated.clusters, rated.stands_for), max(len(rated.clusters), 1)
+    draws, size = max(99, min(draws, WEIGHTS // texts)), max(1, CELLS // texts)
     for portion in (min(size, draws - start) for start in range(0, draws, size)):
         if alike is None:
             drawn = rng.integers(count, size=(portion, count)) + np.arange(portion)[:, None] * count
