@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from recuse.ratings.answers import without_truth
@@ -250,8 +251,6 @@ def option_counts(ratings: Ratings) -> OptionCounts:
 
 
 def _counted(ratings: Ratings) -> OptionCounts:
-    import pandas as pd
-
     scale = ratings.scale
     if ratings.factors:
         raise RecuseError(f"counts hold one combination of factor levels; {', '.join(ratings.factors)} still vary")

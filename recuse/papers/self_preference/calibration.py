@@ -16,9 +16,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
@@ -30,14 +31,9 @@ from recuse.ratings.ratings_table import PERSON
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.clusters import clustered_mean
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-
 PLAIN = ("single", "balanced")
 SCORINGS = (*PLAIN, "evidence", "evidence_balanced")
 ORDERS = ("ab", "ba")
-CALIBRATION = "position_calibration"
 PAIRED_DIFFERENCES = "mean of paired differences, cluster-robust t over clusters"
 NO_EVIDENCE = "no usable verdict after evidence"
 NO_REFERENCE = "no pair has a usable verdict in both orders and a reference: people's choice, or peers' scores of both"
@@ -124,6 +120,7 @@ def own_win_excess_change(part: Ratings) -> Iterator[Named]:
     complete = neutral(table, part.authors).dropna(subset=["before", "after"])
     about: dict[str, Any] = {"unit": "share", "method": PAIRED_DIFFERENCES, **repeated_over(part)}
     for judge, text in part.own().items():
+        subject = judge, "position_calibration"
         of_judge = table[(table["rater"] == judge) & ((table["a"] == text) | (table["b"] == text))]
         peers = complete[complete["rater"] != judge].groupby("item")[["before", "after"]].mean()
         sign = np.where(of_judge["a"] == text, 1.0, -1.0)[:, None]
@@ -132,12 +129,12 @@ def own_win_excess_change(part: Ratings) -> Iterator[Named]:
         about["n_excluded"] = int((~both).sum())
         if not both.any():
             why = "no pair with its own text was judged in both orders by it and by a neutral peer"
-            yield (judge, CALIBRATION), undefined(metric, why, **about)
+            yield subject, undefined(metric, why, **about)
             continue
         was, now = moved[both].T
         groups = of_judge["group"].to_numpy()[both]
         change, before, after = (clustered_mean(values, groups) for values in (now - was, was, now))
-        yield (judge, CALIBRATION), estimated(
+        yield subject, estimated(
             metric, change.value, change, n=len(groups), n_clusters=len(np.unique(groups)), span=2.0,
             detail={"before": with_interval(before), "after": with_interval(after)}, **about,
         )  # fmt: skip
@@ -186,23 +183,19 @@ def _compared_pairs(part: Ratings, evidence: Ratings | None, scores: Ratings | N
 
 def _compared(table: pd.DataFrame, scoring: str) -> pd.DataFrame:
     """agree, ties, decided and right of one scoring, NaN where it was not asked or there is no reference."""
-    import pandas as pd
-
     ends = [name + ("_after" if scoring.startswith("evidence") else "") for name in ORDERS]
     if ends[0] not in table:
         return pd.DataFrame(math.nan, index=table.index, columns=["agree", "ties", "decided", "right"])
     ab, ba = (table[end] for end in ends)
     reference = table["reference"]
-    verdicts = [verdict((ab + ba) / 2)] if scoring.endswith("balanced") else [verdict(ab), verdict(ba)]
-    each = []
-    for given in verdicts:
-        decided = (given != 0.5) & (reference != 0.5)
-        each.append(pd.DataFrame({
-            "agree": 1 - (given - reference).abs(), "ties": given == 0.5, "decided": decided,
-            "right": decided & (given == reference),
-        }).astype(float))  # fmt: skip
-    mean = sum(each[1:], start=each[0]) / len(each)
-    return mean[reference.notna() & ab.notna() & ba.notna()].reindex(table.index)
+    verdicts = [verdict((ab + ba) / 2)] * 2 if scoring.endswith("balanced") else [verdict(ab), verdict(ba)]
+    one, other = (
+        pd.DataFrame({
+            "agree": 1 - (won - reference).abs(), "ties": won == 0.5, "decided": (won != 0.5) & (reference != 0.5),
+            "right": (won != 0.5) & (won == reference),
+        }).astype(float) for won in verdicts
+    )  # fmt: skip
+    return ((one + other) / 2)[reference.notna() & ab.notna() & ba.notna()].reindex(table.index)
 
 
 def _credits(part: Ratings) -> pd.DataFrame:
@@ -229,8 +222,6 @@ def reference_verdicts(
     A pair's cluster is the item of `scores`, its two texts are targets there; the first headline criterion counts, at
     the ordinary levels of all factors. Peers that wrote one of the two texts are left out.
     """
-    import pandas as pd
-
     human = credits["kind"] == PERSON
     by_people = credits[human].assign(won=credits[["ab", "ba"]].mean(axis=1)).groupby("item")["won"].mean()
     higher = neutral(_scored_higher(credits, scores), authors)
@@ -261,8 +252,6 @@ def verdict(credit: pd.Series[float]) -> pd.Series[float]:
 def _scored_higher(credits: pd.DataFrame, scores: Ratings | None) -> pd.DataFrame:
     """Which text of each pair a judge scored higher: rater, item, a, b, and won (1 a, 0 b, 1/2 neither); no row where
     it did not score both."""
-    import pandas as pd
-
     pairs = credits[["item", "cluster", "a", "b"]].drop_duplicates("item")
     if scores is None:
         return pairs.iloc[:0].assign(rater="", won=math.nan)

@@ -7,9 +7,10 @@ measured in the same way."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from recuse.metrics.injection import Over, between_two, called, levels_of, outcomes, step_of, successes, twins, unit_of
@@ -20,9 +21,6 @@ from recuse.ratings.array import numbers
 from recuse.ratings.ratings import CRITERION
 from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.schema.arrays import Floats
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class Blocks(NamedTuple):
@@ -128,8 +126,6 @@ def committee_blocks(ratings: Ratings) -> Blocks:
     `blocked` says that the others' median differs from the judge's own grade by a step or more. No answer with fewer
     than two other grades. `RecuseError` for attacks on choices, which have no median.
     """
-    import pandas as pd
-
     if between_two(ratings):
         raise RecuseError("a committee takes the median of scores, and these are choices between two texts")
     names = levels_of(ratings)
@@ -210,8 +206,6 @@ def reply_blocks(ratings: Ratings) -> Blocks:
     The filter's `texts` hold `of` (the graded item), `gave` (the score or option it got) and `attack`; judges that
     answered alike share one. Answers that were not shown to the filter, and unusable replies, give no answer.
     """
-    import pandas as pd
-
     filtered, texts = _filtered(ratings, "reply_filter", "attack", "of", "gave")
     flags = _flags(filtered, "llm_output_filter").rename(columns={"item": "shown"})
     shown = texts.assign(gave=_written(texts["gave"])).rename(columns={"item": "shown", "of": "item"})

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from recuse.metrics.injection import HARMLESS, Over, levels_of, outcomes, rates, subjects
 from recuse.metrics.measure import Named, itself, measure, per_subject
@@ -16,9 +16,6 @@ from recuse.ratings import Ratings
 from recuse.schema import Estimates, number
 from recuse.schema.factors import CHANNEL, LEVELS
 from recuse.statistics.bounded import BOUNDED
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def by_class(ratings: Ratings, over: Over | None = None) -> Estimates:

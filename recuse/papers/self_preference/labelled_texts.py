@@ -157,19 +157,18 @@ def escalation(part: Ratings, bound: float = BOUND) -> Estimate:
     good = [value for value, mean in zip(ranges, errors, strict=True) if mean <= bound * part.scale.span + 1e-9]
     threshold = good[-1] if good else ranges[0]
     kept = rest & (spread <= threshold + 1e-9)
+    before, after = (float(mean_of(error[which], axis=0)) for which in (rest, kept))
     detail: dict[str, Any] = {
-        "threshold": number(threshold), "escalated": number(1 - kept.sum() / rest.sum()),
-        "before": number(float(error[rest].mean())),
+        "threshold": number(threshold), "escalated": number(1 - kept.sum() / rest.sum()), "before": number(before)
     }  # fmt: skip
     if not kept.any():
         return undefined("escalation", "every text of one half goes to people", detail=detail, **about)
-    detail["after"] = number(float(error[kept].mean()))
-    value = float(error[kept].mean() - error[rest].mean())
+    detail["after"] = number(after)
     weights = np.where(kept, rest.sum() / kept.sum(), 0.0) - 1.0  # the difference of the means, as one mean over texts
     values = (weights * error)[rest]
     widest = float(np.abs(weights[rest]).max()) * part.scale.span
     return estimated(
-        "escalation", value, bounded_mean(values, groups[rest], (-widest, widest)), n=int(rest.sum()),
+        "escalation", after - before, bounded_mean(values, groups[rest], (-widest, widest)), n=int(rest.sum()),
         n_clusters=distinct(groups[rest]), detail=detail, **about,
     )  # fmt: skip
 

@@ -82,12 +82,12 @@ def rank_correlation(metric: str, pairs: dict[str, tuple[float, float]]) -> Esti
     about: dict[str, Any] = {
         "n": len(known), "n_excluded": len(pairs) - len(known), "method": METHOD, "unit": "rho", "span": 2.0
     }  # fmt: skip
-    first, second = (np.array([pair[side] for pair in known.values()]) for side in (0, 1))
     if len(known) < FEWEST:
         return undefined(metric, f"a rank correlation over judges takes {FEWEST} of them", detail=detail, **about)
-    if len(set(first.tolist())) < 2 or len(set(second.tolist())) < 2:
-        return undefined(metric, "all judges are alike on one side", detail=detail, **about)
+    first, second = np.array(list(known.values())).T
     rho = float(spearman(first, second))
+    if np.isnan(rho):
+        return undefined(metric, "all judges are alike on one side", detail=detail, **about)
     detail["p"] = number(spearman_test(first, second).p)
     return Estimate(metric=metric, value=rho, over="items", detail=detail, **about)
 

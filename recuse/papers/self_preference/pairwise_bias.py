@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from recuse.metrics.estimates import add_losses, estimated, undefined
@@ -24,10 +25,6 @@ from recuse.schema import Estimate
 from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.clusters import SHARE, clustered_mean, slopes
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 BINS = (0.0, 0.25, 0.5, 1.0)
 SLOPE = "least-squares slope with intercept, jackknife over clusters, Student's t"
@@ -85,8 +82,6 @@ def _gap_effect(pairs: pd.DataFrame, bins: tuple[float, ...], over: dict[str, An
 def _gaps(pairs: pd.DataFrame, judges: tuple[str, ...]) -> Floats:
     """|win rate of a - win rate of b| within the pair's cluster by the verdicts of the other judges; NaN where they
     have none of one. Others' sums are everybody's less the judge's own."""
-    import pandas as pd
-
     judge = pd.Index(judges).get_indexer(pd.Index(pairs["rater"]))
     keys = [pairs["cluster"].astype(str) + "\x1f" + pairs[side].astype(str) for side in ("a", "b")]
     codes = pd.factorize(pd.concat(keys))[0].reshape(2, -1)

@@ -16,6 +16,7 @@ from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.metrics.self_preference import contrast, missing_text
 from recuse.papers.self_preference.over_texts import OwnTexts, Place, bounded_estimate, mean_or_none, own_texts
 from recuse.papers.self_preference.overconfidence import rank_correlation
+from recuse.papers.self_preference.published_tests import self_received_given
 from recuse.ratings import RatingArray, Ratings, mean_of
 from recuse.ratings.array import judges_array
 from recuse.ratings.pair_array import PAIRED, pair_array, repeated_over
@@ -179,8 +180,8 @@ def _own_and_others(array: RatingArray, place: Place | None) -> tuple[Floats, Fl
     """What a judge gives its own text, and on average the others', (items,)."""
     if place is None:
         return (np.full(len(array.items), np.nan),) * 2
-    means = array.means[place[0]]
-    return means[:, place[1]], mean_of(np.delete(means, place[1], axis=1), axis=1)
+    own, _, others = self_received_given(array, *place)
+    return own, others
 
 
 def _favour(part: Ratings) -> Mapping[str, Floats]:

@@ -16,9 +16,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from recuse.metrics.measure import measure
 from recuse.papers.self_preference.defences import Blocks
@@ -26,9 +27,6 @@ from recuse.papers.self_preference.over_texts import bounded_estimate
 from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.schema.arrays import Floats
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 DEFENCES = ("string_matching", "statistical_filter")
 FITTED = "text filters"
@@ -75,8 +73,6 @@ def _filters(clean: Mapping[str, Sequence[str]], cluster: str) -> dict[str, Call
 
 
 def _read(table: pd.DataFrame, filters: Filters) -> pd.DataFrame:
-    import pandas as pd
-
     where, texts = table[["item", "target", "cluster"]], list(map(str, table["text"]))
     reading = [filters(str(cluster)) for cluster in table["cluster"]]
     return pd.concat([
