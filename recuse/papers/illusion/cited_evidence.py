@@ -182,13 +182,12 @@ def repeated_numbers(ratings: Ratings) -> Estimates:
     if len(parts) < 3:
         return Estimates(("judge", *ratings.factors), estimates)
     rows = ratings.table[ratings.table["kind"].eq("judge") & ratings.table["criterion"].isin(parts)]
-    keys = ["rater", *ratings.factors, "item", "target", "repeat"]
-    wide = rows.pivot_table("score", keys, "criterion", observed=True)
+    keys, first = ["rater", *ratings.factors], ANCHORS[: len(parts)]
+    wide = rows.pivot_table("score", [*keys, "item", "target", "repeat"], "criterion", observed=True)
     complete = wide.reindex(columns=list(parts)).dropna()
-    for (judge, *levels), replies in complete.groupby(keys[: 1 + len(ratings.factors)], sort=False, observed=True):
+    for (judge, *levels), replies in complete.groupby(keys, sort=False, observed=True):
         scores = replies.to_numpy()
         counting = (scores == np.arange(1, len(parts) + 1)).all(axis=1)
-        first = ANCHORS[: len(parts)]
         anchors = (scores[:, : len(first)] == first).all(axis=1)
         lists = Counter(map(tuple, scores.tolist()))
         detail = {

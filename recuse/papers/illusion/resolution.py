@@ -145,7 +145,8 @@ def resolution_gap(part: Ratings) -> Estimate:
     """
     array = judges_array(part)
     shares = judge_pairs.all_pairs(array.means)
-    model, sample, absolute = (coefficient_of(shares, level) for level in LEVELS)
+    levels = judge_pairs.model_agreement, judge_pairs.sample_agreement, judge_pairs.absolute_agreement
+    model, sample, absolute = (coefficient_of(shares, level) for level in levels)
     units = judge_pairs.units_of(array, part.clusters)
     facts: dict[str, Any] = {"n": common_items(shares), "method": "mean over pairs of judges and targets", **units}
     if why := model.undefined or sample.undefined:
@@ -215,8 +216,3 @@ def _pairs_differ(shares: Floats) -> dict[str, float | None]:
     squares = mean_squares(cells) if df and rest else None
     f = float(squares.raters / squares.rest) if squares and squares.rest > 0 else math.nan
     return {"f": number(f), "df": df, "df_rest": int(rest), "p": number(float(special.fdtrc(df, rest, f)))}
-
-
-LEVELS: tuple[Level, Level, Level] = (
-    judge_pairs.model_agreement, judge_pairs.sample_agreement, judge_pairs.absolute_agreement,
-)  # fmt: skip

@@ -23,6 +23,7 @@ import numpy as np
 
 from recuse.metrics.estimates import estimated, number
 from recuse.metrics.measure import measure
+from recuse.papers.self_preference.over_texts import known_of_texts
 from recuse.ratings import Numeric, Ratings
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Mask
@@ -129,12 +130,8 @@ def _joined(ratings: Ratings, beside: Ratings) -> pd.DataFrame:
         plain=rows["response"].astype(str).str.lower().map(lambda text: " ".join(WORD.findall(text))),
         of=rows["item"].astype(str) + "/" + rows["target"].astype(str),
     )  # fmt: skip
-    texts = beside.texts
-    if texts is not None and "text" in texts:
-        rows = rows.merge(texts[["item", "target", "text"]], on=["item", "target"], how="left")
-    else:
-        rows = rows.assign(text="")
-    return rows.assign(text=rows["text"].fillna(""), rubric=rows.get("rubric", ""))
+    known, of = known_of_texts(beside, "text"), zip(rows["item"].astype(str), rows["target"].astype(str), strict=True)
+    return rows.assign(text=[known.get(text, "") for text in of], rubric=rows.get("rubric", ""))
 
 
 def _repeated(rows: pd.DataFrame, words: list[str], beside: str) -> Mask:

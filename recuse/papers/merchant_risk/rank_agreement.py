@@ -33,7 +33,6 @@ from recuse.statistics.multiplicity import holm
 
 MANY = 50
 """Texts beyond which the p-value is Friedman's chi-square, which a permutation then no longer betters."""
-DRAWS = 9999
 
 
 @measure(
@@ -41,7 +40,7 @@ DRAWS = 9999
     reading="Kendall's W: 1 where all judges rank the texts alike, 0 where their ranks have nothing in common. Judges "
     "can rank alike and all be wrong.",
 )  # fmt: skip
-def kendalls_w(ratings: Ratings, seed: int = SEED, draws: int = DRAWS) -> Estimates:
+def kendalls_w(ratings: Ratings, seed: int = SEED, draws: int = 9999) -> Estimates:
     """W by factor level, over the texts that every judge scored; targets where each has one text. Detail: `judges`,
     `texts`, `mean_rho`, the mean Spearman correlation of two judges, (m W - 1) / (m - 1) without ties; `p` that
     unrelated rankings agree as well, by random orders within each judge up to 50 texts and by Friedman's chi-square
