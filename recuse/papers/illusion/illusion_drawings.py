@@ -77,13 +77,11 @@ def _who_with_whom(group: Group) -> HeatMaps | None:
 
 
 def _judges(group: Group) -> Table:
-    same, ranks = (
-        {(n.who, n.circumstances): n for n in group.of(metric)} for metric in ("absolute_agreement", "model_agreement")
-    )
+    others = {(n.metric, n.who, n.circumstances): n for n in group.of("absolute_agreement", "model_agreement")}
     columns: dict[str, Callable[[Number], Cell]] = {
-        "which target": lambda n: number_cell(ranks.get((n.who, n.circumstances))),
+        "which target": lambda n: number_cell(others.get(("model_agreement", n.who, n.circumstances))),
         "which text": number_cell,
-        "the same score": lambda n: number_cell(same.get((n.who, n.circumstances))),
+        "the same score": lambda n: number_cell(others.get(("absolute_agreement", n.who, n.circumstances))),
     }
     caption = "Each judge's agreement with the others"
     return DetailTable("sample_agreement", caption, lambda group, n: Cell(group.label(n.who), n.circumstances), "judge",
@@ -99,9 +97,8 @@ def _scale(group: Group) -> Table:
     columns |= {name: detail_cell(name.lower()) for name in ("mean", "SD", "lowest", "highest", "skewness")}
 
     def named(group: Group, n: Number) -> Cell:
-        return Cell(
-            group.label(n.who), ", ".join(filter(None, (n.circumstances, SLIP if n.detail.get("slip") else "")))
-        )
+        small = n.circumstances, SLIP if n.detail.get("slip") else ""
+        return Cell(group.label(n.who), ", ".join(filter(None, small)))
 
     caption = f"How {in_words(len(judges))} judges use the scale"
     return DetailTable("scale_use", caption, named, "judge", columns, frozenset(range(1, 7)), _measured)(group)

@@ -156,10 +156,8 @@ def _groups(ratings: Ratings, cells: rubrics.RubricCells, column: str) -> NDArra
 
 
 def _selectivity(cells: rubrics.RubricCells, groups: NDArray[Any]) -> Estimate:
-    facts: dict[str, Any] = {
-        **cells.facts(), "seed": SEED,
-        "method": f"correlations of the same pairs on the same texts; domains dealt to {cells.called} at random",
-    }  # fmt: skip
+    method = f"correlations of the same pairs on the same texts; domains dealt to {cells.clusters or 'items'} at random"
+    facts: dict[str, Any] = {**cells.facts(), "seed": SEED, "method": method}
     domains = list(dict.fromkeys(groups[groups != ""]))
     if len(domains) < 2:
         return undefined("domain_selectivity", "the texts are of fewer than two domains", **facts)

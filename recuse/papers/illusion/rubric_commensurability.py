@@ -46,8 +46,7 @@ class RubricCells:
     items: NDArray[Any]
     targets: NDArray[Any]
     units: NDArray[Any]
-    over: str
-    called: str
+    clusters: str  # what the units are called where they are not items
 
     @cached_property
     def pairs(self) -> PairCorrelations:
@@ -70,9 +69,9 @@ class RubricCells:
         used = self.pairs.used[codes_of(self.units)]
         both = np.isfinite(self.scores).all(axis=0).sum(axis=0) >= 2
         n = len(set(self.items[both & used]))
-        if self.over == "items":
+        if not self.clusters:
             return {"n": n, "over": "items"}
-        return {"n": n, "over": "clusters", "clusters": self.called, "n_clusters": int(self.pairs.used.sum())}
+        return {"n": n, "over": "clusters", "clusters": self.clusters, "n_clusters": int(self.pairs.used.sum())}
 
 
 def rubric_cells(ratings: Ratings, *sources: str) -> Iterator[tuple[tuple[str, ...], RubricCells]]:
@@ -85,8 +84,8 @@ def rubric_cells(ratings: Ratings, *sources: str) -> Iterator[tuple[tuple[str, .
             count = len(first.targets)
             items, units = (np.repeat(np.array(each, dtype=object), count) for each in (first.items, first.clusters))
             targets = np.tile(np.array(first.targets, dtype=object), len(first.items))
-            over, called = ("clusters", part.clusters) if first.clustered else ("items", "items")
-            yield names, RubricCells(sources, first.raters, scores, items, targets, units, over, called)
+            clusters = part.clusters if first.clustered else ""
+            yield names, RubricCells(sources, first.raters, scores, items, targets, units, clusters)
 
 
 def by_source(
@@ -108,7 +107,7 @@ def jackknifed(
     ch. 11), as far as the function can `reach` on either side of 0. Pairs without a correlation are left out, which the
     note says; undefined where none is left."""
     pairs, count = cells.pairs, math.comb(len(cells.judges), 2)
-    facts = {**cells.facts(), "method": JACKKNIFE.format(units=cells.called), **more}
+    facts = {**cells.facts(), "method": JACKKNIFE.format(units=cells.clusters or "items"), **more}
     facts["detail"] = {**more.get("detail", {}), "texts": int(pairs.texts.max(initial=0))}
     if count == 0:
         return undefined(metric, "one judge has nobody to agree with", **facts)

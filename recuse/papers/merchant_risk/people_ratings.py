@@ -154,7 +154,6 @@ def _reliability(values: Floats) -> Estimate:
 
 SOURCES = ("peers", "people", "data")
 PAIRWISE = "mean pairwise Spearman's rho"
-ALL_THERE_ARE = "no interval: the models are all there are, not a sample of models"
 
 
 @measure(
@@ -208,8 +207,9 @@ def _three_sources(figures: Mapping[str, tuple[float, float, float]]) -> Estimat
     if math.isnan(value):
         why = "a source gives every model the same figure"
         return undefined("three_sources", why, detail={"figures": named}, **more)
+    note = "no interval: the models are all there are, not a sample of models"
     detail = matrix(SOURCES, SOURCES, rho, {}, p=p, figures=named)
-    return Estimate(metric="three_sources", value=value, note=ALL_THERE_ARE, detail=detail, **more)
+    return Estimate(metric="three_sources", value=value, note=note, detail=detail, **more)
 
 
 def _figures(part: Ratings, scores: Ratings, data: Mapping[str, float]) -> dict[str, tuple[float, float, float]]:
