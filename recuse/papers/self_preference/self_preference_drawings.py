@@ -302,7 +302,7 @@ scale_framing = Drawing(
                "index", signed=True, includes=(-1, 1),
                aside=detail_text("{} same, {} mirrored, {} neither", "same", "mirrored", "neither", write=str)),
         Forest("framing_shift", "How much milder where low is best", "points", signed=True, only=_of_all,
-               aside=detail_text("{} where high is best, {} where low is", "positive", "negative")),
+               aside=detail_text("{} where high is best, {} where low is", "ascending", "reversed")),
         _by_author,
         Forest("framing_change", "Change of its self-preference when the scale is turned round: against the grades it "
                "received (S − R), those it gave (S − G), without leniency and quality", "change", signed=True),

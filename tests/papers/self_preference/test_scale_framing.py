@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from scipy import stats
 
 from recuse.papers.self_preference import published_tests, scale_direction, scale_framing
 from recuse.papers.self_preference.scale_direction import AGAINST, framing_change
+from recuse.papers.self_preference.self_preference_drawings import scale_framing as scale_framing_drawing
 from recuse.ratings import Numeric, Ratings
 
 NAN = math.nan
@@ -59,6 +61,8 @@ def test_shift_by_hand(both):
     assert (estimate.units, estimate.unit, estimate.span) == ("items", "points", 4)
     assert estimate.distribution.se == pytest.approx(math.sqrt(1.5 * (2 / 9 + 2.25)) / 4.5)
     assert (estimate.detail["ascending"], estimate.detail["reversed"]) == (4.0, pytest.approx(14 / 3))
+    drawn = next(figure for figure in scale_framing_drawing.figures if figure.metrics == "framing_shift")
+    assert drawn.aside(SimpleNamespace(detail=estimate.detail)) == "4.00 where high is best, 4.67 where low is"
     lost = estimate.detail["losses"]  # b's second text, turned round: the change could have been -4 to +4
     assert (lost["sides"]["reversed"], lost["bounds"]) == ([1, 4], [-0.5, 1.5])
 
