@@ -27,23 +27,21 @@ when it changes, every answer of the cell is asked for anew, not only those whos
 
 class CellCassette:
     """A cell. `anew` cells are recorded into a side file; all others are read from and appended to their cassette.
-    `doubting`: what was stored as an answer and is none (by an earlier version) counts as missing, `no_answers`."""
+    In mode "missing", what an earlier version stored and is no answer counts as missing: `no_answers`."""
 
     __slots__ = (
         "_complete", "_doubting", "_side_header", "_used", "anew", "base", "calls", "cell", "faults", "header", "index",
         "main", "no_answers", "obsolete_side", "plain", "recorded_header", "touched",
     )  # fmt: skip
 
-    def __init__(
-        self, root: Path, cell: str, anew: bool = False, complete: bool = False, doubting: bool = False
-    ) -> None:
-        self.cell, self._doubting = cell, doubting
+    def __init__(self, root: Path, cell: str, mode: str = "replay", complete: bool = False) -> None:
+        self.cell, self._doubting = cell, mode == "missing"
         self.plain = root / f"{cell}{SUFFIX}"
         self._complete = complete
         self.header: Mapping[str, Any] | None = None
         self.calls: tuple[Call, ...] = ()
         self._used: dict[str, int] = {}  # key -> bit n: repeat n was used. Ten times smaller than pairs
-        self.load(anew)
+        self.load(mode == "all")
 
     def load(self, anew: bool = False) -> None:
         """Read the file again: after it was mended or replaced, or to turn to recording anew. Of a cell that is part of

@@ -262,7 +262,7 @@ class Library:
         cell = checked_cell(cell)
         if cell.split("/")[0] != self.panel:
             raise RecuseError(f"cell {cell} does not belong to panel {self.panel}")
-        new = CellCassette(self.root, cell, self.mode == "all", cell in self._complete, self.mode == "missing")
+        new = CellCassette(self.root, cell, self.mode, cell in self._complete)
         return self._cassettes.setdefault(cell, new)
 
     def _wanted(self, request: Request, headers: Mapping[str, str]) -> tuple[CellCassette, Interaction] | None:

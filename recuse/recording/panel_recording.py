@@ -105,11 +105,8 @@ class Recorder:
 
     def allow(self, calls: Sequence[Call], judges: Mapping[str, Judge], *, share: float = 1.0, how: str = "") -> None:
         """Say what these calls cost at most, at a `share` of the prices; `BudgetError` if that is not allowed."""
-        for why, count in self.library.no_answers(calls).most_common():
-            self.say(
-                f"{self.panel.name}: {count} stored answers are no reply of the model and are asked again: {why}. The "
-                "files they are taken out of are kept in cassettes/.superseded"
-            )
+        for why, count in self.library.no_answers(calls).items():
+            self.say(f"{self.panel.name}: {count} stored answers are no reply of the model and are asked again: {why}")
         costs = self._costs(calls, judges, share)
         self.say(f"{self.panel.name}{how}: {cost_text(costs)}")
         if self.panel.stand_in is None and (warning := short_keys(judges)):

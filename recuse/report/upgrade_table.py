@@ -18,6 +18,8 @@ from recuse.schema.results import UpgradeVerdictRow
 from recuse.schema.vocabulary import FAIL, NOT_MEASURED, PASS, UNDECIDED, printed
 
 WORDS = {PASS: "allowed", FAIL: "worse"}
+DISTANCES = frozenset({"upgrade_human_offset", "upgrade_slice_offset"})
+"""Of these the detail says by how much a judge lies above or below people, and the change is of how far it lies."""
 MOST_POWERS = 4
 
 
@@ -109,8 +111,9 @@ def _row(n: Number, minus: str) -> UpgradeRow:
     about = [n.circumstances, str(n.detail.get("option") or "")]
     where = ", ".join(filter(None, [*about, f"{slice_['column']} {slice_['level']}" if slice_ else "", cost]))
     before, after = (
-        ("" if not is_number(value) else f"{value:.3g}" if cost else in_unit(value, n.unit, 2, minus=minus))
+        ("" if not is_number(value) else f"{value:.3g}" if cost else in_unit(far(value), n.unit, 2, minus=minus))
         for value in (n.detail.get("incumbent"), n.detail.get("candidate"))
+        for far in [abs if n.metric in DISTANCES else float]
     )
     change = n.with_interval(minus) if is_number(n.value) else numbers.why_missing(n.why_undefined)
     return UpgradeRow(

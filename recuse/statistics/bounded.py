@@ -173,8 +173,7 @@ def bounded_mean(
     n, count, _ = sizes_of(groups, times)
     above, up = _part(np.maximum(x - origin, 0.0), groups, high - origin, step, slip or step, times)
     below, down = _part(np.maximum(origin - x, 0.0), groups, origin - low, step, slip or step, times)
-    near = 1e-12 * (high - low)
-    seen = [number for end in {low, origin, high} if (number := int((np.abs(x - end) <= near).sum()))]
+    seen = [number for end in {low, origin, high} if (number := int(np.isclose(x, end, 0, 1e-12 * (high - low)).sum()))]
     if count == n and len(seen) < 3 and sum(seen) == len(x):  # of two values the one is a share of trials, exactly
         above, below = (replace(part, trials=float(n), counted=True) for part in (above, below))
     spread = math.sqrt(float((up @ up) * (down @ down)))

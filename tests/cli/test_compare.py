@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from recuse import compare, read
@@ -522,3 +523,13 @@ def test_a_column_that_was_not_read_as_varied_is_named_as_the_remedy(recuse, tmp
     refused = recuse("compare", path, *named)
     assert (refused.code, "(of a column version, say so: --factors version)" in refused.err) == (3, True)
     assert recuse("compare", path, *named, "--factors", "version").code == 0
+
+
+def test_a_distance_from_people_has_no_sign(recuse, tmp_path):
+    """Both judges lie below people, the candidate further."""
+    people = np.tile([2, 3, 4, 5], 30)
+    old, new = people - (np.arange(120) % 10 == 0), people - (np.arange(120) % 3 == 0)
+    pd.DataFrame({"item": range(120), "old": old, "new": new, "ann": people}).to_csv(tmp_path / "r.csv", index=False)
+    found = recuse("compare", tmp_path / "r.csv", "old", "new", "--people", "ann", "--scale", "1-5")
+    [row] = [line.split() for line in found.out.splitlines() if line.startswith("  distance from people")]
+    assert row[3:6] == ["0.10", "0.33", "+0.23"]
