@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 
 from recuse import compare, read
-from recuse.metrics.upgrade import Upgrade
+from recuse.metrics.upgrade import Upgrade, measure_upgrade
+from recuse.ratings import Ratings
+from recuse.ratings.pair_array import CHOICES
 
 TEXTS = 200
 RNG = np.random.default_rng(7)
@@ -176,3 +178,33 @@ def test_who_rated_twice_under_levels_of_their_own_contradicts_no_file():
     verdict = compare(read(pd.concat([judged, again])), incumbent="gpt-4,prompt=short", candidate="gpt-4,prompt=long")
     assert verdict.word != "not comparable"
     assert not any("labels differ" in reason for reason in verdict.reasons)
+
+
+@pytest.mark.parametrize("seen", ["first", "second", "by lot"])
+def test_what_people_chose_counts_in_both_orders_whichever_they_saw(seen):
+    """A pair in both orders for judges, in one for people: what they prefer is no place in the other order. Read as a
+    place there, it took from every judge what it gave, and no judge agreed with anybody."""
+    rng = np.random.default_rng(3)
+    better = rng.random(150) < 0.5  # whether a is, for judges and people who err by so much
+    texts = pd.DataFrame({"item": [f"t{k}" for k in range(150)], "target": "", "a": "old", "b": "new"})
+    rows = []
+    for rater, error in (("today", 0.2), ("next", 0.05), ("anna", 0.1), ("ben", 0.1)):
+        for order, turned in (("ab", False), ("ba", True)):
+            person = rater in ("anna", "ben")
+            won = better ^ (np.random.default_rng([ord(rater[0]), 0 if person else turned]).random(150) < error)
+            answer = np.where(won != turned, "first", "second")
+            rows.append(pd.DataFrame({"rater": rater, "kind": "person" if person else "judge", "item": texts["item"],
+                                      "order": order, "response": answer}))  # fmt: skip
+    every = pd.concat(rows, ignore_index=True)
+    lot = rng.random(150) < 0.5
+    one = {"first": np.full(150, True), "second": np.full(150, False), "by lot": lot}[seen]
+    seen_in = np.where(np.tile(one, 8), "ab", "ba")
+    few = every[every["kind"].eq("judge") | every["order"].eq(seen_in)]
+    whole, part = (
+        measure_upgrade(Upgrade.within(Ratings.of(table, scales=CHOICES, texts=texts), "today", "next"))
+        for table in (every, few)
+    )
+    values = [{name: [(e.value, e.low, e.high) for e in found.values()] for name, found in measured}
+              for measured in (whole, part)]  # fmt: skip
+    assert values[0] == values[1]
+    assert values[0]["upgrade_agreement"][0][0] > 0.1

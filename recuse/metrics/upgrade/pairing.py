@@ -20,10 +20,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from recuse.ratings import Ratings
-from recuse.ratings.answers import COMPARED, Answers, answers_of
+from recuse.ratings.answers import COMPARED, PLACES, Answers, answers_of
 from recuse.ratings.array import clusters_of
 from recuse.ratings.ratings_table import PERSON
-from recuse.ratings.scale import Numeric, Scale
+from recuse.ratings.scale import Nominal, Numeric, Scale
 from recuse.schema import RecuseError
 from recuse.schema.factors import ORDER
 
@@ -226,6 +226,7 @@ class Upgrade:
             part = ratings.with_criterion(*wanted) if wanted != ratings.headline else ratings
             for names, here in levels_of_judges(part, *COMPARED):
                 level = names[: len(names) - (len(wanted) > 1)]
+                here = _with_people_in_every_order(here)
                 answers = _stacked([answers_of(one, part, people=False) for _, one in levels_of_judges(here)], here)
                 thresholds = ratings.thresholds.get(here.criterion, ())
                 named = (*level, here.criterion) if self._several else level
@@ -256,6 +257,23 @@ def texts_of(ratings: Ratings, judge: str) -> frozenset[Text]:
     """(item, target) of every row of a judge."""
     rows = ratings.table.loc[ratings.table["rater"] == judge, TEXT].drop_duplicates()
     return frozenset((str(item), str(target)) for item, target in rows.itertuples(index=False, name=None))
+
+
+def _with_people_in_every_order(ratings: Ratings) -> Ratings:
+    """The same with what people chose under each order and labels that judges were asked under: their choice is the
+    same whoever stood first, and is the other place where the two stood the other way round."""
+    table, asked = ratings.table, [name for name in COMPARED if name in ratings.factors]
+    persons = table["kind"].eq(PERSON)
+    if ORDER not in asked or not isinstance(ratings.scale, Nominal) or not set(ratings.scale.options) <= PLACES:
+        return ratings
+    people, parts = table[persons].sort_values(asked, kind="stable"), [table[~persons]]
+    for names in table.loc[~persons, asked].drop_duplicates().itertuples(index=False, name=None):
+        level = dict(zip(asked, names, strict=True))
+        own = (people[asked] == pd.Series(level)).all(axis=1)
+        turned = people["response"].replace({"first": "second", "second": "first"})
+        chosen = people.assign(response=people["response"].where(people[ORDER] == level[ORDER], turned), **level)
+        parts.append(pd.concat([chosen[own], chosen[~own]]).drop_duplicates([*SAME_ANSWER]))
+    return replace(ratings, table=pd.concat(parts, ignore_index=True), _memory={})
 
 
 def _stacked(parts: list[Answers], ratings: Ratings) -> Answers:
