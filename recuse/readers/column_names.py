@@ -51,7 +51,8 @@ def plain(name: str) -> str:
 
 
 def _parts(name: str) -> list[str]:
-    return [re.sub(r"\d+$", "", part) or part for part in plain(name).split("_")] + plain(name).split("_")
+    words = [*plain(name).split("_"), *plain(name.lower()).split("_")]  # LLaMA and DeepSeek are one word as well
+    return [re.sub(r"\d+$", "", word) or word for word in words] + words
 
 
 def is_judge(name: str) -> bool:
@@ -68,8 +69,8 @@ def is_software(name: str) -> bool:
 
 def is_person(name: str) -> bool:
     """Whether a rater is called as people are, or is an address for mail."""
-    called = any(part in PEOPLE or part.startswith(CALLED_ON) for part in _parts(name)) or "ground_truth" in plain(name)
-    return called or bool(ADDRESS.fullmatch(name.strip()))
+    called = any(part in PEOPLE or part.startswith(CALLED_ON) for part in _parts(name))
+    return called or plain(name).endswith("_ground_truth") or bool(ADDRESS.fullmatch(name.strip()))
 
 
 def is_rater(name: str) -> bool:

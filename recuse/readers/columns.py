@@ -47,6 +47,7 @@ class Column:
     is_attribute = _called(column_names.is_attribute)
     is_nobodys = _called(column_names.is_nobodys)
     is_derived = _called(column_names.is_derived)
+    is_gold = _called(lambda name: plain(name) in NAMES["gold"] or plain(name).startswith(("gold_", "ground_truth_")))
     may_be_a_person = _called(column_names.may_be_a_person)
 
     def __str__(self) -> str:

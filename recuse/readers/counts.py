@@ -71,7 +71,10 @@ def without_counts(raw: RawTable) -> RawTable:
     _check_totals(raw, counts, list(answers))
     rater = next((name for name in rest if plain(name) in NAMES["rater"] and name not in judges), "rater")
     frame = raw.frame[rest] if rater in rest else raw.frame[rest].assign(rater=RATER)
-    _check_raters(frame[rater], counts, list(answers.values()))
+    valid = counts[:, [answer.strip().lower() not in STATUSES for answer in answers.values()]].sum(axis=1)
+    silent = [str(name) for name, rows in frame.groupby(rater, sort=False).indices.items() if not valid[rows].any()]
+    if silent:
+        raise RecuseError(f"{shown(silent[0])} gave no valid answer to any item: all its counts are 0; leave it out")
     options = ", ".join(answers.values())
     raw = raw.noted(f"counts of {options}: every answer that is counted is read as a row, in no order")
     spread = _spread(raw, frame, counts, answers)
@@ -223,13 +226,6 @@ def _check_totals(raw: RawTable, counts: NDArray[np.int64], names: Sequence[str]
             f"says {shown(raw.frame[total].iloc[row])}{more}; mend the row, or add a column such as count_unparsed for "
             "answers that are none of these"
         )
-
-
-def _check_raters(raters: pd.Series[str], counts: NDArray[np.int64], answers: Sequence[str]) -> None:
-    valid = counts[:, [answer.strip().lower() not in STATUSES for answer in answers]].sum(axis=1)
-    silent = [str(name) for name, rows in raters.groupby(raters, sort=False).indices.items() if not valid[rows].any()]
-    if silent:
-        raise RecuseError(f"{shown(silent[0])} gave no valid answer to any item: all its counts are 0; leave it out")
 
 
 def _spread(raw: RawTable, frame: pd.DataFrame, counts: NDArray[np.int64], answers: Mapping[str, str]) -> RawTable:

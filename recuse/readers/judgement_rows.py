@@ -207,7 +207,7 @@ def with_kinds(judged: Judgements) -> Judgements:
     }  # fmt: skip
     in_column = long[["rater", "kind"]].drop_duplicates("rater").to_numpy() if mapping.kind else ()
     own_kinds = {str(r): "person" if is_person(k) else "judge" for r, k in in_column if k}
-    own = {*map(rater_name, mapping.raters)}
+    own = {rater_name(name): name for name in mapping.raters}
     kinds = _guessed(raters, {**own_kinds, **stated}, mapping.rater, judged.compared, own)
     spelt: dict[str, str] = {}
     for rater in (r for r in raters if mapping.rater and r not in stated):
@@ -248,7 +248,7 @@ def with_kinds(judged: Judgements) -> Judgements:
 
 
 def _guessed(
-    raters: list[str], known: dict[str, str], column: str, compared: Collection[str] | None, own: Collection[str]
+    raters: list[str], known: dict[str, str], column: str, compared: Collection[str] | None, own: Mapping[str, str]
 ) -> dict[str, str]:
     """`column` names the raters where one does, but those with columns of their `own`: in one called annotator or
     worker, who is not called as judges are is a person; in one called judge where no name is a judge's, who is not
@@ -265,11 +265,14 @@ def _guessed(
     some_person = bool(people) or "person" in known.values()
     otherwise = "person" if some_judge and not some_person else "judge"
     first_names = [n for n in unknown if some_judge and n.isalpha() and not column_names.is_software(n)]
+    alike = [n for n in first_names if all(own.get(name, name) != name for name in (n, *judges))]  # as gpt_label is
     people, unknown = [*people, *first_names], [n for n in unknown if n not in first_names]
     open_ = [] if some_judge or some_person or compared == () else unknown
-    if judges and not (known or some_person) and (first_names or any(map(column_names.is_software, unknown))):
+    program = any(column_names.is_software(n) or (is_judge(column) and not n.isdigit()) for n in unknown)
+    if judges and not (known or some_person) and (first_names or program):
         unclear = [name for name in first_names if is_judge(column) and name not in own] + unknown  # or a program
         open_ = [name for name in unclear if not column_names.is_derived(name)]
+    open_ = [*open_, *(alike if not known and any(own.get(name, name) == name for name in people) else ())]
     if open_:
         raise RecuseError(
             f"no name tells judges from people: {', '.join(map(shown, open_[:6]))}{', ...' if open_[6:] else ''}; say "

@@ -96,7 +96,7 @@ def take_sources(roles: Roles) -> None:
     a log's column that says who a score came from; one that is called source or name may hold other names as well."""
     scored = any(column.plain in NAMES["value"] for column in roles.free)
     for column in roles.free if "rater" not in roles.taken else ():
-        values = [str(value) for value in column.distinct[: MOST_SLICES + 1]]
+        values = [str(value) for value in column.distinct[: MOST_SLICES + 1] if not column.is_gold]
         called = {(is_judge(value), is_person(value)) for value in values}
         if len(values) > MOST_SLICES or len(called) < 2 or all(map(chosen, (value.lower() for value in values))):
             continue  # model_a, model_b, tie: who won

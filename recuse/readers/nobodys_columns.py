@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import nnls
 
 from recuse.readers.column_names import NAMES, PROMPTS, as_option, base_of, is_judge, may_be_a_person, plain
 from recuse.readers.columns import FEW_LABELS, MOST_SLICES, Column, Roles
@@ -29,7 +30,7 @@ MOST_MARKS = 11
 def leave_out_derived(roles: Roles, named: Collection[str]) -> None:
     """Columns called after what was made of several people's answers are nobody's, where two people have columns."""
     derived = [c for c in roles.free if c.is_derived and c.name not in named]
-    derived += [c for c in _computed(roles) if c not in derived and c.name not in named]
+    derived += [c for c in _computed(roles, named) if c not in derived and c.name not in named]
     voted = _voted(roles, {*named, *map(str, derived)})
     roles.leave_out(voted, "made of other columns, it says what most of them do; if not, say --people")
     others = (c for c in roles.free if c not in derived and (c.name in named or c.may_be_a_person))
@@ -51,14 +52,16 @@ def leave_out_who_gave(roles: Roles) -> None:
             roles.leave_out([column], f"who gave {whose}")
 
 
-def _computed(roles: Roles) -> list[Column]:
-    """Columns of numbers, called as nobody in particular, that are the mean, the least, the greatest or the sum of the
-    others' in every row, rounded or not, where these differ in several rows."""
+def _computed(roles: Roles, named: Collection[str]) -> list[Column]:
+    """Columns of numbers, called as nobody in particular, that are the mean, the least, the greatest or a weighed sum
+    of the others' in every row, a mean rounded or not, where these differ in several rows. `RecuseError` for a person's
+    column that is such a sum of columns that are nobody's by name."""
     numeric = [c for c in roles.free if c.numeric and c.like_ratings and not c.is_nobodys]
     table = pd.DataFrame({c.name: as_numbers(c.cells) for c in numeric})
     computed: list[Column] = []
-    for column in (c for c in numeric if not c.is_rater):
-        others = [c for c in numeric if c is not column and c not in computed]
+    for column in (c for c in numeric if not c.is_judge and c.name not in named):
+        others = [c for c in numeric if not (c is column or c in computed)]
+        others = [c for c in others if not (column.is_person and (c.is_rater or c.name in named))]
         people = [c for c in others if not c.is_judge]
         for those in (those for those in ([people] if people == others else [people, others]) if len(those) > 1):
             rows = table[[column.name, *map(str, those)]].dropna()
@@ -66,13 +69,31 @@ def _computed(roles: Roles) -> list[Column]:
             least, greatest, mean = rest.min(axis=1), rest.max(axis=1), rest.mean(axis=1)
             if len(rows) < 2 * FEWEST or (greatest > least).sum() < FEWEST:
                 continue
-            exact = any((own - one).abs().max() < 1e-9 for one in (least, greatest, rest.sum(axis=1)))
-            off = (own - mean).abs().max()  # of a mean as it is, or rounded in any usual way to 0, 1 or 2 places
+            made = _summed(own, rest)
+            whose = [c for c in those if c.name in made and (c.may_be_a_person or c.is_judge)]
+            if made and (column.is_person or (column.plain in NAMES["value"] and not whose)):
+                raise RecuseError(
+                    f"{column} is worked out from {', '.join(made)}: if these are its parts, say --ignore "
+                    f"{as_option(made)}; if it is made of several people's ratings, --ignore {column}"
+                )
+            off = (own - mean).abs().max()  # of a mean rounded in any usual way to 0, 1 or 2 places
             rounded = (off <= 0.5 * 10.0**-k + 1e-9 and (own * 10**k % 1).abs().max() < 1e-9 for k in (0, 1, 2))
-            if exact or off < 1e-6 or (off <= 0.5 and any(rounded)):
+            exact = made or any((own - one).abs().max() < 1e-9 for one in (least, greatest))
+            if not column.is_person and (exact or (off <= 0.5 and any(rounded))):
                 computed.append(column)
                 break
     return computed
+
+
+def _summed(own: pd.Series[float], others: pd.DataFrame) -> list[str]:
+    """Those of the others, two at least that differ in several rows, of which `own` is a sum in every row, each times a
+    weight of its own above 0; none where it is no such sum."""
+    if len(own) < 2 * max(FEWEST, others.shape[1]):
+        return []
+    weights = nnls(others.to_numpy(dtype=float)[:1_000], own.to_numpy(dtype=float)[:1_000])[0]  # tried on all below
+    made = [*map(str, others.columns[weights > 1e-6])]
+    exact = (own - others @ weights).abs().max() < 1e-6
+    return made if exact and (others[made].nunique(axis=1) > 1).sum() >= FEWEST else []
 
 
 def _voted(roles: Roles, known: Collection[str]) -> list[Column]:

@@ -32,9 +32,8 @@ def take_raters_beside(roles: Roles) -> None:
         c for c in roles.free if (c.is_rater and not c.is_attribute)
         or (c.plain == "label" and groups is not None and (groups[c.name].nunique() == 1).all())
     ]  # fmt: skip
-    _take_own(roles, [
-        c for c in roles.free if c.name in roles.stated or (c in called and c.only_answers_of(values[0]))
-    ])  # fmt: skip
+    alike = [c for c in called if c.only_answers_of(values[0])]
+    _take_own(roles, [c for c in roles.free if c.name in roles.stated or c in alike])
 
 
 def take_raters(roles: Roles) -> None:
@@ -109,23 +108,21 @@ def _take_columns(roles: Roles) -> None:
     judged = [c for c in judged if c.plain in (*NAMES["text"], *column_names.PROMPTS)]
     roles.leave_out(judged, "by its name what was judged; --people or --judges if somebody's rating")
     rated = [c for c in rated if c not in judged]
-    declared = [
-        c for c in rated if c.name in stated
-        or (c in called and not _names_somebody(c)) or (c not in called and c.plain in NAMES["value"])
-    ]  # fmt: skip
-    kept = _alike(roles, declared) if declared else [
+    sure = [c for c in rated if (not names_somebody(c) if c in called else c.plain in NAMES["value"])]
+    sure = [c for c in rated if c in sure or c.name in stated]
+    kept = _alike(roles, sure) if sure else [
         c for c in rated if c.like_ratings and not c.is_nobodys
         and (c.numeric or c.holds_labels or any(c.words & other.words for other in roles.free if other is not c))
     ]  # fmt: skip
-    if any(c.is_person for c in declared):  # what else is the same in every row is nobody's
-        kept = [c for c in kept if c in declared or len(c.distinct) > 1]
+    if any(c.is_person for c in sure):  # what else is the same in every row is nobody's
+        kept = [c for c in kept if c in sure or len(c.distinct) > 1]
     if called:
-        check_related(roles, [c for c in kept if c not in declared], kept)
+        check_related(roles, [c for c in kept if c not in sure], kept)
     _check_silent(roles, kept)
     _take_wide(roles, kept)
 
 
-def _names_somebody(column: Column) -> bool:
+def names_somebody(column: Column) -> bool:
     """Names and no answers: the same in every row, no number and no label that rates, or several models'."""
     models = sum(is_judge(str(value)) for value in column.distinct[:MOST_SLICES])
     return not (column.numeric or column.holds_labels) and (len(column.distinct) == 1 or models > 1)
@@ -244,7 +241,7 @@ def _is_a_fact(roles: Roles, column: Column, columns: Iterable[Column]) -> bool:
     def same_within(one: Column, keys: list[str]) -> bool:
         """Whether it says one thing in all rows of each of several raters or texts, which have several rows each."""
         groups = roles.frame.groupby(keys, sort=False)[one.name].nunique()
-        return bool((groups == 1).all()) and 1 < len(groups) < len(roles.frame) / 2
+        return bool((groups == 1).all()) and 1 < len(groups) <= len(roles.frame) / 2
 
     item = roles.filled("item", "target")
     if column.numeric or column.holds_labels:
@@ -282,7 +279,8 @@ def _take_wide(roles: Roles, columns: Sequence[Column]) -> None:
     are all called after what is rated are the criteria of one judge."""
     stated, names = roles.stated, [*map(str, columns)]
     of = {c: c.name if c.name in stated else base_of(c.name, names) for c in columns}
-    if crossed := column_names.crossed_names([*dict.fromkeys(of.values())], stated):
+    crossed = column_names.crossed_names([*dict.fromkeys(of.values())], stated)
+    if crossed and "gold" not in roles.taken:  # which is true of one question
         whose = {c: rater for base, (rater, _) in crossed.items() for c in columns if of[c] == base}
         _take_of(roles, whose, {c: crossed[base][1] for c, base in of.items()})
     elif len(columns) > 1 and all(c.is_criterion for c in columns):

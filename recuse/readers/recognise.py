@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import replace
-from itertools import islice, product
+from itertools import combinations, islice, product
 
 from recuse.readers import column_names, item_columns
 from recuse.readers.column_names import NAMES, PROMPTS, SETS, WINNERS, as_option, is_judge, is_person, told_apart
@@ -13,7 +14,7 @@ from recuse.readers.judgement_rows import Judgements
 from recuse.readers.mapping import ColumnMapping
 from recuse.readers.named_raters import names_raters, names_systems, take_sources, users_rated
 from recuse.readers.nobodys_columns import check_left_out, leave_out_who_gave
-from recuse.readers.rater_columns import choosers_between, take_raters, take_raters_beside
+from recuse.readers.rater_columns import choosers_between, names_somebody, take_raters, take_raters_beside
 from recuse.readers.raw_table import RawTable, shown
 from recuse.readers.reshaping import without_unrated_roles
 from recuse.schema import RecuseError
@@ -39,6 +40,8 @@ def _recognised(raw: RawTable) -> ColumnMapping:
     _take_repeats(roles)
     _take_pair(roles)
     roles.take_named("rater", lambda c: names_raters(roles, c))
+    bearing = ["", *(c.plain for c in roles.free if {*c.plain.split("_")} & {*NAMES["rater"]})]  # llm_judge
+    roles.take_named("rater", lambda c: c.plain not in NAMES["rater"] and sum(map(is_judge, c.words)) > 1, bearing)
     roles.take_named("rater", lambda c: users_rated(roles, c), ("user_id",))
     take_sources(roles)
     _take_kind(roles)
@@ -49,9 +52,11 @@ def _recognised(raw: RawTable) -> ColumnMapping:
     item_columns.take_what_raters_share(roles)
     item_columns.take_item_of_pairs(roles)
     item_columns.take_parts(roles)
-    roles.take_named("repeat", lambda c: len(c.distinct) <= 1000 and c.numeric)
+    roles.take_named("repeat", lambda c: c.numeric and ("_" in c.plain) < len(c.distinct) <= 1000)  # run_index, all 0
     sets = sum(c.holds_sets for c in roles.free)  # a right answer answers as others do
-    roles.take_named("gold", lambda c: c.rating and len(c.distinct) > 1 and (not c.holds_sets or sets > 1))
+    true = [c.plain for c in roles.free if c.is_gold and not c.is_nobodys]
+    holds = [c for c in roles.free if c.rating and len(c.distinct) > 1 and (not c.holds_sets or sets > 1)]
+    roles.take_named("gold", holds.__contains__, (*NAMES["gold"], *true))
     roles.take_named("author", lambda c: not c.wordy)
     roles.take_named("reason", lambda c: not c.numeric)
     if not roles.taken.get("first"):
@@ -95,7 +100,7 @@ def _check_width(roles: Roles) -> None:
 
 
 TWO_NUMBERS = re.compile(r"\[\s*-?\d+(?:\.\d+)?,\s*-?\d+(?:\.\d+)?\s*\]")
-ORDERS_SHOWN = (("_ab", "_ba"), ("_original", "_swapped"), ("_normal", "_swapped"), ("_forward", "_reverse"))
+ORDERS_SHOWN = (("ab", "ba"), ("original", "swapped"), ("normal", "swapped"), ("forward", "reverse"))
 
 
 def _check_sides(roles: Roles) -> None:
@@ -104,25 +109,42 @@ def _check_sides(roles: Roles) -> None:
     if roles.filled("raters", "people", "judges", "value", "repeats", "rater"):
         return
     called = {column.plain: column for column in roles.free}
-    pairs = [(called[a], called[b]) for a, b in told_apart(called)]
-    texts = [pair for pair in pairs if all(c.wordy or c.told_once for c in pair)]
-    others = [pair for pair in pairs if not pair[0].is_person] if texts else []
-    rated = [c for p in others if all((c.numeric or c.holds_labels) and c.rating for c in p) for c in p]
-    free = called.values() if texts else ()
-    lists = [c for c in free if len(c.distinct) and all(TWO_NUMBERS.fullmatch(str(v)) for v in c.distinct)]
-    if about := [c.name for c in lists or rated]:
+    texts = {c.plain: c for c in roles.free if c.wordy or c.told_once}
+    two = [texts[name] for name in next(iter(told_apart(texts)), ())]
+    lists = [c for c in roles.free if len(c.distinct) and all(TWO_NUMBERS.fullmatch(str(v)) for v in c.distinct)]
+    own = {} if lists and two else _of_own_texts(roles, texts.values())
+    if about := [*map(str, own or lists)] if own or two else []:
+        one, text = ([*own.values()] or two)[:2]
         raise RecuseError(
-            f"{' and '.join(about[:2])} say something of {texts[0][0]} and {texts[0][1]}, each of its own text; write "
+            f"{' and '.join(about[:2])} say something of {one} and {text}, each of its own text; write "
             "a row per text, with columns item, system and score, or a column winner; if they are no ratings, say "
-            f"--ignore {','.join(about)}"
+            f"--ignore {as_option(about)}; if judges gave each to all, --judges {as_option(about)}"
         )
-    for (name, one), (end, turned) in product(called.items(), ORDERS_SHOWN):
-        other = called.get(name.removesuffix(end) + turned)
-        if name.endswith(end) and other and one.rating:
-            raise RecuseError(
-                f"{one} and {other} look like a judge's answers to the two texts of a pair in both orders; write a row "
-                f"for each, with a column order that holds ab or ba, or leave one out with --ignore {other}"
-            )
+    for one, other in ((called[a], called[b]) for a, b in told_apart(called, ORDERS_SHOWN) if called[a].rating):
+        raise RecuseError(
+            f"{one} and {other} look like a judge's answers to the two texts of a pair in both orders; write a row "
+            f"for each, with a column order that holds ab or ba, or leave one out with --ignore {other}"
+        )
+
+
+def _of_own_texts(roles: Roles, texts: Collection[Column]) -> dict[Column, Column]:
+    """Column of ratings -> the text that it is about, where several of both differ in the same words: judge_alpha and
+    judge_beta beside answer_alpha and answer_beta. None where a person or a true answer says of the whole row what they
+    say: the texts are replies of judges then."""
+    rated = [c for c in roles.rated if (c.numeric or c.holds_labels or c.is_judge) and not (c.is_nobodys or c in texts)]
+    whole = [c for c in roles.rated if c.is_person or c.is_gold]
+    rated = [c for c in rated if not (c in whole or names_somebody(c))]
+    shapes: tuple[dict[tuple[str, str], dict[str, Column]], ...] = ({}, {})
+    for column in (*rated, *(c for c in texts if not c.is_reason)):
+        words = re.split(r"_|(?<=[a-z])(?=\d)", column.plain)
+        for start, end in combinations(range(len(words) + 1), 2):
+            front, word, back = ("".join(part) for part in (words[:start], words[start:end], words[end:]))
+            shapes[column in texts].setdefault((front, back), {})[word] = column
+    for own, of in product(*([shape for shape in side.values() if len(shape) > 1] for side in shapes)):
+        about = {own[word]: of[word] for word in own if word in of and not column_names.is_criterion(word)}
+        if len(about) > 1 and not any(map(next(iter(about)).answers_like, whole)):
+            return about
+    return {}
 
 
 def _check_target(roles: Roles) -> None:
@@ -132,6 +154,7 @@ def _check_target(roles: Roles) -> None:
     raters = {column: who for who, columns in roles.taken.get("raters", {}).items() for column in columns}
     if not (target and item and raters) or "target" in roles.given:
         return
+    raters |= dict.fromkeys(roles.filled("gold"), "people")
     groups = roles.frame.groupby(item, sort=False)
     if len(groups) < item_columns.SURELY or (groups[target].nunique() < 2).any():
         return
@@ -179,12 +202,12 @@ def _take_pair(roles: Roles) -> None:
         return
     named = {c.plain: c for c in roles.free if not (c.wordy or c.numeric)}
     texts = {c.plain: c for c in roles.free if c.wordy or c.told_once}
-    ends = [(a, b) for a, b in told_apart(named) if {*a.split("_")} & {*NAMES["target"]} and not a[-1].isdigit()]
-    pairs = []
-    for a, b in ((a, b) for a, b in (*PLACES, *ends) if {a, b} <= named.keys()):
-        # columns a and b must share a name, since raters may be called so
-        if a not in ("a", "left") or {*named[a].distinct} & {*named[b].distinct}:
-            pairs.append((named[a], named[b]))
+    ends = [(a, b) for a, b in told_apart(named) if not a[-1].isdigit()]
+    ends = [(a, b) for a, b in ends if {*a.split("_")} & {*NAMES["target"]} or names_somebody(named[a])]
+    pairs = [
+        (named[a], named[b]) for a, b in (*PLACES, *ends) if {a, b} <= named.keys()
+        and (a not in ("a", "left") or {*named[a].distinct} & {*named[b].distinct})  # raters may be called so
+    ]  # fmt: skip
     pairs += [(texts[a], texts[b]) for a, b in (*PLACES, *told_apart(texts)) if {a, b} <= texts.keys()]
     winners = any(column.plain in WINNERS for column in roles.free)
     for one, other in pairs:
@@ -213,7 +236,7 @@ MOST_KINDS = 4
 def _take_kind(roles: Roles) -> None:
     """What is called so; else, whatever it is called, what says of every rater once and for all that it is a judge or a
     person, of some the one and of some the other."""
-    roles.take_named("kind", lambda c: len(c.distinct) <= MOST_KINDS and not c.numeric)
+    roles.take_named("kind", lambda c: len(c.distinct) <= MOST_KINDS and any(map(column_names.is_rater, c.words)))
     rater = roles.taken.get("rater")
     for column in roles.free if rater and "kind" not in roles.taken else ():
         kinds = [*map(str, column.distinct[: MOST_KINDS + 1])]

@@ -234,7 +234,7 @@ def scale_of_labels(counts: pd.Series[int], meant: Collection[str] = ()) -> tupl
     them all; where one has nine answers in ten, the rest are strangers; otherwise every label is an option. Labels that
     are `meant` are never strangers: an order without them is not the scale."""
     total = int(counts.sum())
-    options = {*counts.index} <= {*"abcd"}  # of a question, and no grades
+    options = {word for word in counts.index if chosen(word) != "tie"} <= {*"abcd"}  # of a question, and no grades
     orders = [order for order in sorted(ORDERS, key=len) if not (options and "f" in order)]
     if whole := [order for order in orders if {*counts.index} <= {*order}]:
         return Ordinal(whole[0]), set()
@@ -371,9 +371,7 @@ def _strong(label: str) -> list[str] | None:
 
 
 def _weak(label: str, others: set[str]) -> list[str] | None:
-    if re.match(OUT_OF, label):
-        return None  # "4/5" is a number out of five
-    parts = _parts(WEAK.split(label))
+    parts = [] if re.match(OUT_OF, label) else _parts(WEAK.split(label))  # "4/5" is a number out of five
     return parts if len(parts) > 1 and set(parts) <= others else None
 
 
