@@ -195,8 +195,7 @@ WEEK = "week"
 
 
 def _below_one_another(files: Sequence[Path]) -> pd.DataFrame | Path:
-    """One table of all files, or of all that match a pattern, with a column that names each; the only file, where it
-    has that column itself."""
+    """One table of all files, by names or pattern, with a column that names each; the only file, where it has one."""
     each = ([Path(name) for name in sorted(glob.glob(str(one)))] if is_pattern(one) else [one] for one in files)
     paths = [path for group in each for path in group]
     tables = [read_path(path).frame for path in paths]

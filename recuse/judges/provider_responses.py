@@ -53,11 +53,9 @@ def broken_off(reason: object) -> str:
 
 
 def no_reply(payload: Mapping[str, Any]) -> str:
-    """Why this JSON, under status 200, is no reply of a model at all; empty where it is one, or of a form that is not
-    known here. Asked again, the provider may give one.
-
-    Known: an error report (in a member, in a choice, or flat: FastChat, older vLLM), a reply that was broken off, no
-    choice or candidate, a Responses object that is under way or has failed."""
+    """Why this JSON, under status 200, is no reply of a model; empty where it may be one. Asked again, the provider may
+    give one. Known: an error report (a member, in a choice, or flat: FastChat, older vLLM), a reply that was broken
+    off, no choice or candidate, a Responses object that is under way or has failed."""
     choices, state = payload.get("choices", payload.get("candidates", payload)), payload.get("status")
     for one in (payload, *(choices if isinstance(choices, list) else ())):
         if isinstance(one, dict) and (one.get("error") or "error" in (one.get("object"), one.get("type"))):

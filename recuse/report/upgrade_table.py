@@ -18,8 +18,7 @@ from recuse.schema.results import UpgradeVerdictRow
 from recuse.schema.vocabulary import FAIL, NOT_MEASURED, PASS, UNDECIDED, printed
 
 WORDS = {PASS: "allowed", FAIL: "worse"}
-DISTANCES = frozenset({"upgrade_human_offset", "upgrade_slice_offset"})
-"""Of these the detail says by how much a judge lies above or below people, and the change is of how far it lies."""
+DISTANCES = ("upgrade_human_offset", "upgrade_slice_offset")  # their detail says which way from people a judge lies
 MOST_POWERS = 4
 
 
