@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from recuse.readers import column_names, values
 from recuse.readers.column_names import NAMES, plain
@@ -70,20 +71,26 @@ class Column:
         return self.cells[~is_empty(self.cells)]
 
     @cached_property
+    def _counted(self) -> tuple[pd.Index[Any], NDArray[np.intp]]:
+        """The different values that are not empty, in order of first appearance, and how often each is there."""
+        codes, values = pd.factorize(self.cells)
+        there = ~is_empty(pd.Series(values, dtype=object)).to_numpy()
+        return pd.Index(values.to_numpy()[there]), np.bincount(codes[codes >= 0], minlength=len(values))[there]
+
+    @property
     def distinct(self) -> pd.Index[Any]:
-        """The different values among them, in order of first appearance."""
-        return pd.Index(pd.unique(self.filled))
+        """The different values that are not empty, in order of first appearance."""
+        return self._counted[0]
 
     @cached_property
     def numeric(self) -> bool:
         """Whether half of its cells are numbers; the others (refusals, say) are faults, told one by one."""
-        codes, values = pd.factorize(self.filled)
-        times = np.bincount(codes, minlength=len(values))
+        values, times = self._counted
         long = np.array([len(str(value)) > LONGEST_NUMBER for value in values], dtype=bool)
-        if not len(codes) or times[long].sum() > 0.5 * len(codes):
+        if not len(values) or times[long].sum() > 0.5 * times.sum():
             return False
         numbers = as_numbers(pd.Series(values)).notna().to_numpy()
-        return bool(times[numbers].sum() >= 0.5 * len(codes))
+        return bool(times[numbers].sum() >= 0.5 * times.sum())
 
     @cached_property
     def ordered(self) -> pd.Series[float]:

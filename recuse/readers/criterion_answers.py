@@ -278,7 +278,8 @@ def _check_one_scale(part: pd.DataFrame, values: pd.Series[float], criterion: st
 def _check_shared_words(part: pd.DataFrame, bad: pd.Series[bool], criterion: str) -> None:
     """`RecuseError` for what is no number and people as well as judges often give: they say something by it; and for
     ties beside 1 and 2, which choose one of two texts."""
-    ties = part["cell"][bad & labels_of(part["cell"]).map(lambda word: len(word) > 2 and chosen(word) == "tie")]
+    words = part["cell"][bad]
+    ties = words[[len(word) > 2 and chosen(word) == "tie" for word in labels_of(words)]]
     if ties.duplicated().any() and as_numbers(part.loc[~bad, "cell"]).isin([0, 1, 2, 3]).all():
         options = ",".join([*dict.fromkeys(part.loc[~bad, "cell"]), ties.iloc[0]])
         raise RecuseError(

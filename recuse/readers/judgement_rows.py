@@ -236,8 +236,8 @@ def with_kinds(judged: Judgements) -> Judgements:
             "people agree is not known"
         )
     codes, names = pd.factorize(long["rater"])
-    of_rater_code = np.array([kinds[str(name)] for name in names], dtype=object)  # two texts that all rows share
-    rows = long.assign(kind=pd.Series(of_rater_code[codes], index=long.index, dtype=object))
+    of_rater_code = pd.Series([kinds[str(name)] for name in names])  # a text for each rater, not for each row
+    rows = long.assign(kind=of_rater_code.iloc[codes].set_axis(long.index))
     for name in (r for r in raters if r in people and plain(r) in ANYBODY):
         of_rater = rows["rater"].eq(name)
         if rows.loc[of_rater, "repeat"].nunique() > 1:

@@ -41,10 +41,9 @@ def _read_cells(judged: Judgements) -> Judgements:
     scales: dict[str, Scale] = {}
     faults: list[Fault] = []
     notes: list[str] = []
-    looked_at = long[["row", "column", "rater", "kind", "item", "repeat", "cell"]]
     for criterion in long["criterion"].drop_duplicates():
         there = (long["criterion"].eq(criterion) & ~empty).to_numpy()
-        part, places = looked_at if there.all() else looked_at[there], np.flatnonzero(there)
+        part, places = long if there.all() else long.loc[there, LOOKED_AT], np.flatnonzero(there)
         if part.empty:
             scales[str(criterion)] = Numeric(0, 1)
             continue
@@ -63,6 +62,7 @@ def _read_cells(judged: Judgements) -> Judgements:
     return judged.noted(*notes, faults=faults, rows=rows, scales=scales)
 
 
+LOOKED_AT = ["row", "column", "rater", "kind", "item", "repeat", "cell"]
 NO_ANSWER = {*EMPTY} - {"", "nan", "null", "missing"}
 """Words for no answer that may be one as well: "n/a" where nothing applies, "none" of several topics."""
 OFTEN = 0.1

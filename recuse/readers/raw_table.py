@@ -161,9 +161,9 @@ def check_bounds(raw: RawTable) -> RawTable:
     if rows > OF_ROWS:
         check_differ(f"{rows:,}", 1 - float(raw.frame.duplicated().mean()))
     for name in raw.frame:
-        sizes = [*map(len, raw.frame[name].tolist())]
-        if (longest := max(sizes, default=0)) > LONGEST_CELL:
-            at = raw.place(sizes.index(longest))
+        cells = raw.frame[name].tolist()
+        if (longest := max(map(len, cells), default=0)) > LONGEST_CELL:
+            at = raw.place([*map(len, cells)].index(longest))
             raise RecuseError(
                 f"{at}, column {name} holds {longest >> 20} MB; cells of up to "
                 f"{LONGEST_CELL >> 20} MB are read. Is a quote or a line feed missing?"
