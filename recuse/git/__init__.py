@@ -12,6 +12,7 @@ import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,7 @@ DEFAULT_BRANCHES = ("origin/HEAD", "origin/main", "origin/master", "main", "mast
 """Where the default branch may be, in this order."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class BaseCommit:
     """`name`: the commit; `root`: a folder of the working tree, to which paths are relative; `given`: whether whoever
     runs named it, as continuous integration does; `tip`: the commit that was named, from which this one may differ."""
@@ -54,6 +55,7 @@ class BaseCommit:
                 held[path] = content.decode("utf-8")
         return held
 
+    @cached_property
     def differing(self) -> dict[str, str]:
         """Path -> "A", "M" or "D" of every file below `root` that is not what it was, those that git does not know yet
         among them, but for installed environments: thousands of files, and no part of the change."""
@@ -158,7 +160,7 @@ SHA = re.compile(r"[0-9a-f]{7,64}")
 
 def identity_of(root: Path, panels: Iterable[str], gates: Path, environ: Mapping[str, str]) -> Known:
     """{"commit", "recorded": {panel: (first day, last day)}, "gates": sha256}; each as far as it is known."""
-    recorded = {name: days for name in panels if (days := recording_days(root, name))}
+    recorded = recording_days(root, panels)
     digest = hashlib.sha256(gates.read_bytes()).hexdigest() if gates.is_file() else ""
     return {"commit": commit_of(environ), "recorded": recorded, "gates": digest}
 
@@ -169,11 +171,16 @@ def commit_of(environ: Mapping[str, str]) -> str:
     return next((sha for sha in commits if SHA.fullmatch(sha)), "")
 
 
-def recording_days(root: Path, panel: str) -> tuple[str, str] | None:
-    """First and last day on which cassettes of a panel were committed, as ISO dates; None where version control does
-    not know: cassettes keep no clock, and a shallow clone has no history."""
-    folder = root / "cassettes" / panel
-    if not folder.is_dir() or (run_git(root, "rev-parse", "--is-shallow-repository") or b"").strip() != b"false":
-        return None
-    days = (run_git(root, "log", "--format=%cs", "--", f"cassettes/{panel}") or b"").decode().split()
-    return (min(days), max(days)) if days else None
+def recording_days(root: Path, panels: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """Panel -> first and last day on which cassettes of it were committed, as ISO dates, of one call of git for all;
+    without those of which version control does not know: cassettes keep no clock, a shallow clone has no history."""
+    folders = {f"cassettes/{name}": name for name in panels if (root / "cassettes" / name).is_dir()}
+    if not folders or (run_git(root, "rev-parse", "--is-shallow-repository") or b"").strip() != b"false":
+        return {}
+    words = ("-c", "core.quotePath=false", "log", "--format=%x00%cs", "--name-only", "--no-renames", "--relative", "--")
+    commits = (run_git(root, *words, *folders) or b"").decode("utf-8", "surrogateescape").split("\0")[1:]
+    days: dict[str, list[str]] = {}
+    for day, *paths in (commit.split("\n") for commit in commits):
+        for folder in {"/".join(path.strip('"').split("/")[:2]) for path in paths} & folders.keys():
+            days.setdefault(folders[folder], []).append(day)
+    return {name: (min(days[name]), max(days[name])) for name in folders.values() if name in days}

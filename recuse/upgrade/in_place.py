@@ -61,25 +61,32 @@ def changed_in_place(root: Path, selection: Selection, commit: BaseCommit, gates
     changes: list[InPlaceRow] = []
     known = (one for one in (gates.former, gates) if one is not None and all(name in one for name in NEEDED))
     limits = next(known, None) or Gates.load(shipped_evals() / "gates.toml", today=gates.today)
-    for panel in selection.panels.values():
-        if panel.path.is_relative_to(root):
-            with tempfile.TemporaryDirectory(prefix="recuse-base-") as folder:
-                changes += _of_panel(root, panel, commit, Path(folder), limits)
+    panels = [panel for panel in selection.panels.values() if panel.path.is_relative_to(root)]
+    tasks = dict.fromkeys(f"fixtures/tasks/{name}" for panel in panels for name in panel.tasks)
+    paths = [*(panel.path.relative_to(root).as_posix() for panel in panels), *commit.files(*tasks)]
+    held = dict(commit.contents(paths))
+    for panel in panels:
+        with tempfile.TemporaryDirectory(prefix="recuse-base-") as folder:
+            changes += _of_panel(root, panel, commit, held, Path(folder), limits)
     return changes
 
 
 # --------------------------------------------------------------------------- who changed
 
 
-def _of_panel(root: Path, panel: Panel, commit: BaseCommit, folder: Path, gates: Gates) -> Iterator[InPlaceRow]:
+def _of_panel(
+    root: Path, panel: Panel, commit: BaseCommit, held: Mapping[str, bytes], folder: Path, gates: Gates
+) -> Iterator[InPlaceRow]:  # fmt: skip
+    """`held`: what the files of panels and their tasks held at the base commit."""
     path = panel.path.relative_to(root).as_posix()
-    if (before := _path_before(panel, path, commit)) is None:
+    if (before := path if path in held else _other_path(panel, path, commit)) is None:
         return  # a new panel
-    tasks = [f"fixtures/tasks/{name}" for name in panel.tasks]
-    paths = [before, *commit.files(*tasks)]
+    held = held if before in held else {**held, **dict(commit.contents([before]))}
+    tasks = tuple(f"fixtures/tasks/{name}/" for name in panel.tasks)
+    paths = [before, *(old for old in held if old.startswith(tasks))]
     protocols = dict.fromkeys(name for table in panel.tasks.values() for name in table.protocols)
     readers = {name: file for name in protocols if (file := _reader_changed(root, name, commit))}
-    held, there = dict(commit.contents(paths)), {old: root / (path if old == before else old) for old in paths}
+    there = {old: root / (path if old == before else old) for old in paths}
     same = (now.is_file() and held.get(old) == now.read_bytes() for old, now in there.items())
     if not readers and all(same):
         return
@@ -99,10 +106,8 @@ def _of_panel(root: Path, panel: Panel, commit: BaseCommit, folder: Path, gates:
     yield from _of_judges(old, known, RecordedPanel.opened(root, panel.path, gates), readers)
 
 
-def _path_before(panel: Panel, path: str, commit: BaseCommit) -> str | None:
-    """Where the panel of this name was: at the same path, or under another file name beside it."""
-    if commit.text(path) is not None:
-        return path
+def _other_path(panel: Panel, path: str, commit: BaseCommit) -> str | None:
+    """Where the panel of this name was, under another file name beside the one that it has now."""
     for other in commit.files(str(Path(path).parent.as_posix()) + "/"):
         if other.endswith(".toml") and keys_of(commit.text(other)).get(("name",)) == panel.name:
             return other

@@ -58,7 +58,7 @@ class _Recorded:
 
 def changed_recordings(root: Path, commit: BaseCommit, panels: Mapping[str, Panel]) -> Iterator[ChangedRow]:
     """A row per judge of these panels whose cassettes are not what they were at the base commit."""
-    paths = [PurePosixPath(path).parts for path in commit.differing()]
+    paths = [PurePosixPath(path).parts for path in commit.differing]
     ours = [parts for parts in paths if parts[0] == "cassettes" and len(parts) > 2 and parts[1] in panels]
     places = {parts[1:4] for parts in ours if len(parts) == 5}
     by_judge: dict[tuple[str, str], list[_Recorded]] = defaultdict(list)

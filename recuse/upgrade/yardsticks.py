@@ -93,7 +93,7 @@ def changed_yardsticks(root: Path, commit: BaseCommit, gates: Path, measured: Se
         more = f" and {len(moved) - 1} more" if moved[1:] else ""
         cause = f"the base branch has changed {moved[0]}{more} since this branch began; merge it into this branch"
         yield _row("the base branch", cause)
-    differing = commit.differing()
+    differing = commit.differing
     ours = commit.text("recuse/__init__.py") is not None
     named = [*measured, *(saved_path(Path(path)).as_posix() for path in measured)]
     files = _Files(root, commit, evals, ours, differing, executed_code(root, commit, evals, differing, ours), named)

@@ -255,12 +255,12 @@ def test_a_module_that_a_panel_names_and_a_change_deletes_is_code_of_the_run(pr,
 def test_an_environment_is_part_of_a_change_only_where_somebody_commits_it(pr):
     """Made in the repository and not ignored: comparing its thousands of files took ten minutes."""
     installed = {"env/pyvenv.cfg": "home = /usr/bin", "env/lib/sitecustomize.py": "", "environment.py": ""}
-    before = BaseCommit(pr.root, "main").differing()
+    before = BaseCommit(pr.root, "main").differing
     for path, text in installed.items():
         pr.write(path, text)
-    assert BaseCommit(pr.root, "main").differing() == before | {"environment.py": "A"}
+    assert BaseCommit(pr.root, "main").differing == before | {"environment.py": "A"}
     pr.git("add", "-A")
-    assert BaseCommit(pr.root, "main").differing() == before | dict.fromkeys(installed, "A")
+    assert BaseCommit(pr.root, "main").differing == before | dict.fromkeys(installed, "A")
 
 
 @pytest.mark.slow("whole runs")

@@ -89,10 +89,10 @@ def test_a_shallow_clone_claims_no_recording_day(tmp_path):
     (tmp_path / "origin").mkdir()
     root = repository(tmp_path / "origin")
     git(tmp_path, "clone", "-q", "--depth", "1", f"file://{root}", "clone")
-    assert recording_days(tmp_path / "clone", "ours") is None
-    assert recording_days(root, "ours") is not None
+    assert recording_days(tmp_path / "clone", ["ours"]) == {}
+    assert recording_days(root, ["ours"])
 
 
 def test_no_repository_is_no_fault(tmp_path):
     (tmp_path / "cassettes" / "ours").mkdir(parents=True)
-    assert recording_days(tmp_path, "ours") is None
+    assert recording_days(tmp_path, ["ours"]) == {}
