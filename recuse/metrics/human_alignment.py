@@ -30,7 +30,7 @@ from recuse.metrics.estimates import THESE_TEXTS, estimated, losses_of_judge, nu
 from recuse.metrics.measure import measure, per_judge
 from recuse.ratings import Cells, Ratings
 from recuse.ratings.answers import against_truth
-from recuse.ratings.array import among, mean_of, moments_of, numbers, recoded
+from recuse.ratings.array import among, mean_of, moments_of, numbers_at, recoded
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.text_slices import groups_on, label_weights
 from recuse.schema import Estimate, RecuseError
@@ -307,7 +307,7 @@ def _means(part: Ratings, cells: Cells) -> dict[str, Floats]:
     names, everybody = part.coded("rater")
     names, person = recoded(names, everybody[rows])
     inside = place >= 0
-    values = numbers(part, part.table, rows)[inside]
+    values = numbers_at(part, rows)[inside]
     means = moments_of((person * width + place)[inside], values, len(names) * width).mean
     return dict(zip(names, means.reshape(len(names), width), strict=True))
 

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from recuse.ratings.array import among, cluster_places_of, mean_of, names_at, numbers, times_of
+from recuse.ratings.array import among, cluster_places_of, mean_of, names_at, numbers_at, times_of
 from recuse.ratings.ratings import Ratings
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Nominal, Numeric, Ordinal, ResponseSets, Scale
@@ -256,7 +256,7 @@ def _rows(part: Ratings, *, person: bool) -> NDArray[np.intp]:
 
 def _values(part: Ratings, rows: NDArray[np.intp]) -> Floats:
     """One per answer, NaN where it was not usable."""
-    values = numbers(part, part.table, rows)
+    values = numbers_at(part, rows)
     if not _is_choice(part):
         return values
     assert isinstance(part.scale, Nominal)

@@ -131,7 +131,7 @@ def array_of(ratings: Ratings, axes: Axes | None = None) -> RatingArray:
     shape = tuple(map(len, axes))
     inside = np.all([code >= 0 for code in codes], axis=0)
     cells = np.ravel_multi_index([code[inside] for code in codes], shape).astype(np.intp)
-    values = numbers(ratings, table, rows)[inside]
+    values = numbers_at(ratings, rows)[inside]
     size = int(np.prod(shape))
     requested = np.zeros(size, dtype=bool)
     requested[cells] = True
@@ -262,15 +262,24 @@ def smallest_step(scale: Scale, scores: Floats) -> float:
     return max(seen, scale.span / 100) if np.isfinite(scale.span) else seen
 
 
-def numbers(ratings: Ratings, table: pd.DataFrame, rows: NDArray[np.intp] | None = None) -> Floats:
-    """The values of rows of the one criterion, on the ascending scale; NaN where none is usable. `rows`: places in the
-    table; all of its rows unless given."""
-    rows = np.arange(len(table)) if rows is None else rows
-    usable = table["status"].eq("ok").to_numpy(dtype=bool)[rows]
-    values: Floats = np.full(len(rows), np.nan)
-    there = rows[usable]
-    values[usable] = ratings.scale.numbers(table["score"].iloc[there], table["response"].iloc[there])
+def numbers(ratings: Ratings, table: pd.DataFrame) -> Floats:
+    """The values of a table's rows of the one criterion, on the ascending scale; NaN where none is usable."""
+    usable = table["status"].eq("ok").to_numpy(dtype=bool)
+    values: Floats = np.full(len(table), np.nan)
+    values[usable] = ratings.scale.numbers(table["score"][usable], table["response"][usable])
     return values
+
+
+def numbers_at(ratings: Ratings, rows: NDArray[np.intp]) -> Floats:
+    """The same of these rows of the ratings' own table; made once of all that are of the criterion."""
+
+    def made() -> Floats:
+        table, every = ratings.table, np.full(len(ratings.table), np.nan)
+        usable = np.flatnonzero(table["status"].eq("ok") & ratings.having("criterion", ratings.criterion))
+        every[usable] = ratings.scale.numbers(table["score"].iloc[usable], table["response"].iloc[usable])
+        return every
+
+    return ratings.remember_of_rows(("numbers", ratings.criterion), made)[rows]
 
 
 def clusters_of(ratings: Ratings, items: tuple[str, ...]) -> tuple[str, ...]:

@@ -146,7 +146,7 @@ def cells_of(ratings: Ratings) -> Cells:
     text, codes = _texts(item, target, len(names[2]))
     shape = len(names[0]), len(codes)
     cells = judge * shape[1] + text
-    values, repeats = array.numbers(ratings, table, rows), table["repeat"].to_numpy(dtype=np.intp)[rows]
+    values, repeats = array.numbers_at(ratings, rows), table["repeat"].to_numpy(dtype=np.intp)[rows]
     items, targets = np.divmod(codes, len(names[2]))
     times = array.times_of(ratings, array.names_at(names[1], items))
     cluster_names, cluster_places = array.cluster_places_of(ratings, names[1])

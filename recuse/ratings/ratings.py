@@ -212,17 +212,18 @@ class Ratings:
         if unknown := [name for name in levels if name not in self.factors]:
             varied = ", ".join(self.factors) or "nothing"
             raise RatingsError(f"{unknown[0]} was not varied; varied was {varied}")
-        kept = [self.having(factor, level) for factor, level in levels.items()]
+        there = [self.having(factor, level) for factor, level in levels.items()]
         left = tuple(name for name in self.factors if name not in levels)
-        rows = np.flatnonzero(reduce(and_, kept, np.ones(len(self.table), dtype=bool)))
+        rows = np.flatnonzero(reduce(and_, there, np.ones(len(self.table), dtype=bool)))
         scales = self.scales
         if levels.get(DIRECTION) == "reversed":
             scales = {name: replace(s, reversed=True) if isinstance(s, Numeric) else s for name, s in scales.items()}
-        chosen: dict[str, Any] = {}
+        chosen, index = {}, self.table.index[rows]
         for name in self.table.columns.drop(list(levels)):  # of a column that says one thing the first rows are as good
-            every, (names, places) = self.table[name].array, self._memory.get(("coded", name), ((), None))
-            chosen[name] = every[: len(rows)] if len(names) == 1 and places.min() == 0 else every.take(rows)
-        table = pd.DataFrame(chosen, index=self.table.index[rows])
+            column, (names, places) = self.table[name], self._memory.get(("coded", name), ((), None))
+            kept = column.array[: len(rows)] if len(names) == 1 and places.min() == 0 else column.array.take(rows)
+            chosen[name] = pd.Series(kept, index, dtype=column.dtype, copy=False)  # or pandas looks for texts
+        table = pd.DataFrame(chosen, index, copy=False)
         table.columns = pd.Index([*chosen], dtype=object)  # as `completed` has them
         memory = {**self._origin, "part of": (self, rows)}
         return replace(self, table=table, factors=left, scales=scales, _memory=memory)

@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from recuse.ratings.answers import without_truth
-from recuse.ratings.array import among, clusters_of, first_of, grouped, numbers, recoded, times_of
+from recuse.ratings.array import among, clusters_of, first_of, grouped, numbers_at, recoded, times_of
 from recuse.ratings.ratings import Ratings
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Numeric, Ordinal, ResponseSets
@@ -263,7 +263,7 @@ def _counted(ratings: Ratings) -> OptionCounts:
     axes = [(axis, places[rows]) for axis, places in map(ratings.coded, ("item", "target"))]
     text = grouped(*(places for _, places in axes))
     items, targets = (tuple([axis[k] for k in places[first_of(text)].tolist()]) for axis, places in axes)
-    codes = numbers(ratings, ratings.table, rows)
+    codes = numbers_at(ratings, rows)
     usable = np.isfinite(codes)
     shape, size, width = (len(names), len(items)), len(names) * len(items), len(answers)
     cell = rater * shape[1] + text
