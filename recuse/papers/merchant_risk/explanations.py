@@ -17,7 +17,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from itertools import compress
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -79,16 +80,18 @@ def explanation_finding(ratings: Ratings) -> Estimates:
         return Estimates(("judge", "finding"), {})
     estimates: dict[tuple[str, ...], Estimate] = {}
     for judge, reasons in _joined(ratings, beside).groupby("rater", sort=False, observed=True):
+        columns = [reasons[name].tolist() for name in ("item", "criterion", "score", "response")]
         texts = reasons["of"].to_numpy()
         for name, flag in FINDINGS.items():
             flags = flag(reasons, beside.criteria)
-            shown = reasons[["item", "criterion", "score", "response"]][flags].drop_duplicates("response")
-            quoted = shown.head(EXAMPLES).itertuples(index=False)
-            examples = [[str(item), str(of), number(score), str(words)[:160]] for item, of, score, words in quoted]
+            shown: dict[str, list[Any]] = {}
+            for item, of, score, words in compress(zip(*columns, strict=True), flags):
+                if len(shown) < EXAMPLES:
+                    shown.setdefault(words, [str(item), str(of), number(score), str(words)[:160]])
             estimates[str(judge), name] = estimated(
                 "explanation_finding", float(flags.mean()), clustered_share(flags, texts), n=len(flags), unit="share",
                 method="share of explanations, clustered by text",
-                detail={"examples": examples, "texts": len(set(texts))},
+                detail={"examples": [*shown.values()], "texts": len(set(texts))},
             )  # fmt: skip
     return Estimates(("judge", "finding"), estimates)
 
