@@ -23,6 +23,8 @@ def builtins(value: Any) -> Any:
     """The same value in builtins only, NaN as None."""
     if type(value) in _AS_THEY_ARE:
         return value
+    if type(value) is float:
+        return value if math.isfinite(value) else None
     if hasattr(value, "record"):  # it knows what of it is not a value, such as an estimate's distribution
         return value.record()
     if is_dataclass(value):
@@ -33,8 +35,6 @@ def builtins(value: Any) -> Any:
         return [builtins(v) for v in value]
     if hasattr(value, "tolist"):  # numpy's scalars and arrays
         return builtins(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
     return value
 
 
