@@ -159,9 +159,11 @@ def _rated(judged: Judgements) -> FileRatings:
 def _with_versions(ratings: Ratings) -> tuple[Ratings, list[str]]:
     """Of judges whose versions a column names, people of no version beside each; and a note which is the newest, the
     last that comes. `RecuseError` where numbers in their names say otherwise."""
+    if VERSION not in ratings.factors:
+        return ratings, []
     person = ratings.table["kind"].eq(PERSON)
     judges, people = ratings.table[~person], ratings.table[person]
-    levels = levels_in(judges, VERSION) if VERSION in ratings.factors else ()
+    levels = levels_in(judges, VERSION)
     if len(levels) < 2:
         return ratings, []
     numbers = [[int(number) for number in re.findall(r"\d+", level)] for level in levels]
