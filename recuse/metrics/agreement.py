@@ -263,8 +263,7 @@ _row(
     "percent_agreement", "same answer as people", "options", _percent,
     "mean_u sum_k a_uk b_uk, a and b the shares of option k among the judge's answers and among people's; "
     "Clopper-Pearson.",
-    unit="share", bad="below", rank=300,
-    below="often answers otherwise than people|often answer otherwise than people",
+    unit="share", bad="below", rank=300, below="often answers otherwise than people",
     reading="Share of texts to which judge and person give the same answer. Read it beside the base rate: where people "
     "nearly always say the same, saying it always agrees as often.",
 )  # fmt: skip
@@ -285,8 +284,7 @@ _row(
 )  # fmt: skip
 _row(
     "gwet_ac", "Gwet's AC with people", "options", _chance_corrected(options.gwet_ac),
-    "Gwet's AC1 of one answer of the judge and one of a person. Gwet (2008).",
-    ends=(-1, 1), bad="below", rank=312,
+    "Gwet's AC1 of one answer of the judge and one of a person. Gwet (2008).", ends=(-1, 1), bad="below", rank=312,
     reading="Agreement beyond chance where chance is small when one answer is rare; stays high where kappa falls "
     "because nearly every answer is the same. AC1, or AC2 with weights.",
 )  # fmt: skip
@@ -301,13 +299,13 @@ _row(
     "true_positive_rate", "passes it lets through", "pass or fail", _rate("true positive rate"),
     "P(judge says the better option | a person does), Clopper-Pearson. Undefined where people pass nothing. A judge "
     "that always passes has 1.",
-    unit="share", bad="below", rank=350, below="fails what people pass|fail what people pass",
+    unit="share", bad="below", rank=350, below="fails what people pass",
     reading="Of the texts that people pass, the share that the judge passes (sensitivity, recall).",
 )  # fmt: skip
 _row(
     "true_negative_rate", "fails it catches", "pass or fail", _rate("true negative rate"),
     "P(judge says the worse option | a person does), Clopper-Pearson. A judge that always passes has 0.",
-    unit="share", bad="below", rank=351, below="misses what people fail|miss what people fail",
+    unit="share", bad="below", rank=351, below="misses what people fail",
     reading="Of the texts that people fail, the share that the judge fails (specificity).",
 )  # fmt: skip
 _row(
@@ -316,15 +314,15 @@ _row(
     reading="Of the texts that the judge passes, the share that people pass.",
 )  # fmt: skip
 _row(
-    "f1", "F1 of passes", "pass or fail", _rate("F1"),
-    "2 TP / (2 TP + FP + FN) with the better option as positive.", ends=(0, 1), bad="below", rank=353,
+    "f1", "F1 of passes", "pass or fail", _rate("F1"), "2 TP / (2 TP + FP + FN) with the better option as positive.",
+    ends=(0, 1), bad="below", rank=353,
     reading="Harmonic mean of the passes it lets through and of the passes that people share.",
 )  # fmt: skip
 _row(
     "concordance", "concordance with people", "numbers", _concordance,
     "Lin's concordance of one answer of the judge and one of a person, 2 cov / (var + var + (difference of means)^2), "
     "which is Cohen's kappa with quadratic weights. Lin (1989).",
-    ends=(-1, 1), bad="below", rank=320, below="gives other numbers than people|give other numbers than people",
+    ends=(-1, 1), bad="below", rank=320, below="gives other numbers than people",
     reading="1 where the judge gives the very number a person gives; lower where it orders texts otherwise, spreads "
     "its numbers otherwise, or is generous or strict.",
 )  # fmt: skip
@@ -355,13 +353,13 @@ _row(
     "mean_error", "mean error against people", "numbers", _of_means(correlation.mean_error, scaled=True),
     "Mean over texts of the judge's mean less people's mean, in the scale's unit. Detail `pairs`: people's mean, the "
     "judge's, and how many texts, to a sixtieth of the scale.",
-    signed=True, rank=340, above="is generous|are generous", below="is strict|are strict",
+    signed=True, rank=340, above="is generous", below="is strict",
     reading="Mean of judge minus people over texts: above 0 it gives more than people.",
 )  # fmt: skip
 _row(
     "absolute_error", "absolute error against people", "numbers",
     _of_means(correlation.mean_absolute_error, scaled=True),
     "Mean over texts of |judge's mean - people's mean|; detail `constant`: people's median and its absolute error.",
-    rank=341, above="is far from people|are far from people",
+    rank=341, above="is far from people",
     reading="Mean distance of the judge's number from people's; beside it, that of the best constant.",
 )  # fmt: skip

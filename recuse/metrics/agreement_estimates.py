@@ -170,8 +170,7 @@ SAME = "people gave every text one and the same answer, so no judge could do bet
 
 @measure(
     "gain_over_constant", "gain over a constant answer, less people's own", signed=True, bad="below", rank=295,
-    counts=True,
-    below="gains less than people over always giving one answer|gain less than people over always giving one answer",
+    counts=True, below="gains less than people over always giving one answer",
     reading="How much of the disagreement with people goes away when the judge is asked instead of always giving the "
     "answer that is right most often (of numbers: people's mean), less what goes away when one of the people is asked. "
     "One more person would have 0.",

@@ -33,7 +33,7 @@ METHOD = "share of texts where the judge is at least as close to the other peopl
 
 @measure(
     "advantage_over_person", "advantage over one person", signed=True, rank=292, bad="below", counts=True,
-    below="stands in for a person worse than that person|stand in for a person worse than that person",
+    below="stands in for a person worse than that person",
     reading="Share of texts where the judge agrees with the other people at least as well as this person does, less "
     "the share where this person does at least as well as the judge.",
 )  # fmt: skip
@@ -61,7 +61,7 @@ def advantage_over_person(answers: Answers, expert: str | None = None) -> Iterat
 
 @measure(
     "winning_rate", "people it may stand in for", unit="share", rank=293, bad="below", counts=True,
-    below="stands in for fewer people than half|stand in for fewer people than half",
+    below="stands in for fewer people than half",
     reading="Share of people whom the judge represents as well as they do themselves, beyond chance (alternative "
     "annotator test); from one half on, the test is passed.",
 )  # fmt: skip

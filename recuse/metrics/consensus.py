@@ -54,8 +54,7 @@ PREDICTION = "own text against the spread of the judge's deviations on others' t
 
 
 @measure(
-    "self_bias", "self-bias", signed=True, rank=20,
-    above="promotes itself|promote themselves", below="holds itself down|hold themselves down",
+    "self_bias", "self-bias", signed=True, rank=20, above="promotes itself", below="holds itself down",
     reading="A judge's score of its own work less its peers' mean for the same work: its general leniency and what "
     "separates judges on any text are part of it, so it describes and does not decide. Self-preference decides.",
 )  # fmt: skip
@@ -73,9 +72,8 @@ def self_bias(ratings: Ratings) -> Estimates:
 
 
 @measure(
-    "leniency", "leniency", signed=True, rank=110, counts=True,
-    above="is more lenient than its peers|are more lenient than their peers",
-    below="is harsher than its peers|are harsher than their peers",
+    "leniency", "leniency", signed=True, rank=110, counts=True, above="is more lenient than its peers",
+    below="is harsher than its peers",
     reading="A judge's scores of others' work less its peers' mean for the same work.",
 )  # fmt: skip
 def leniency(ratings: Ratings) -> Estimates:
@@ -94,8 +92,8 @@ def leniency(ratings: Ratings) -> Estimates:
 
 
 @measure(
-    "self_preference", "self-preference", signed=True, rank=30,
-    above="prefers its own work|prefer their own work", below="disfavours its own work|disfavour their own work",
+    "self_preference", "self-preference", signed=True, rank=30, above="prefers its own work",
+    below="disfavours its own work",
     reading="Self-bias less leniency: what a judge adds on its own work beyond its general level. Where it wrote one "
     "text, it is compared with how far the judge's deviations on others' lie apart: a handful of texts cannot tell.",
 )  # fmt: skip

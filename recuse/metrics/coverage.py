@@ -29,8 +29,7 @@ METHOD = "share of calls, Clopper-Pearson interval"
 
 
 @measure(
-    "parse_rate", "usable answers", unit="share", rank=0, counts=True,
-    below="often gives no usable answer|often give no usable answer",
+    "parse_rate", "usable answers", unit="share", rank=0, counts=True, below="often gives no usable answer",
     reading="Share of calls whose reply could be used as it stands.",
 )  # fmt: skip
 def parse_rate(ratings: Ratings, criteria: tuple[str, ...] | None = None) -> Estimates:
@@ -102,8 +101,7 @@ def _rate(counted: dict[str, float]) -> Estimate:
 
 
 @measure(
-    "unanswered", "texts left without an answer", unit="share", rank=291, counts=True,
-    above="leaves texts unanswered|leave texts unanswered",
+    "unanswered", "texts left without an answer", unit="share", rank=291, counts=True, above="leaves texts unanswered",
     reading="Share of the texts that people rated for which the judge has no usable answer; agreement on the rest says "
     "nothing about them.",
 )  # fmt: skip

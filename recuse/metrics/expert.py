@@ -33,7 +33,7 @@ from recuse.statistics.clusters import SHARE, clustered_share, stratified_mean
 
 @measure(
     "sensitivity", "sensitivity", unit="share", bad="below", rank=286, counts=True,
-    below="often does not say it where the expert does|often do not say it where the expert does",
+    below="often does not say it where the expert does",
     reading="Of the texts that the expert (the right answer, or most people) calls positive, the share that the judge "
     "calls positive; a text without an answer counts as missed.",
 )  # fmt: skip
@@ -59,7 +59,7 @@ def sensitivity(ratings: Ratings, positive: str = "", threshold: float | None = 
 
 @measure(
     "specificity", "specificity", unit="share", bad="below", rank=287, counts=True,
-    below="often says it where the expert does not|often say it where the expert does not",
+    below="often says it where the expert does not",
     reading="Of the texts that the expert (the right answer, or most people) calls negative, the share that the judge "
     "calls negative; a text without an answer counts as wrong.",
 )  # fmt: skip
@@ -110,7 +110,7 @@ def _rate(metric: str, decided: BinaryDecisions, judge: int, side: float) -> Est
 
 @measure(
     "share_bias", "bias of the share of positives", unit="share", signed=True, rank=288, counts=True,
-    above="says it too often|say it too often", below="says it too seldom|say it too seldom",
+    above="says it too often", below="says it too seldom",
     reading="The judge's share of positive texts less people's, on the same texts.",
 )  # fmt: skip
 def share_bias(ratings: Ratings, positive: str = "", threshold: float | None = None) -> Estimates:
@@ -174,7 +174,7 @@ def _bias(decided: BinaryDecisions, judge: int) -> Estimate:
 
 @measure(
     "expert_kappa", "kappa with the expert", ends=(-1, 1), bad="below", rank=289, counts=True,
-    below="agrees with the expert less than you ask|agree with the expert less than you ask",
+    below="agrees with the expert less than you ask",
     reading="Agreement with the expert's labels (or the right answers) beyond what both reach by chance: 0 is chance, "
     "1 is complete. A text without an answer counts as a guess.",
 )  # fmt: skip

@@ -196,8 +196,8 @@ def compared(part: Ratings, ratings: Ratings) -> Compared:
 
 
 @measure(
-    "human_offset", "offset from people", signed=True, rank=230, counts=True,
-    above="scores too high|score too high", below="scores too low|score too low",
+    "human_offset", "offset from people", signed=True, rank=230, counts=True, above="scores too high",
+    below="scores too low",
     reading="A judge's mean score less people's mean for the same texts.",
 )  # fmt: skip
 @per_judge(compared)

@@ -38,8 +38,8 @@ FITTED = "least squares, jackknife over clusters, Student's t"
 
 
 @measure(
-    "padding_preference", "preference for padding", unit="share", signed=True, rank=88,
-    above="prefers padded texts|prefer padded texts", below="marks padding down|mark padding down", bad="above",
+    "padding_preference", "preference for padding", unit="share", signed=True, rank=88, above="prefers padded texts",
+    below="marks padding down", bad="above",
     reading="How much more than half the longer of two texts wins that say the same.",
 )  # fmt: skip
 @per_subject("judge", itself, *PAIRED)
@@ -86,9 +86,8 @@ def a_is_longer(part: Ratings) -> dict[str, bool]:
 
 
 @measure(
-    "length_coefficient", "length in scores", signed=True,
-    above="scores longer texts higher|score longer texts higher",
-    below="scores longer texts lower|score longer texts lower",
+    "length_coefficient", "length in scores", signed=True, above="scores longer texts higher",
+    below="scores longer texts lower",
     reading="What a judge adds per doubling of a text's length, beyond what its peers add.",
 )  # fmt: skip
 def length_coefficient(ratings: Ratings) -> Estimates:
@@ -166,7 +165,7 @@ def _grouped(values: Floats, known: NDArray[np.bool_], fitted: Any) -> list[Over
 
 @measure(
     "choice_length_coefficient", "length in choices", unit="share per doubling", signed=True,
-    above="chooses longer texts|choose longer texts", below="chooses shorter texts|choose shorter texts",
+    above="chooses longer texts", below="chooses shorter texts",
     reading="Win share a judge gives per doubling of one text's length over the other's, beyond its peers.",
 )  # fmt: skip
 @per_subject("judge", itself, *PAIRED)

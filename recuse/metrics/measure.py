@@ -1,6 +1,6 @@
 """What a measure is called, its unit, how to read it and which direction is bad: said where it is computed, once.
 
-    @measure("repeat_difference", "difference between repeats", above="is unsteady|are unsteady", reading="...")
+    @measure("repeat_difference", "difference between repeats", above="is unsteady", reading="...")
     def repeat_difference(ratings: Ratings) -> Estimates: ...
 
 Every output (terminal, Markdown, HTML, JSON) renders from this description. A measure of a team's own repository is
@@ -62,10 +62,10 @@ SHARES: Mapping[tuple[str, bool], tuple[float, float]] = {("share", False): (0.0
 class Measure:
     """The description of one measure.
 
-    `above` and `below` say what a judge does whose value lies above or below its limit, singular and plural: "promotes
-    itself|promote themselves". `bad` is the direction that speaks against a judge. `rank` orders
-    measures wherever several are told: the lowest comes first. `ends`: the least and the greatest value it can have,
-    where it has such; of shares and differences of shares they are known.
+    `above` and `below` say what a judge does whose value lies above or below its limit: "promotes itself". `bad` is the
+    direction that speaks against a judge. `rank` orders measures wherever several are told: the lowest comes first.
+    `ends`: the least and the greatest value it can have, where it has such; of shares and differences of shares they
+    are known.
     """
 
     name: str

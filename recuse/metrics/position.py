@@ -177,7 +177,7 @@ def over_pairs(
 
 @measure(
     "order_consistency", "same verdict in both orders", unit="share", rank=82,
-    below="changes its choice with the order|change their choice with the order",
+    below="changes its choice with the order",
     reading="Share of pairs on which the judge makes the same choice when the two texts change places.",
 )  # fmt: skip
 @over_pairs(pairs_by_judge, SHARE_ENDS)
@@ -210,8 +210,7 @@ def order_consistency(pairs: Pairs) -> Measured:
 
 @measure(
     "slot_preference", "preference for the first place", unit="share", signed=True, rank=84,
-    above="favours what stands first|favour what stands first",
-    below="favours what stands second|favour what stands second",
+    above="favours what stands first", below="favours what stands second",
     reading="How much more than half the text shown first wins, whatever it is and is called.",
 )  # fmt: skip
 @over_pairs(quads_by_judge, HALF)
@@ -237,7 +236,7 @@ def slot_preference(pairs: Pairs) -> Measured:
 
 @measure(
     "letter_preference", "preference for the letter A", unit="share", signed=True, rank=86,
-    above="favours the letter A|favour the letter A", below="favours the letter B|favour the letter B",
+    above="favours the letter A", below="favours the letter B",
     reading="How much more than half the text called A wins, wherever it stands.",
 )  # fmt: skip
 @over_pairs(quads_by_judge, HALF)

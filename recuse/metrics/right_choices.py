@@ -31,7 +31,7 @@ METHOD = f"(right - by chance) / (1 - by chance); {SHARE}"
 
 @measure(
     "right_choices", "right choices beyond chance", ends=(-1, 1), signed=True, rank=290, bad="below",
-    below="chooses the right text less often than you ask|choose the right text less often than you ask",
+    below="chooses the right text less often than you ask",
     reading="How much of what chance, or always naming the same place, gets wrong the judge gets right: 0 is chance, 1 "
     "is every choice right. 0.4 is seven of ten pairs, or 55 of 100 best of four.",
 )  # fmt: skip
@@ -141,7 +141,7 @@ RIGHT = ("1", "1.0", "true", "yes", "chosen", "correct")
 
 @measure(
     "best_response", "puts the right response first", unit="share", rank=400,
-    below="seldom puts the right response first|seldom put the right response first",
+    below="seldom puts the right response first",
     reading="Share of items of which the judge scores the response that is known to be right above all others. "
     "A tie for the first place counts as wrong.",
 )  # fmt: skip

@@ -46,8 +46,7 @@ from recuse.statistics.paired import Paired, moments, significant
 
 @measure(
     "self_preference_controlled", "own text beyond leniency and quality", signed=True, rank=40,
-    above="favours its own texts|favour their own texts",
-    below="marks its own texts down|mark their own texts down",
+    above="favours its own texts", below="marks its own texts down",
     reading="A judge against each peer on its own text, less the same on texts that neither of the two wrote.",
 )  # fmt: skip
 def self_preference_controlled(ratings: Ratings, margin: float = PAIRED_MARGIN) -> Estimates:
@@ -115,8 +114,8 @@ METHOD = "judge less people on own texts, less the same on others', cluster-robu
 
 
 @measure(
-    "own_favour", "favour to its own texts against people", signed=True, rank=42,
-    above="favours its own texts|favour their own texts", below="marks its own texts down|mark their own texts down",
+    "own_favour", "favour to its own texts against people", signed=True, rank=42, above="favours its own texts",
+    below="marks its own texts down",
     reading="The judge's score less people's on its own texts, less the same on the others'.",
 )  # fmt: skip
 @per_subject("judge", compared)

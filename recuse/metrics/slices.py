@@ -31,7 +31,7 @@ FAVOUR = f"judge less people within the slice, less the same elsewhere, bounded 
 
 @measure(
     "worst_slice", "agreement on its worst slice", signed=True, rank=380, bad="below", counts=True,
-    below="agrees with people less on one slice than elsewhere|agree with people less on one slice than elsewhere",
+    below="agrees with people less on one slice than elsewhere",
     reading="Agreement with people on the slice where it is lowest, less agreement elsewhere; the interval is that of "
     "the lowest of all slices.",
 )  # fmt: skip
@@ -56,8 +56,7 @@ def worst_slice(answers: Answers, judge: int, columns: tuple[str, ...] | None = 
 
 @measure(
     "slice_favour", "favour to one slice against people", signed=True, unit="share", rank=381, counts=True,
-    above="favours one slice against people|favour one slice against people",
-    below="marks one slice down against people|mark one slice down against people",
+    above="favours one slice against people", below="marks one slice down against people",
     reading="The judge's mean less people's on one slice, less the same elsewhere, as a share of the scale's range; "
     "the slice where this is surest not to be 0. The interval is that of the largest of all slices, of any sign.",
 )  # fmt: skip

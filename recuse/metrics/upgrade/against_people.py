@@ -46,23 +46,23 @@ METHOD = "difference of two distances from people over the same texts, t, both s
 
 describe(
     "upgrade_human_offset", "further from the level of people", signed=True, rank=10, bad="above",
-    above="scores further from your people|score further from your people",
+    above="scores further from your people",
     reading="How far the candidate's mean lies from people's on the same texts, whichever way, less the incumbent's.",
 )  # fmt: skip
 describe(
     "upgrade_human_order", "order of texts by people", signed=True, rank=12, bad="below",
-    below="orders the texts less like your people|order the texts less like your people",
+    below="orders the texts less like your people",
     reading="Rank correlation of one answer of the candidate with one person's, less that of the incumbent.",
 )  # fmt: skip
 describe(
     "upgrade_human_decisions", "decisions unlike people", unit="share", signed=True, rank=14, bad="above",
-    above="decides otherwise than your people more often|decide otherwise than your people more often",
+    above="decides otherwise than your people more often",
     reading="Share of texts on which one answer of the candidate decides otherwise than one person, less that of the "
     "incumbent.",
 )  # fmt: skip
 describe(
     "upgrade_slice_offset", "further from people on its worst slice", signed=True, rank=22, bad="above",
-    above="scores one slice further from your people|score one slice further from your people",
+    above="scores one slice further from your people",
     reading="How much further than the incumbent the candidate lies from people on a system, a topic, a language.",
 )  # fmt: skip
 

@@ -31,8 +31,7 @@ METHOD = "agreement beyond chance, candidate less incumbent on the same texts, j
 
 describe(
     "upgrade_agreement", "agreement with people", signed=True, rank=2, bad="below",
-    below="agrees with your people less|agree with your people less",
-    above="agrees with your people better|agree with your people better",
+    below="agrees with your people less", above="agrees with your people better",
     reading="Agreement beyond chance with one person, the candidate's less the incumbent's on the same texts.",
 )  # fmt: skip
 
@@ -150,13 +149,12 @@ FEWEST = 12
 OVER_SLICES = "largest change over slices: every slice at its own level to pass, Bonferroni over all of them to fail"
 
 describe(
-    "upgrade_slice_shift", "shift on its worst slice", rank=22, bad="above",
-    above="scores one slice otherwise|score one slice otherwise",
+    "upgrade_slice_shift", "shift on its worst slice", rank=22, bad="above", above="scores one slice otherwise",
     reading="The largest shift, of any sign, that a slice of the texts has: a system, a topic, a language.",
 )  # fmt: skip
 describe(
     "upgrade_slice_agreement", "agreement with people lost on its worst slice", rank=6, bad="above",
-    above="agrees with your people less on one slice|agree with your people less on one slice",
+    above="agrees with your people less on one slice",
     reading="The largest loss of agreement with people, text by text, that a slice of the texts has.",
 )  # fmt: skip
 
