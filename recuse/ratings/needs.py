@@ -100,24 +100,16 @@ class RatingFacts:
     texts: pd.DataFrame  # columns item, target: each text once
     targets: Collection[str]
     written: Collection[str]  # targets, and those that meet in pairs
-    tiers: int
     repeats: int
     levels: Mapping[str, Sequence[str]]  # factor, as the ratings table calls it -> its levels
     scales: Sequence[tuple[Scale, str, Sequence[float]]]  # of headline criteria, with positive option and thresholds
     facts: Collection[str]  # names of what is known of texts, such as "words"
     flawed: Iterable[tuple[str, object]] = ()  # (item, whether it is known to be flawed) of each text
     persons: pd.DataFrame | None = None  # single ratings by people: rater, item, and target if there are several
-    people: bool = False  # whether people rated at all, be it as means
     truth: bool = False  # whether right answers are known
-    parts: bool = False
     shared_texts: bool = True  # whether two judges judged one text
-    slices: bool = False  # whether texts can be grouped, with enough of each group
-    ranking: bool = False  # whether texts were ranked beside being scored
-    right_scores: bool = False  # whether a criterion's right score is known of some text
-    held_out_payloads: bool = False
-    reference: bool = False
     counted: bool = False  # whether an item stands for several
-    candidate: bool = False  # whether a judge is asked in the place of the one that it would replace
+    met: Mapping[str, bool]  # needs of which it is known at once
     beside: frozenset[str] = field(default_factory=frozenset)  # kinds of rows that are there as well
 
 
@@ -149,7 +141,6 @@ def offers_of(ratings: Ratings, kind: str = "") -> frozenset[str]:
         texts=pd.DataFrame({"item": item[first], "target": target[first]}),
         targets=ratings.targets,
         written={*ratings.targets, *known.get("a", ()), *known.get("b", ())},
-        tiers=len(ratings.tiers),
         repeats=int(np.bincount(grouped(*(of[judging] for of in codes))).max(initial=0)),
         levels={factor: levels_in(varied, factor) for factor in ratings.factors},
         scales=[
@@ -159,16 +150,19 @@ def offers_of(ratings: Ratings, kind: str = "") -> frozenset[str]:
         facts=known,
         flawed=zip(known["item"], known["flawed"], strict=True) if "flawed" in known else (),
         persons=persons if ratings.persons else None,
-        people=bool(ratings.persons) or ratings.people is not None,
         truth=bool(ratings.truth),
-        parts=bool(ratings.parts),
         shared_texts=bool(grouped(text, rater).max(initial=-1) > text.max(initial=-1)),
-        slices=have_slices(ratings),
-        ranking=PLACE in ratings.criteria,
-        right_scores=bool(counted_criteria(ratings)),
-        held_out_payloads=ratings.payloads is not None and bool(ratings.payloads["held_out"].any()),
-        reference=ratings.reference is not None,
         counted=few.times is not None,
+        met={
+            "people": bool(ratings.persons) or ratings.people is not None,
+            "parts": bool(ratings.parts),
+            "tiers": len(ratings.tiers) > 1,
+            "slices": have_slices(ratings),
+            "ranking": PLACE in ratings.criteria,
+            "right_scores": bool(counted_criteria(ratings)),
+            "held_out_payloads": ratings.payloads is not None and bool(ratings.payloads["held_out"].any()),
+            "reference": ratings.reference is not None,
+        },
         beside=frozenset(name for name in KINDS if name != kind and ratings.beside(name) is not None),
     )
     return offered(facts)
@@ -202,12 +196,9 @@ def offered(facts: RatingFacts) -> frozenset[str]:
         "items": facts.counted or (len(facts.texts) > 0 and int(facts.texts["target"].value_counts().max()) > 1),
         "common_items": bool(facts.texts["item"].duplicated().any()),
         "several_targets": len(facts.targets) > 2,
-        "tiers": facts.tiers > 1,
         "shared_texts": facts.shared_texts and judges > 1,
         "neutral_texts": has_neutral_texts(facts.judges, facts.targets, facts.wrote),
         "lengths": "words" in facts.facts or {"words_a", "words_b"} <= set(facts.facts),
-        "parts": facts.parts,
-        "people": facts.people,
         "people_items": persons is not None,
         "two_people": persons is not None
         and bool(persons[["item", "rater"]].drop_duplicates()["item"].duplicated().any()),
@@ -216,16 +207,11 @@ def offered(facts: RatingFacts) -> frozenset[str]:
         "property": any(has_property(scale, positive) for scale, positive, _ in facts.scales),
         "several_options": any(has_several_options(scale, positive) for scale, positive, _ in facts.scales),
         "twins": any({"yes", "no"} <= known for known in flaws.values()),
-        "slices": facts.slices,
-        "groups": facts.slices or len(facts.targets) > 2,
-        "ranking": facts.ranking,
-        "right_scores": facts.right_scores,
+        "groups": facts.met["slices"] or len(facts.targets) > 2,
         "right_answer": "gold" in facts.facts,
-        "held_out_payloads": facts.held_out_payloads,
-        "reference": facts.reference,
-        CANDIDATE: facts.candidate,
         "numbers": all(scale.counts for scale, _, _ in facts.scales),
         **{factor: len(facts.levels.get(factor, ())) > 1 for factor in (*LEVELS, TEMPERATURE)},
+        **facts.met,
         ORDER: ORDER in facts.levels,  # known, if only of one: which one follows from the names of the two
     }
     return frozenset(name for name, there in offers.items() if there) | facts.beside
