@@ -96,25 +96,14 @@ def clustered_share(hits: ArrayLike, clusters: ArrayLike, times: Floats | None =
         return Binomial(0, 0)
     n, count, alike = sizes_of(groups, times)
     p = float(x.sum() if times is None else x @ times) / n
-    if count == n:
-        size = float(n)
-    elif count < 2:
-        size = 1.0
-    elif min(number_of_clusters(groups[x == end], alike) for end in (0.0, 1.0)) < FEW:
-        size = _effective(0.0, n, count, 0.0)
-    else:
-        size = _effective(p, n, count, clustered_mean(x, clusters, times=times).se)
+    size = float(min(n, count)) if count > 1 else 1.0
+    if 1 < count < n:
+        if min(number_of_clusters(groups[x == end], alike) for end in (0.0, 1.0)) >= FEW:
+            se = clustered_mean(x, clusters, times=times).se
+            size = min(float(n), p * (1 - p) / (n - 1) * n / se**2) if se > 0 else float(n)
+        quantiles = special.stdtrit(np.array([n - 1, count - 1], dtype=float), 0.975)
+        size = min(float(n), size * float(quantiles[0] / quantiles[1]) ** 2)
     return Binomial(p * size, size)
-
-
-def _effective(p: float, n: int, count: int, se: float) -> float:
-    quantiles = special.stdtrit(np.array([n - 1, count - 1], dtype=float), 0.975)
-    size = float(n)
-    if not 0 < p < 1:
-        size = float(count)
-    elif se > 0:
-        size = p * (1 - p) / (n - 1) * n / se**2
-    return min(float(n), min(float(n), size) * float(quantiles[0] / quantiles[1]) ** 2)
 
 
 def slopes(

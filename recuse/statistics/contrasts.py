@@ -58,7 +58,8 @@ class Contrast(Student):
         if not self.skewed:
             return low, high
         t = float(special.stdtrit(self.df, 1 - tail(level)))
-        ends = [self.value - self.se * self._untransformed(side * t) for side in (1, -1)]
+        cubic = (1 + self.skew * (side * t - self.skew / 6) for side in (1, -1))
+        ends = [self.value - self.se * (3 / self.skew * (float(np.cbrt(of)) - 1)) for of in cubic]  # Hall's, inverted
         return min(low, ends[0]), max(high, ends[1])
 
     def _p_value(self, limit: float, side: Side) -> float:
@@ -80,10 +81,6 @@ class Contrast(Student):
         skew = other.skew if isinstance(other, Contrast) else 0.0
         third = self.skew * self.se**3 - skew * other.se**3
         return Contrast(plain.value, plain.se, plain.df, third / plain.se**3 if plain.se > 0 else 0.0)
-
-    def _untransformed(self, z: float) -> float:
-        """The t of which Hall's cubic is z."""
-        return 3 / self.skew * (float(np.cbrt(1 + self.skew * (z - self.skew / 6))) - 1)
 
 
 def contrast(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -72,34 +73,26 @@ def spearman_rho(x: ArrayLike, y: ArrayLike, times: Floats | None = None) -> Coe
 
     Beyond `CELLS` pairs of different values, `of` and so every interval takes ranks in `BINS` classes.
     """
-    shares, rows, columns, exact = _counted(x, y, times)
-
-    def of(sums: Floats) -> Floats:
-        tables = sums.reshape(-1, rows, columns)
-        a, b = tables.sum(axis=2), tables.sum(axis=1)
-        n = a.sum(axis=1, keepdims=True)
-        p, q = (np.cumsum(side, axis=1) - side / 2 - n / 2 for side in (a, b))
-        together = ((p[:, None, :] @ tables)[:, 0, :] * q).sum(axis=1)
-        return np.clip(ratio(together, np.sqrt((a * p**2).sum(axis=1) * (b * q**2).sum(axis=1))), -1.0, 1.0)
-
-    whole = None if exact is None else float(spearman(*exact))
-    return Coefficient(shares, of, _constant(rows, columns), "correlation", exact=whole, times=times)
+    return _of_counts(x, y, times, _rho, spearman)
 
 
 def kendall_tau(x: ArrayLike, y: ArrayLike, times: Floats | None = None) -> Coefficient:
     """Kendall's tau-b, (concordant - discordant) / sqrt(pairs untied in x * pairs untied in y), over the items that
     both rated; undefined where either is constant. `times` and classes as for `spearman_rho`."""
-    shares, rows, columns, exact = _counted(x, y, times)
+    return _of_counts(x, y, times, _tau, _kendall)
 
-    def of(sums: Floats) -> Floats:
-        return _tau(sums.reshape(-1, rows, columns))
 
-    whole = None if exact is None else _kendall(*exact)
-    return Coefficient(shares, of, _constant(rows, columns), "correlation", exact=whole, times=times)
+def _rho(tables: Floats) -> Floats:
+    """Spearman's rho of counts of pairs of values, (..., rows, columns), both in ascending order; shape (...,)."""
+    a, b = tables.sum(axis=2), tables.sum(axis=1)
+    n = a.sum(axis=1, keepdims=True)
+    p, q = (np.cumsum(side, axis=1) - side / 2 - n / 2 for side in (a, b))
+    together = ((p[:, None, :] @ tables)[:, 0, :] * q).sum(axis=1)
+    return np.clip(ratio(together, np.sqrt((a * p**2).sum(axis=1) * (b * q**2).sum(axis=1))), -1.0, 1.0)
 
 
 def _tau(tables: Floats) -> Floats:
-    """Kendall's tau-b of counts of pairs of values, (..., rows, columns), both in ascending order; shape (...,)."""
+    """Kendall's tau-b of the same."""
     upto = np.cumsum(np.cumsum(tables, axis=1), axis=2)
     balance = np.zeros_like(tables)  # pairs below in x: lower in y, less higher in y
     balance[:, 1:, 1:] = upto[:, :-1, :-1]
@@ -141,23 +134,30 @@ def _kendall(x: Floats, y: Floats, times: Floats | None) -> float:
     return float(_tau(table)[0])
 
 
-Exact = tuple[Floats, Floats, Floats | None]
-"""Pairs of values, and how many items each stands for."""
-
-
-def _counted(x: ArrayLike, y: ArrayLike, times: Floats | None) -> tuple[Floats, int, int, Exact | None]:
-    """Per item its pair of values as a single 1 among rows x columns; the pairs themselves where these are classes."""
+def _of_counts(
+    x: ArrayLike, y: ArrayLike, times: Floats | None, of_tables: Callable[[Floats], Floats],
+    of_pairs: Callable[[Floats, Floats, Floats | None], Any],
+) -> Coefficient:  # fmt: skip
+    """From what each item adds to the counts of pairs of values: a single 1 among rows x columns. Where these are
+    classes, the value is that `of_pairs` of the values themselves."""
     both = _both(x, y)
     there = np.isfinite(both[0])
     codes, sizes = zip(*((c, max(len(options), 1)) for c, options in map(coded, both)), strict=True)
     exact = None
     if sizes[0] * sizes[1] > CELLS:
-        exact = both[0][there], both[1][there], None if times is None else times[there]
+        exact = float(of_pairs(both[0][there], both[1][there], None if times is None else times[there]))
         codes, sizes = tuple(_classes(side, times) for side in codes), (BINS, BINS)
     shares = np.zeros((both.shape[1], sizes[0] * sizes[1]))
     places = (codes[0][there] * sizes[1] + codes[1][there]).astype(np.intp)
     shares[np.flatnonzero(there), places] = 1.0
-    return shares, sizes[0], sizes[1], exact
+
+    def why(sums: Floats) -> str:
+        table = sums.reshape(sizes)
+        return _why_none(table.sum(), [np.count_nonzero(table.sum(axis=axis)) < 2 for axis in (1, 0)])
+
+    return Coefficient(
+        shares, lambda s: of_tables(s.reshape(-1, *sizes)), why, "correlation", exact=exact, times=times
+    )  # fmt: skip
 
 
 def _classes(codes: Floats, times: Floats | None) -> Floats:
@@ -183,24 +183,14 @@ def _spread(n: Floats, total: Floats, squares: Floats) -> Floats:
 
 
 def _why(s: Floats) -> str:
-    n, mx, my, xx, yy = (s[k : k + 1] for k in range(5))
-    if n[0] < 2:
-        return f"a correlation needs two items that both rated; there are {int(n[0])}"
-    constant = [bool(_spread(n, total, squares)[0] == 0) for total, squares in ((mx, xx), (my, yy))]
-    return _which(constant)
+    """Of sums of `products`, (6,)."""
+    return _why_none(s[0], [bool(_spread(s[0], s[k], s[k + 2]) == 0) for k in (1, 2)])
 
 
-def _constant(rows: int, columns: int) -> Callable[[Floats], str]:
-    def why(sums: Floats) -> str:
-        table = sums.reshape(rows, columns)
-        if table.sum() < 2:
-            return f"a correlation needs two items that both rated; there are {int(table.sum())}"
-        return _which([bool(np.count_nonzero(table.sum(axis=axis)) < 2) for axis in (1, 0)])
-
-    return why
-
-
-def _which(constant: list[bool]) -> str:
+def _why_none(n: float, constant: list[bool]) -> str:
+    """Why n items give no correlation, where the raters may be `constant`; empty where they give one."""
+    if n < 2:
+        return f"a correlation needs two items that both rated; there are {int(n)}"
     if all(constant):
         return "both raters gave every item the same rating"
     return f"the {'first' if constant[0] else 'second'} rater gave every item the same rating" if any(constant) else ""

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -41,13 +41,6 @@ class MeanSquares:
     within: Floats
     n: Floats
     k: int
-
-    def at(self, place: Any) -> MeanSquares:
-        """Those of one of the tables."""
-        items, raters, rest, within, n = (
-            np.asarray(part[place]) for part in (self.items, self.raters, self.rest, self.within, self.n)
-        )
-        return MeanSquares(items, raters, rest, within, n, self.k)
 
 
 def mean_squares(ratings: ArrayLike, times: Floats | None = None) -> MeanSquares:

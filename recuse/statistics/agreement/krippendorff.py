@@ -42,7 +42,11 @@ def krippendorff_alpha(ratings: ArrayLike, level: Level = "nominal") -> Coeffici
         centre = values[there].mean() if there.any() else 0.0
         x = np.where(there, values - centre, 0.0)
         span = float(np.ptp(values[there])) if there.any() else 0.0
-        return alpha_of_sums(there.sum(axis=0).astype(float), x.sum(axis=0), (x * x).sum(axis=0), span)
+        m, sums, squares = there.sum(axis=0).astype(float), x.sum(axis=0), (x * x).sum(axis=0)
+        spread = m * squares - sums * sums  # sum_ck n_c n_k (c - k)^2 = 2 (n sum x^2 - (sum x)^2)
+        observed = np.divide(2 * np.maximum(spread, 0.0), m - 1, out=np.zeros(len(m)), where=m > 1)
+        observed[spread <= 1e-13 * m * squares] = 0.0  # equal ratings, but for rounding
+        return _from_sums(np.where(m[:, None] > 1, np.column_stack([m, sums, squares, observed]), 0.0), span)
     options = np.unique(values[np.isfinite(values)])
     if len(options) > MOST:
         raise RecuseError(
@@ -60,7 +64,14 @@ def alpha_of_counts(counts: Floats, level: Level, options: ArrayLike) -> Coeffic
     kept = np.where(used[:, None], counts, 0.0)
     weight = np.divide(1.0, m - 1, out=np.zeros(len(m)), where=used)
     if level == "ordinal":
-        return _ordinal(kept, weight)
+        k = kept.shape[1]
+        if k**2 * len(kept) > 200_000_000:
+            raise RecuseError(
+                f"ordinal alpha of {len(kept)} items and {k} options needs too large a table; round the ratings to "
+                "fewer options, or use level interval"
+            )
+        together = (weight[:, None] * kept)[:, :, None] * kept[:, None, :]
+        return _by_ranks(np.column_stack([kept, together.reshape(len(kept), k**2)]), k)
     apart = _distances(level, np.asarray(options, dtype=float))
     # within an item, pairs of a rating with itself are at distance 0, so they may stay in; a product of matrices so
     # narrow would wait for its own threads
@@ -90,20 +101,9 @@ def alpha_of_tables(tables: Floats, level: Level, options: ArrayLike) -> Coeffic
     return _from(np.column_stack([(both * apart).sum(axis=(1, 2)), counts * (rated > 0)[:, None]]), apart)
 
 
-def alpha_of_sums(m: Floats, sums: Floats, squares: Floats, span: float) -> Coefficient:
-    """Interval alpha from each item's number of ratings, their sum and their sum of squares, all (items,), preferably
-    about a common centre: sum_ck n_c n_k (c - k)^2 = 2 (n sum x^2 - (sum x)^2). `span`: how far two ratings can lie
-    apart."""
-    used = m > 1
-    shares = np.where(used[:, None], np.column_stack([m, sums, squares, np.zeros(len(m))]), 0.0)
-    spread = m * squares - sums * sums
-    shares[:, 3] = np.divide(2 * np.maximum(spread, 0.0), m - 1, out=np.zeros(len(m)), where=used)
-    shares[:, 3][spread <= 1e-13 * m * squares] = 0.0  # equal ratings, but for rounding
-    return _from_sums(shares, span)
-
-
 def alpha_of_products(products: Floats, span: float) -> Coefficient:
-    """Interval alpha of items that two raters rated, from 1, x, y, x^2, y^2, xy of each (items, 6)."""
+    """Interval alpha of items that two raters rated, from 1, x, y, x^2, y^2, xy of each (items, 6). `span`: how far two
+    ratings can lie apart."""
     n, x, y, xx, yy, xy = products.T
     return _from_sums(np.column_stack([2 * n, x + y, xx + yy, 2 * np.maximum(xx + yy - 2 * xy, 0.0)]), span)
 
@@ -120,20 +120,9 @@ def _from_sums(shares: Floats, span: float) -> Coefficient:
     return _alpha(shares, parts, span**2)
 
 
-def _ordinal(kept: Floats, weight: Floats) -> Coefficient:
-    """d2_ck = (R_c - R_k)^2, R the mean ranks of the options among all ratings, which every resample has its own of."""
-    options = kept.shape[1]
-    if options**2 * len(kept) > 200_000_000:
-        raise RecuseError(
-            f"ordinal alpha of {len(kept)} items and {options} options needs too large a table; round the ratings to "
-            "fewer options, or use level interval"
-        )
-    together = (weight[:, None] * kept)[:, :, None] * kept[:, None, :]
-    return _by_ranks(np.column_stack([kept, together.reshape(len(kept), options**2)]), options)
-
-
 def _by_ranks(shares: Floats, options: int) -> Coefficient:
-    """From each item's counts of options and of pairs of options, (items, K + K^2)."""
+    """From each item's counts of options and of pairs of options, (items, K + K^2): d2_ck = (R_c - R_k)^2, R the mean
+    ranks of the options among all ratings, which every resample has its own of."""
 
     def parts(sums: Floats) -> Parts:
         counts, tables = sums[:, :options], sums[:, options:].reshape(-1, options, options)
