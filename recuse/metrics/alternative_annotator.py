@@ -124,8 +124,7 @@ def _comparisons(answers: Answers, judge: int, expert: str | None) -> dict[str, 
     others = np.array([expert is None or name == expert for name in answers.people])
     comparisons = {}
     for p, name in enumerate(answers.people):
-        rest = others.copy()
-        rest[p] = False
+        rest = others & (np.arange(len(others)) != p)
         if rest.any():
             comparisons[name] = _comparison(answers, judge, p, rest)
     return comparisons

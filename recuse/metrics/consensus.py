@@ -224,20 +224,13 @@ def deviations(cells: Cells) -> Floats:
     return cells.mean - ratio(sums - np.where(there, cells.mean, 0.0), counts - there)
 
 
-def peer_weights(cells: Cells, judge: int, weights: Floats) -> Floats:
-    """Cell weights, shape (J, U), of sum_u weights[u] Bias(judge, u): 1 on the judge's own cell of u, and -1 shared
-    equally by the peers that scored it."""
+def over_repeats(cells: Cells, judge: int, plus: Mask, minus: Mask | None = None) -> Contrast:
+    """Of the mean deviation over the texts `plus`, less that over `minus`: these texts, new replies. A text's weight is
+    on the judge's own cell, and less it shared equally by the peers that scored it."""
+    weights = np.asarray(plus / plus.sum() - (0.0 if minus is None else minus / minus.sum()), dtype=float)
     there = np.isfinite(cells.mean)
     there[judge] = False
     counts = there.sum(axis=0)
-    shared = np.divide(weights, counts, out=np.zeros(len(weights)), where=counts > 0)
-    full = np.where(there, -shared, 0.0)
+    full = np.where(there, -np.divide(weights, counts, out=np.zeros(len(weights)), where=counts > 0), 0.0)
     full[judge] = weights
-    return full
-
-
-def over_repeats(cells: Cells, judge: int, plus: Mask, minus: Mask | None = None) -> Contrast:
-    """Of the mean deviation over the texts `plus`, less that over `minus`: these texts, new replies."""
-    weights = plus / plus.sum() - (0.0 if minus is None else minus / minus.sum())
-    full = peer_weights(cells, judge, np.asarray(weights, dtype=float))
     return contrast(full, cells.mean, cells.variance, cells.count, thirds=cells.cubes, step=cells.step)

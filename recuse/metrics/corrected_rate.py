@@ -23,7 +23,7 @@ from recuse.schema import Estimate
 from recuse.schema.arrays import Floats, average, cluster_times, number_of_clusters, taken, total
 from recuse.statistics.agreement.coefficient import Coefficient, ratio
 from recuse.statistics.clusters import Bounded, clustered_share
-from recuse.statistics.distributions import Binomial
+from recuse.statistics.distributions import Binomial, Student
 from recuse.statistics.paired import fewest
 
 POWERED = "prediction-powered mean, weight of the judge tuned; t over clusters"
@@ -220,7 +220,9 @@ def _rogan_gladen(answers: Answers, judge: int) -> Estimate:
     y, f, requested = answers.people_mean, answers.judge_means[judge], answers.requested[judge]
     judged = requested & np.isfinite(f)
     labelled = judged & np.isfinite(y)
-    shares, clusters, times = _labelled_counts(y, f, judged), answers.clusters[judged], taken(answers.times, judged)
+    truth, passes = np.where(labelled, y, 0.0), np.where(judged, f, 0.0)
+    columns = [judged, passes, truth, truth * passes, labelled - truth, (labelled - truth) * (1 - passes)]
+    shares, clusters, times = np.column_stack(columns)[judged], answers.clusters[judged], taken(answers.times, judged)
     sums = total(shares, times)
     facts: dict[str, Any] = {
         "n": answers.number(labelled), "n_excluded": answers.number(requested & ~judged), "method": CORRECTED,
@@ -242,22 +244,13 @@ def _rogan_gladen(answers: Answers, judge: int) -> Estimate:
         return undefined("rogan_gladen_rate", why, detail=rates, **facts)
     corrected = Coefficient(shares, _corrected, lambda s: "", times=times)
     distribution = corrected.jackknife(clusters)
-    assert not hasattr(distribution, "form")
-    se, df = float(getattr(distribution, "se", math.nan)), float(getattr(distribution, "df", 0))
+    assert isinstance(distribution, Student)
     value = min(max(corrected.value, 0.0), 1.0)
-    bounded = Bounded(corrected.value, se, df, (0.0, 1.0))
+    bounded = Bounded(corrected.value, distribution.se, distribution.df, (0.0, 1.0))
     estimate = estimated("rogan_gladen_rate", value, bounded, detail=rates, **facts)
     if value == corrected.value:
         return estimate
     return replace(estimate, note=f"{corrected.value:.4g} before it was held in range")
-
-
-def _labelled_counts(y: Floats, f: Floats, judged: NDArray[np.bool_]) -> Floats:
-    """The six columns above for every judged text: people's mean label `y`, where there is one, and the judge's `f`."""
-    labelled = judged & np.isfinite(y)
-    truth, positive = np.where(labelled, y, 0.0), np.where(judged, f, 0.0)
-    counts = [judged, positive, truth, truth * positive, labelled - truth, (labelled - truth) * (1 - positive)]
-    return np.column_stack(counts)[judged]
 
 
 def _informedness(s: Floats) -> Floats:

@@ -112,24 +112,20 @@ def _delegable(
         if upper > bound:
             break
         safe = share
-    needed = None
+    note, needed = "", None
     if not safe:
-        needed = labels_for_bound(float(groups[0]["errors"] or 0.0) if groups else 0.0, bound, level)
-    note = "" if safe else _why_nothing(groups, needed, facts["n"], bound)
+        first = groups[0] if groups else {"labels": facts["n"]}
+        errors = float(first.get("errors") or 0.0)
+        needed = labels_for_bound(errors, bound, level)
+        note = f"nothing yet: the first group needs {needed} labels, there are {first['labels']}"
+        if groups and needed is None:
+            note = f"nothing: errors in the surest group are {percent(errors)}, not below {percent(bound)}"
     return Estimate(
         metric="delegable_share", value=safe, note=note,
         clusters=answers.clusters_called if answers.over == "clusters" else "",
         detail={"bound": bound, "level": level, "by": by, "groups": groups, "labels_needed": needed,
                 **answers.held}, **facts,
     )  # fmt: skip
-
-
-def _why_nothing(groups: list[dict[str, Any]], needed: int | None, labels: int, bound: float) -> str:
-    if not groups or needed is not None:
-        return (
-            f"nothing yet: the first group needs {needed} labels, there are {groups[0]['labels'] if groups else labels}"
-        )
-    return f"nothing: errors in the surest group are {percent(groups[0]['errors'])}, not below {percent(bound)}"
 
 
 def _sizes(sure: Floats, times: Floats, fewest: int) -> list[int]:

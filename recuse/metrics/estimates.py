@@ -10,7 +10,6 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from recuse.metrics.measure import described
 from recuse.ratings import Cells, Numeric, RatingArray, Ratings, mean_of
@@ -18,6 +17,7 @@ from recuse.schema import Distribution, Estimate, RecuseError
 from recuse.schema import number as number
 from recuse.schema.arrays import Floats, Mask, average, median_of, taken
 from recuse.schema.number_text import NO_INTERVAL, UNDEFINED
+from recuse.statistics.bounded import Part
 from recuse.statistics.paired import BOUNDED_METHOD, METHOD, Paired
 
 Over = Literal["items", "clusters", "repeats", "calls"]
@@ -191,7 +191,10 @@ def share_difference(one: Side, other: Side, level: float = 0.90) -> tuple[float
     """First share minus second, (hits, trials) each, with an interval from Jeffreys' of both (MOVER: Zou and Donner
     2008). At 90 % it lies within a margin exactly where two one-sided tests at 5 % say so (Schuirmann 1987)."""
     alpha = (1 - level) / 2
-    (p, low_p, high_p), (q, low_q, high_q) = (_jeffreys(*side, alpha) for side in (one, other))
+    (p, low_p, high_p), (q, low_q, high_q) = (
+        (hits / trials, *Part(hits / trials, trials, 1.0, counted=True).bounds(alpha, 1.0))
+        for hits, trials in (one, other)
+    )
     return p - q, p - q - math.hypot(p - low_p, high_q - q), p - q + math.hypot(high_p - p, q - low_q)
 
 
@@ -207,13 +210,6 @@ def _means_with_losses(cells: Cells, judge: int) -> tuple[Floats, Floats]:
         filled[lost > 0] += lost[lost > 0] * end
         ends.append(np.divide(filled, replies, out=np.full(len(replies), np.nan), where=replies > 0))
     return ends[0], ends[1]
-
-
-def _jeffreys(hits: int, trials: int, alpha: float) -> tuple[float, float, float]:
-    p = hits / trials
-    low = float(special.betaincinv(hits + 0.5, trials - hits + 0.5, alpha)) if hits else 0.0
-    high = float(special.betaincinv(hits + 0.5, trials - hits + 0.5, 1 - alpha)) if hits < trials else 1.0
-    return p, min(low, p), max(high, p)
 
 
 # --------------------------------------------------------------------------- from differences per item to an estimate

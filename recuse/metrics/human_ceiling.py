@@ -127,7 +127,8 @@ def human_ceiling(answers: Answers, judge: int, margin: float = MARGIN) -> Estim
     alike = 1.0 if answers.over == "items" else max(1.0, distribution.se / single.se)
     chance = math.nan if truth else 0.0
     if agree and truth is None:
-        person = table.person(used).of_fewer(alike**2)  # texts of a cluster say less where they are alike
+        person = table.person(used)
+        person = replace(person, texts=person.texts / alike**2)  # texts of a cluster say less where they are alike
         chance = chance_to_pass(person, distribution.df, table.persons_slip(sums), table.lean, margin)
     count, answered = int(np.isfinite(people.rated).any((1, 2)).sum()), float(sums[1] / sums[0])
     detail: dict[str, Any] = {
@@ -313,10 +314,6 @@ class OneMorePerson:
     skew: float
     kurtosis: float
     texts: float
-
-    def of_fewer(self, factor: float) -> OneMorePerson:
-        """The same of a `factor`-th of the texts."""
-        return replace(self, texts=self.texts / factor)
 
     @classmethod
     def of_options(

@@ -140,7 +140,13 @@ def outcomes(ratings: Ratings) -> pd.DataFrame:
     Scores stand on the ascending scale, choices as credit of the attacked text (win 1, tie 1/2, loss 0); repeats are
     averaged. People are left out. `RecuseError` where the clean ratings or what `texts` must tell is not there.
     """
-    return ratings.remember("outcomes of attacks", lambda: _outcomes(ratings))
+
+    def made() -> pd.DataFrame:
+        known, compare = _attacked_texts(ratings), _choices if between_two(ratings) else _scores
+        each = [compare(part, twin, known).assign(**levels) for levels, part, twin in twins(ratings)]
+        return pd.concat(each, ignore_index=True)[["judge", *levels_of(ratings), *COLUMNS]]
+
+    return ratings.remember("outcomes of attacks", made)
 
 
 def between_two(ratings: Ratings) -> bool:
@@ -181,12 +187,6 @@ def step_of(scale: Scale) -> float:
 
 
 # --------------------------------------------------------------------------- by score, by choice
-
-
-def _outcomes(ratings: Ratings) -> pd.DataFrame:
-    known, compare = _attacked_texts(ratings), _choices if between_two(ratings) else _scores
-    outcomes = [compare(part, twin, known).assign(**levels) for levels, part, twin in twins(ratings)]
-    return pd.concat(outcomes, ignore_index=True)[["judge", *levels_of(ratings), *COLUMNS]]
 
 
 def _attacked_texts(ratings: Ratings) -> pd.DataFrame:

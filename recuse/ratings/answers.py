@@ -82,12 +82,12 @@ class Answers:
     @cached_property
     def judge_shares(self) -> Floats:
         """Share of each option among a judge's answers to a text, (J, U, K); NaN where it gave none."""
-        return _shares(self.judged, len(self.options))
+        return shares_of(self.judged, len(self.options))
 
     @cached_property
     def person_shares(self) -> Floats:
         """The same of every person, (P, U, K)."""
-        return _shares(self.rated, len(self.options))
+        return shares_of(self.rated, len(self.options))
 
     @cached_property
     def people_shares(self) -> Floats:
@@ -311,7 +311,7 @@ def _options(part: Ratings, *values: Floats) -> tuple[tuple[str, ...], bool, Seq
     return scale.options, isinstance(scale, Ordinal), values
 
 
-def _shares(answers: Floats, options: int) -> Floats:
+def shares_of(answers: Floats, options: int) -> Floats:
     """Share of each code along the last axis; NaN where there is no answer."""
     there = np.isfinite(answers).sum(axis=-1)[..., None]
     hits = np.stack([(answers == code).sum(axis=-1) for code in range(options)], axis=-1).astype(float)

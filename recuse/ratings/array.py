@@ -37,20 +37,11 @@ class RatingArray:
     targets: tuple[str, ...]
     people: NDArray[np.bool_]
     clusters: tuple[str, ...]
-    moments: Moments
+    means: Floats
+    counts: NDArray[np.int64]
     requested: NDArray[np.bool_]
     scale: Scale
     _rows: tuple[NDArray[np.intp], Floats, NDArray[np.intp]]
-
-    @property
-    def means(self) -> Floats:
-        """Mean over repeats, shape (raters, items, targets); NaN where nothing was usable."""
-        return self.moments.mean
-
-    @property
-    def counts(self) -> NDArray[np.int64]:
-        """Usable repeats, shape (raters, items, targets)."""
-        return self.moments.count
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -111,10 +102,9 @@ class RatingArray:
 
     def with_means(self, means: Floats) -> RatingArray:
         """The same array with other means; what they rest on is not known any more and counts as one repeat each."""
-        there = np.isfinite(means)
         nothing = np.zeros(0, dtype=np.intp)
-        moments = Moments(there.astype(np.int64), means, np.zeros(means.shape))
-        return replace(self, moments=moments, _rows=(nothing, np.zeros(0), nothing))
+        counts = np.isfinite(means).astype(np.int64)
+        return replace(self, means=means, counts=counts, _rows=(nothing, np.zeros(0), nothing))
 
 
 def array_of(ratings: Ratings, axes: Axes | None = None) -> RatingArray:
@@ -140,9 +130,10 @@ def array_of(ratings: Ratings, axes: Axes | None = None) -> RatingArray:
     cells, values, repeats = cells[order], values[order], repeats[order]
     there = np.isfinite(values)
     people = np.array([ratings.raters.get(name) == PERSON for name in axes[0]], dtype=bool)
+    moments = moments_of(cells, values, size).reshape(*shape)
     return RatingArray(
-        *axes, people, clusters_of(ratings, axes[1]), moments_of(cells, values, size).reshape(*shape),
-        requested.reshape(shape), ratings.scale, (cells[there], values[there], repeats[there]),
+        *axes, people, clusters_of(ratings, axes[1]), moments.mean, moments.count, requested.reshape(shape),
+        ratings.scale, (cells[there], values[there], repeats[there]),
     )  # fmt: skip
 
 

@@ -7,7 +7,8 @@ share something). A measure states values per text and their weights; the distri
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -26,9 +27,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """`moments` has shape (J, U), judges x texts; `items`, `targets` and `clusters` (U,) say what each text is, as
-    places in `item_names`, `target_names` and `cluster_names`. `lost` (J, U) counts repeats that were not usable, by
-    status in `lost_by`. People are not among the judges."""
+    """Of judges x texts, (J, U): usable repeats (`count`), their `mean` (NaN without one), sample `variance` (NaN below
+    two) and sum of `squares` about the mean. `items`, `targets` and `clusters` (U,) say what each text is, as places in
+    `item_names`, `target_names` and `cluster_names`. `lost` (J, U) counts repeats that were not usable, by status in
+    `lost_by`. People are not among the judges."""
 
     criterion: str
     judges: tuple[str, ...]
@@ -38,28 +40,16 @@ class Cells:
     items: NDArray[np.intp]
     targets: NDArray[np.intp]
     clusters: NDArray[np.intp]
-    moments: array.Moments
+    count: NDArray[np.int64]
+    mean: Floats
+    variance: Floats
+    squares: Floats
     lost: NDArray[np.int64]
     lost_by: Mapping[tuple[str, str], Mapping[str, int]]  # (judge, target) -> status -> count
     scale: Scale
     clusters_called: str
     _rows: tuple[NDArray[np.intp], Floats]  # cell of each usable score in order of repeat, and the score
     times: Floats | None = None  # (U,): how many texts with these scores each stands for, 1 unless they were counted
-
-    @property
-    def mean(self) -> Floats:
-        """Mean over repeats, shape (J, U); NaN where nothing was usable."""
-        return self.moments.mean
-
-    @property
-    def count(self) -> NDArray[np.int64]:
-        """Usable repeats, shape (J, U)."""
-        return self.moments.count
-
-    @property
-    def variance(self) -> Floats:
-        """Sample variance over repeats, shape (J, U); NaN below two."""
-        return self.moments.variance
 
     @cached_property
     def fixed(self) -> bool:
@@ -110,15 +100,8 @@ class Cells:
 
     def by_target(self, values: Floats) -> Floats:
         """Mean over each target's texts of values (J, U), shape (J, T); NaN where a judge has none."""
-        out = np.full((len(values), len(self.target_names)), np.nan)
-        for k in range(len(self.target_names)):
-            texts = self.targets == k
-            part = values[:, texts]
-            there, times = np.isfinite(part), taken(self.times, texts)
-            known = np.where(there, part, 0.0)
-            counts, sums = (side.sum(axis=1) if times is None else side @ times for side in (there, known))
-            np.divide(sums, counts, out=out[:, k], where=counts > 0)
-        return out
+        each = (self.targets == k for k in range(len(self.target_names)))
+        return np.stack([array.mean_of(values[:, at], axis=1, times=taken(self.times, at)) for at in each], axis=1)
 
     def number(self, texts: NDArray[np.bool_]) -> int:
         """How many different items these texts (U,) are of."""
@@ -138,12 +121,23 @@ def cells_of(ratings: Ratings) -> Cells:
 
     Raises `RecuseError` where a factor still varies, where the scale has no numbers, and where nothing was asked.
     """
+    import pandas as pd
+
     criterion, table = array.numeric_criterion(ratings, "cells hold"), ratings.table
-    judged, names, places = ratings.remember_of_rows("judged", lambda: _judged(ratings))
+
+    def rows_of_judges() -> tuple[NDArray[np.intp], array.Axes, tuple[NDArray[np.intp], ...]]:
+        """The rows of judges; the judges, items and targets in them, and which of these each of the rows is about."""
+        rows = np.flatnonzero(ratings.having("kind", JUDGE))
+        (judges, judge), (items, item), (targets, target) = (
+            array.recoded(names, places[rows]) for names, places in map(ratings.coded, array.AXES)
+        )
+        return rows, (judges, items, targets), (judge, item, target)
+
+    judged, names, places = ratings.remember_of_rows("judged", rows_of_judges)
     of_criterion = ratings.having("criterion", criterion)[judged]
     rows = judged[of_criterion]
     judge, item, target = (codes[of_criterion] for codes in places)
-    text, codes = _texts(item, target, len(names[2]))
+    text, codes = pd.factorize(item * len(names[2]) + target)  # in order of first appearance
     shape = len(names[0]), len(codes)
     cells = judge * shape[1] + text
     values, repeats = array.numbers_at(ratings, rows), table["repeat"].to_numpy(dtype=np.intp)[rows]
@@ -153,43 +147,17 @@ def cells_of(ratings: Ratings) -> Cells:
     usable = np.isfinite(values)
     by_repeat = np.argsort(repeats, kind="stable")  # sums in one order, whatever that of the rows
     by_repeat = by_repeat[usable[by_repeat]]
+    moments = array.moments_of(cells[by_repeat], values[by_repeat], shape[0] * shape[1]).reshape(*shape)
     statuses = table["status"].to_numpy()[rows[~usable]]
+    lost_by: dict[tuple[str, str], Counter[str]] = {}
+    each = np.ones(len(statuses)) if times is None else times[text[~usable]]
+    lost = zip(judge[~usable], target[~usable], statuses, each, strict=True)
+    for of, whose, status, number in sorted(lost, key=lambda row: str(row[2])):
+        lost_by.setdefault((names[0][of], names[2][whose]), Counter())[str(status)] += int(number)
     return Cells(
         criterion, names[0], names[1], names[2], cluster_names,
         items, targets, cluster_places[items] if len(items) else items,
-        array.moments_of(cells[by_repeat], values[by_repeat], shape[0] * shape[1]).reshape(*shape),
-        np.bincount(cells[~usable], minlength=shape[0] * shape[1]).reshape(shape),
-        _lost_by(names, judge[~usable], target[~usable], statuses, taken(times, text[~usable])), ratings.scale,
+        moments.count, moments.mean, moments.variance, moments.squares,
+        np.bincount(cells[~usable], minlength=shape[0] * shape[1]).reshape(shape), lost_by, ratings.scale,
         ratings.clusters, (cells[by_repeat], values[by_repeat]), times,
     )  # fmt: skip
-
-
-def _judged(ratings: Ratings) -> tuple[NDArray[np.intp], array.Axes, tuple[NDArray[np.intp], ...]]:
-    """The rows of judges; the judges, items and targets in them, and which of these each of the rows is about."""
-    rows = np.flatnonzero(ratings.having("kind", JUDGE))
-    every = (ratings.coded(name) for name in array.AXES)
-    (judges, judge), (items, item), (targets, target) = (array.recoded(names, places[rows]) for names, places in every)
-    return rows, (judges, items, targets), (judge, item, target)
-
-
-def _texts(item: NDArray[Any], target: NDArray[Any], width: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The text of each row, numbered in order of first appearance, and each text's item x width + target."""
-    import pandas as pd
-
-    text, codes = pd.factorize(item.astype(np.intp) * width + target)
-    return text.astype(np.intp), np.asarray(codes, dtype=np.intp)
-
-
-def _lost_by(
-    names: array.Axes,
-    judges: NDArray[np.intp],
-    targets: NDArray[np.intp],
-    statuses: Iterable[str],
-    times: Floats | None,
-) -> dict[tuple[str, str], dict[str, int]]:
-    lost: dict[tuple[str, str], dict[str, int]] = {}
-    each = zip(judges, targets, statuses, np.ones(len(judges)) if times is None else times, strict=True)
-    for judge, target, status, number in sorted(each, key=lambda row: str(row[2])):
-        counts = lost.setdefault((names[0][judge], names[2][target]), {})
-        counts[str(status)] = counts.get(str(status), 0) + int(number)
-    return lost

@@ -109,7 +109,7 @@ class RatingFacts:
     truth: bool = False  # whether right answers are known
     shared_texts: bool = True  # whether two judges judged one text
     counted: bool = False  # whether an item stands for several
-    met: Mapping[str, bool]  # needs of which it is known at once
+    needs: Mapping[str, bool]  # needs of which it is known at once
     beside: frozenset[str] = field(default_factory=frozenset)  # kinds of rows that are there as well
 
 
@@ -153,7 +153,7 @@ def offers_of(ratings: Ratings, kind: str = "") -> frozenset[str]:
         truth=bool(ratings.truth),
         shared_texts=bool(grouped(text, rater).max(initial=-1) > text.max(initial=-1)),
         counted=few.times is not None,
-        met={
+        needs={
             "people": bool(ratings.persons) or ratings.people is not None,
             "parts": bool(ratings.parts),
             "tiers": len(ratings.tiers) > 1,
@@ -207,11 +207,11 @@ def offered(facts: RatingFacts) -> frozenset[str]:
         "property": any(has_property(scale, positive) for scale, positive, _ in facts.scales),
         "several_options": any(has_several_options(scale, positive) for scale, positive, _ in facts.scales),
         "twins": any({"yes", "no"} <= known for known in flaws.values()),
-        "groups": facts.met["slices"] or len(facts.targets) > 2,
+        "groups": facts.needs["slices"] or len(facts.targets) > 2,
         "right_answer": "gold" in facts.facts,
         "numbers": all(scale.counts for scale, _, _ in facts.scales),
         **{factor: len(facts.levels.get(factor, ())) > 1 for factor in (*LEVELS, TEMPERATURE)},
-        **facts.met,
+        **facts.needs,
         ORDER: ORDER in facts.levels,  # known, if only of one: which one follows from the names of the two
     }
     return frozenset(name for name, there in offers.items() if there) | facts.beside

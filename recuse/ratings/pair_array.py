@@ -48,7 +48,10 @@ def both_orders(verdicts: pd.DataFrame) -> pd.DataFrame:
     """One row per rater, item, labels and repeat, with the first place's credit in either order as columns `ab` and
     `ba`, NaN where that order was not asked or not usable. `won` is what a won on average of both, NaN unless both are
     there; where no pair at all was asked in both orders, it is what a won in the one it was asked in."""
-    unit, first = _units(verdicts)
+    unit, count = np.zeros(len(verdicts), dtype=np.int64), 1
+    for name in ("rater", "item", "labels", "repeat"):
+        unit, count = combined(unit, count, verdicts[name])
+    _, first, unit = np.unique(unit, return_index=True, return_inverse=True)
     by_order = np.full((2, len(first)), np.nan)
     turned = (verdicts["order"] != "ab").to_numpy(dtype=np.intp)
     if len(np.unique(turned * len(first) + unit)) < len(verdicts):
@@ -160,15 +163,6 @@ def _meetings(ratings: Ratings, items: pd.Series[str]) -> dict[str, NDArray[Any]
     clusters = np.array(clusters_of(ratings, tuple(names)), dtype=object)
     sides = {side: known[side].to_numpy(dtype=object)[places][codes] for side in ("a", "b")}
     return {"cluster": clusters[codes], **sides}
-
-
-def _units(verdicts: pd.DataFrame) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The rater, item, labels and repeat of each row as one number, and the first row of each."""
-    unit, count = np.zeros(len(verdicts), dtype=np.int64), 1
-    for name in ("rater", "item", "labels", "repeat"):
-        unit, count = combined(unit, count, verdicts[name])
-    _, first, number = np.unique(unit, return_index=True, return_inverse=True)
-    return number.ravel().astype(np.intp), first
 
 
 def _chosen(ratings: Ratings) -> PairArray:

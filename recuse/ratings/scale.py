@@ -15,7 +15,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -42,6 +42,7 @@ class Numeric:
     step: float | None = None
     reversed: bool = False
     unit: str = "points"
+    counts: ClassVar[bool] = True  # levels and differences mean something
 
     def __post_init__(self) -> None:
         if not self.minimum < self.maximum:
@@ -58,11 +59,6 @@ class Numeric:
     def span(self) -> float:
         """The range, maximum - minimum; infinite where an end is."""
         return self.maximum - self.minimum
-
-    @property
-    def counts(self) -> bool:
-        """Whether levels and differences on this scale mean anything."""
-        return True
 
     def numbers(self, scores: pd.Series[Any], responses: pd.Series[Any]) -> Floats:
         """Scores on the ascending scale: `turned` where the lowest is best. NaN where there is none.
@@ -94,11 +90,7 @@ class Ordinal:
     """Options from worst to best. Two of them count as 0 and 1, so that a mean is the share of the better one."""
 
     options: tuple[str, ...]
-
-    @property
-    def unit(self) -> str:
-        """Means are shares of the better option, where there are two."""
-        return "share"
+    unit: ClassVar[str] = "share"  # means are shares of the better option, where there are two
 
     @property
     def ends(self) -> tuple[float, float]:

@@ -319,7 +319,7 @@ class Selection:
             flawed=((text["item"], text.get("flawed")) for text in known),
             persons=persons,
             truth=bool(task.truth),
-            met={
+            needs={
                 "people": people_of(task, elicitation.protocol) is not None,
                 "parts": bool(getattr(protocol, "parts", lambda task: ())(task)) and not decided,
                 "tiers": len(task.tiers) > 1,

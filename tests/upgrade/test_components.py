@@ -293,9 +293,9 @@ def test_what_texts_could_hide_counts_on_both_sides_of_a_distance_and_in_what_ca
 
 def test_shares_that_move_up_and_down_exclude_each_other():
     """A text goes one way only, so the two shares hang together below 0, and their difference varies more."""
-    up, down = Binomial(6, 60), Binomial(9, 60)
-    low, high = RareChange(-0.05, up, down, 1.0).interval(0.9)
-    alone = Difference((0.1, 0.15), up, down, 0.0, 59).interval(0.9)
+    moved = np.repeat([1.0, -1.0, 0.0], (3, 5, 52))
+    low, high = mean_change(moved, None, np.arange(60), None, span=1.0).interval(0.9)
+    alone = Difference((3 / 60, 5 / 60), Binomial(3, 60), Binomial(5, 60), 0.0, 59).interval(0.9)
     assert low < alone[0]
     assert high > alone[1]
 
@@ -311,8 +311,8 @@ def test_what_a_rare_distance_from_people_may_become_is_twice_the_scale_for_two_
     truth = np.zeros(60)
     far = np.where(np.arange(60) < 3, 10.0, 0.0)
     distribution = changes(frame(old=far, new=far, p_ann=truth))["upgrade_human_offset",].distribution
-    assert (distribution.sum.value, distribution.sum.span) == (1.0, 20.0)
-    assert distribution.sum.up.successes == pytest.approx(3)
+    assert (distribution.sum.value, 1 / distribution.sum.unit) == (1.0, 20.0)
+    assert distribution.sum.distribution.first.successes == pytest.approx(3)
 
 
 def test_one_more_disagreement_costs_what_the_rarer_option_makes_of_it():

@@ -34,11 +34,11 @@ from recuse.metrics.upgrade.change import (
 from recuse.metrics.upgrade.pairing import Pair
 from recuse.metrics.upgrade.people import worst_of_slices
 from recuse.metrics.upgrade.scores import could_hide
-from recuse.ratings.answers import WON, Answers
+from recuse.ratings.answers import WON, Answers, shares_of
 from recuse.ratings.array import mean_of
 from recuse.schema import Distribution, Estimate
 from recuse.schema.arrays import Floats
-from recuse.statistics.agreement.coefficient import Coefficient, ratio
+from recuse.statistics.agreement.coefficient import Coefficient
 from recuse.statistics.distributions import Sampled, Side, why_undefined
 from recuse.statistics.multiplicity import Largest
 
@@ -146,18 +146,12 @@ def errors(pair: Pair) -> Estimate | None:
     judged, count = given
     answers = pair.answers
     people = answers.rated if answers.options else sides(answers.rated, pair.thresholds)
-    theirs = mean_of(_shares(people, count), axis=0)
-    wrong = [1 - (_shares(judged[j], count) * theirs).sum(axis=1) for j in (0, 1)]
+    theirs = mean_of(shares_of(people, count), axis=0)
+    wrong = [1 - (shares_of(judged[j], count) * theirs).sum(axis=1) for j in (0, 1)]
     if not np.isfinite(wrong[1] - wrong[0]).any():
         return no_change("upgrade_human_decisions", pair, NOBODY, unit="share", span=1.0)
     detail: dict[str, object] = {"thresholds": list(pair.thresholds)} if pair.thresholds else {}
     return change_of_means("upgrade_human_decisions", pair, *wrong, unit="share", span=1.0, detail=detail)
-
-
-def _shares(given: Floats, count: int) -> Floats:
-    """Share of each code along the last axis, NaN where there is no answer."""
-    hits = np.stack([(given == code).sum(axis=-1) for code in range(count)], axis=-1).astype(float)
-    return ratio(hits, hits.sum(axis=-1, keepdims=True))
 
 
 def worst_slice_offset(pair: Pair) -> Estimate | None:

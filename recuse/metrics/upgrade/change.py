@@ -21,7 +21,7 @@ from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.agreement.coefficient_intervals import Difference
 from recuse.statistics.agreement.correlation import counted_ranks
 from recuse.statistics.clusters import OverClusters, exact_sum
-from recuse.statistics.distributions import Binomial, Derived, Side, Student
+from recuse.statistics.distributions import Binomial, Derived, InUnits, Side, Student
 
 METHOD = "mean of paired differences over texts, t, with one more cluster a step either way"
 POWER = 0.8
@@ -224,8 +224,10 @@ def mean_change(
     if number_of_clusters(clusters[differs], alike) < min(FEW, count / 2):
         moved = np.nan_to_num(plus) - (0 if minus is None else np.nan_to_num(minus))
         sides = (np.clip(sign * moved[used] / span, 0.0, 1.0) for sign in (1.0, -1.0))
-        up, down = (average(side, taken(times, used)) for side in sides)
-        return RareChange(value, Binomial(up * count, count), Binomial(down * count, count), span)
+        up, down = (Binomial(average(side, taken(times, used)) * count, count) for side in sides)
+        p, q = up.successes / count, down.successes / count
+        together = -math.sqrt(p * q / ((1 - p) * (1 - q))) if p < 1 and q < 1 else 0.0
+        return RareChange(Difference((p, q), up, down, together, count - 1), 0.0, 1 / span, value)
     sums = np.bincount(clusters, weights=np.where(used, shares, 0.0)).astype(float)
     squares = float(total(sums**2, alike))
     se = math.sqrt(count / (count - 1) * squares)
@@ -233,34 +235,12 @@ def mean_change(
 
 
 @dataclass(frozen=True, slots=True)
-class RareChange:
+class RareChange(InUnits):
     """Mean change where few texts change: span (p_up - p_down), the shares of texts that move all the way up and down
     (one that moves half the way counts half), each with Clopper and Pearson's exact interval, every cluster one
     observation, put together as by Zou and Donner (2008) for two shares of one sample."""
 
     value: float
-    up: Binomial
-    down: Binomial
-    span: float
-
-    undefined = ""
-
-    def interval(self, level: float) -> tuple[float, float]:
-        low, high = self._joined().interval(level)
-        return self.span * low, self.span * high
-
-    def p_value(self, limit: float, side: Side) -> float:
-        return self._joined().p_value(limit / self.span, side)
-
-    def half_width_at(self, factor: float) -> float | None:
-        low, high = self._joined(factor).interval(0.95)
-        return self.span * (high - low) / 2
-
-    def _joined(self, factor: float = 1.0) -> Difference:
-        up, down = (Binomial(share.successes * factor, share.trials * factor) for share in (self.up, self.down))
-        p, q = up.successes / up.trials, down.successes / down.trials
-        together = -math.sqrt(p * q / ((1 - p) * (1 - q))) if p < 1 and q < 1 else 0.0
-        return Difference((p, q), up, down, together, up.trials - 1)
 
 
 @dataclass(frozen=True, slots=True)

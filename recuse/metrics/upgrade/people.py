@@ -131,19 +131,6 @@ def _points(answers: Answers, used: Mask) -> tuple[Floats, Floats]:
     return judged, people
 
 
-def gained_per_text(pair: Pair) -> Floats:
-    """Per text, how much more the candidate agrees with people than the incumbent, from -1 to 1: the chance of the same
-    option; of numbers, 1 less the mean distance of one answer as a share of the range. NaN where either is missing."""
-    answers = pair.answers
-    if answers.options:
-        agree = [(answers.judge_shares[j] * answers.people_shares).sum(axis=1) for j in (0, 1)]
-    else:
-        apart = [mean_of(np.abs(answers.judged[j] - answers.people_mean[:, None]), axis=1) for j in (0, 1)]
-        agree = [1 - distance / span_of(answers) for distance in apart]
-    gained: Floats = agree[1] - agree[0]
-    return gained
-
-
 FEWEST = 12
 """Texts below which a slice is not looked at; it is listed."""
 OVER_SLICES = "largest change over slices: every slice at its own level to pass, Bonferroni over all of them to fail"
@@ -170,11 +157,17 @@ def worst_slice_shift(pair: Pair) -> Estimate | None:
 
 
 def worst_slice_agreement(pair: Pair) -> Estimate | None:
-    """Largest loss of agreement with people over slices, per text (`gained_per_text`). None without people."""
-    if not len(pair.answers.people):
+    """Largest loss of agreement with people over slices, from -1 to 1 per text: the chance of the same option; of
+    numbers, 1 less the mean distance of one answer as a share of the range. None without people."""
+    answers = pair.answers
+    if not len(answers.people):
         return None
-    gained = gained_per_text(pair)
-    return _worst("upgrade_slice_agreement", pair, gained, np.zeros(len(gained)), 1.0, both=False)
+    if answers.options:
+        old, new = ((answers.judge_shares[j] * answers.people_shares).sum(axis=1) for j in (0, 1))
+    else:
+        apart = (mean_of(np.abs(answers.judged[j] - answers.people_mean[:, None]), axis=1) for j in (0, 1))
+        old, new = (1 - distance / span_of(answers) for distance in apart)
+    return _worst("upgrade_slice_agreement", pair, new - old, np.zeros(len(old)), 1.0, both=False)
 
 
 def _worst(metric: str, pair: Pair, old: Floats, new: Floats, span: float, *, both: bool) -> Estimate | None:

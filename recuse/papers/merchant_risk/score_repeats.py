@@ -50,7 +50,7 @@ def run_sd(cells: Cells, i: int) -> Estimate:
     if not df.any():
         return undefined("run_sd", SINGLE, **about)
     weights = df[count > 1] / df.sum()
-    squares, by_target = np.nan_to_num(cells.moments.squares[i]), {}
+    squares, by_target = np.nan_to_num(cells.squares[i]), {}
     for k, target in enumerate(cells.target_names):
         here = cells.targets == k
         by_target[target] = number(math.sqrt(squares[here].sum() / df[here].sum())) if df[here].any() else None

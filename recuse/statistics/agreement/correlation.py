@@ -153,7 +153,7 @@ def _of_counts(
 
     def why(sums: Floats) -> str:
         table = sums.reshape(sizes)
-        return _why_none(table.sum(), [np.count_nonzero(table.sum(axis=axis)) < 2 for axis in (1, 0)])
+        return _why_none(table.sum(), [bool(np.count_nonzero(table.sum(axis=axis)) < 2) for axis in (1, 0)])
 
     return Coefficient(
         shares, lambda s: of_tables(s.reshape(-1, *sizes)), why, "correlation", exact=exact, times=times
