@@ -7,7 +7,6 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import nnls
 
 from recuse.readers.column_names import NAMES, PROMPTS, as_option, base_of, is_judge, may_be_a_person, plain
 from recuse.readers.columns import FEW_LABELS, MOST_SLICES, Column, Roles
@@ -90,6 +89,8 @@ def _summed(own: pd.Series[float], others: pd.DataFrame) -> list[str]:
     weight of its own above 0; none where it is no such sum."""
     if len(own) < 2 * max(FEWEST, others.shape[1]):
         return []
+    from scipy.optimize import nnls  # heavy, and used here alone
+
     weights = nnls(others.to_numpy(dtype=float)[:1_000], own.to_numpy(dtype=float)[:1_000])[0]  # tried on all below
     made = [*map(str, others.columns[weights > 1e-6])]
     exact = (own - others @ weights).abs().max() < 1e-6
