@@ -89,11 +89,9 @@ def _summed(own: pd.Series[float], others: pd.DataFrame) -> list[str]:
     weight of its own above 0; none where it is no such sum."""
     if len(own) < 2 * max(FEWEST, others.shape[1]):
         return []
-    from scipy.optimize import nnls  # heavy, and used here alone
-
-    weights = nnls(others.to_numpy(dtype=float)[:1_000], own.to_numpy(dtype=float)[:1_000])[0]  # tried on all below
+    weights = np.linalg.lstsq(others.to_numpy(dtype=float)[:1_000], own.to_numpy(dtype=float)[:1_000])[0]
     made = [*map(str, others.columns[weights > 1e-6])]
-    exact = (own - others @ weights).abs().max() < 1e-6
+    exact = weights.min() > -1e-6 and (own - others @ weights).abs().max() < 1e-6  # in all rows
     return made if exact and (others[made].nunique(axis=1) > 1).sum() >= FEWEST else []
 
 
