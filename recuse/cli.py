@@ -224,9 +224,9 @@ COMMANDS = (
             _option("raters", metavar="A,B|FILE", help="who rated: names, or a file with some of the ratings"),
             _option("--dialect", default="duckdb", help="duckdb, snowflake, bigquery or spark"),
             _option("--table", default="ratings", help="the table"),
-            _option("--item", default="item", metavar="COLUMN", help="what was rated"),
-            _option("--rater", default="rater", metavar="COLUMN", help="who rated"),
-            _option("--value", default="label", metavar="COLUMN", help="the answer"),
+            _option("--item", default="", metavar="COLUMN", help="what was rated: the file's column, or item"),
+            _option("--rater", default="", metavar="COLUMN", help="who rated: the file's column, or rater"),
+            _option("--value", default="", metavar="COLUMN", help="the answer: the file's column, or label"),
         ),
     ),
     Command(

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from folded_tables import differences, results_of, unfolded
 
 RATERS = ["anna", "ben", "claude", "o'gpt"]
-COLUMNS = {"table": "ratings", "item": "item", "rater": "rater", "value": "label"}
+COLUMNS = {"table": "ratings", "items": ["item"], "rater": "rater", "value": "label"}
 
 
 def long() -> pd.DataFrame:
@@ -52,6 +52,21 @@ def test_items_with_several_rows_of_a_rater_are_left_out():
     base = duckdb.connect()
     base.register("ratings", pd.concat([long(), long().iloc[[0]]]))
     assert base.execute(folding_query(RATERS, dialect="duckdb", **COLUMNS)).df()["count"].sum() == 299
+
+
+def test_criteria_of_a_file_stay_apart_and_its_columns_are_its_own(tmp_path, capsys):
+    duckdb = pytest.importorskip("duckdb")
+    rows = [(f"t{k}", c, who, (k + k % 3 * (c == "tone") + (who == "gpt")) % 4 + 1)
+            for k in range(40) for c in ("tone", "truth") for who in ("anna", "gpt")]  # fmt: skip
+    table = pd.DataFrame(rows, columns=["ticket", "criterion", "annotator", "stars"])
+    table.to_csv(tmp_path / "a.csv", index=False)
+    assert main(["sql", str(tmp_path / "a.csv")]) == 0
+    base = duckdb.connect()
+    base.register("ratings", table)
+    folded = base.execute(capsys.readouterr().out).df()
+    wide = table.pivot(index=["ticket", "criterion"], columns="annotator", values="stars").reset_index()
+    wanted = wide.groupby(["criterion", "anna", "gpt"]).size().rename("count").reset_index()
+    assert folded.sort_values(["criterion", "anna", "gpt"]).to_numpy().tolist() == wanted.to_numpy().tolist()
 
 
 @pytest.mark.slow("Spark on one machine")
