@@ -84,7 +84,7 @@ def compare(
     then, sources = baseline.get("sources") or {}, results.get("sources") or {}
     same = {place for place in then.keys() & sources.keys() if then[place].get("items") == sources[place].get("items")}
     tested = _tested(pairs, same)
-    named = _all_named(tested, gates)
+    named = _named(tested, gates)
     testable = {identity(now) for _, now, _ in tested}
     changed = {identity(row) for row in named}
 
@@ -120,7 +120,7 @@ def beyond_chance(
     """Changes that are named (as of `compare`) between entries then and now, and how many were tested. `same`: the
     places, "panel/task/protocol", at which both are about the same items."""
     tested = [t for t in _tested(pairs, same) if not only_paired or t[2][1] == "paired"]
-    return _all_named(tested, gates), len(tested)
+    return _named(tested, gates), len(tested)
 
 
 def objections(comparison: Comparison) -> list[str]:
@@ -135,31 +135,25 @@ def objections(comparison: Comparison) -> list[str]:
     return [*changed, *limits, *comparison["removed"], *lost]
 
 
-# --------------------------------------------------------------------------- is it more than chance?
-
-
 def _tested(pairs: Sequence[tuple[BaselineEntry, BaselineEntry]], same: set[str]) -> list[Tested]:
     each = [(was, now, change) for was, now in pairs if (change := _change(was, now, same)) is not None]
     return [*each, *joined_levels(each)]
 
 
-def _all_named(tested: Sequence[Tested], gates: Gates) -> list[NamedRow]:
-    return [row for kind in SHARES for row in _named([t for t in tested if t[1]["kind"] == kind], gates, SHARES[kind])]
-
-
-def _named(tested: list[Tested], gates: Gates, alpha: float) -> list[NamedRow]:
-    excluding = [partial(_excludes_zero, distribution) for _, _, (distribution, _) in tested]
+def _named(tested: Sequence[Tested], gates: Gates) -> list[NamedRow]:
     rows: list[NamedRow] = []
-    for (was, now, (distribution, test)), level in zip(tested, decision_levels(excluding, 1 - alpha), strict=True):
-        if not _excludes_zero(distribution, level):
-            continue
-        low, high = distribution.interval(level)
-        rows.append({
-            **row_of(now),
-            "before": value_of(was), "after": value_of(now), "change": as_kept(distribution.value),
-            "low": as_kept(low), "high": as_kept(high), "level": level, "test": test,
-            "beyond": _beyond(was, now, distribution.value, gates),
-        })  # fmt: skip
+    for kind, alpha in SHARES.items():
+        alike = [one for one in tested if one[1]["kind"] == kind]
+        levels = decision_levels([partial(_excludes_zero, change) for _, _, (change, _) in alike], 1 - alpha)
+        for (was, now, (change, test)), level in zip(alike, levels, strict=True):
+            if _excludes_zero(change, level):
+                low, high = change.interval(level)
+                rows.append({
+                    **row_of(now),
+                    "before": value_of(was), "after": value_of(now), "change": as_kept(change.value),
+                    "low": as_kept(low), "high": as_kept(high), "level": level, "test": test,
+                    "beyond": _beyond(was, now, change.value, gates),
+                })  # fmt: skip
     return rows
 
 
@@ -231,20 +225,18 @@ EXACT = ("n", "n_clusters", "n_excluded")
 
 
 def moved(was: BaselineEntry, now: BaselineEntry, tested: bool) -> list[MovedRow]:
-    """Counts that differ, and values that differ and have no sampling distribution to test them by."""
-    before, after = _compared(was["figures"], tested), _compared(now["figures"], tested)
+    """Counts that differ, and what differs that no test speaks for: the value, and the cells of a matrix."""
+    before, after = (
+        {name: figures.get(name) for name in EXACT}
+        | ({} if tested else {"value": figures.get("value")} | dict(figures.get("cells") or {}))
+        for figures in (was["figures"], now["figures"])
+    )
     return [
         {**row_of(now), "field": field, "before": a, "after": b,
          "delta": as_kept(b - a) if is_number(a) and is_number(b) else None}
         for field, a, b in _differences(before, after)
-        if not _same(a, b)
+        if not (is_number(a) and is_number(b) and math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12))  # but for rounding
     ]  # fmt: skip
-
-
-def _compared(figures: Figures, tested: bool) -> dict[str, object]:
-    """Counts, and what no test speaks for: the value, and the cells of a matrix."""
-    counts: dict[str, object] = {name: figures.get(name) for name in EXACT}
-    return counts if tested else counts | {"value": figures.get("value")} | dict(figures.get("cells") or {})
 
 
 def _differences(before: Mapping[str, object], after: Mapping[str, object]) -> list[tuple[str, object, object]]:
@@ -260,13 +252,6 @@ def _differences(before: Mapping[str, object], after: Mapping[str, object]) -> l
         was, now = (None if side is notpresent else side for side in (leaf.t1, leaf.t2))
         differences[str(leaf.path(output_format="list")[0])] = was, now
     return [(field, *differences[field]) for field in dict.fromkeys([*before, *after]) if field in differences]
-
-
-def _same(a: object, b: object) -> bool:
-    """Equal, or numbers that agree but for rounding."""
-    if isinstance(a, int | float) and isinstance(b, int | float):
-        return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12)
-    return bool(a == b)
 
 
 def row_of(entry: EntryRow) -> EntryRow:
@@ -295,7 +280,15 @@ def joined_levels(tested: Sequence[Tested]) -> list[Tested]:
         now, subject = one[1], one[1]["subject"]
         if now["kind"] == "verdict" and one[2][1] == "same texts" and without_levels(subject) != subject:
             groups.setdefault((now["what"], *sorted(without_levels(subject).items())), []).append(one)
-    return [_joined(group) for group in groups.values() if len(group) > 1]
+    joined = []
+    for group in (group for group in groups.values() if len(group) > 1):
+        changes = [change for *_, (change, _) in group]
+        variances = [change.se**2 / len(group) ** 2 for change in changes]
+        se, df = welch_satterthwaite(variances, [change.df for change in changes])
+        was, now = _mean_of([before for before, *_ in group]), _mean_of([after for _, after, _ in group])
+        change = Student(value_of(now) - value_of(was), se, df)
+        joined.append((was, now, (change, "same texts, all levels together")))
+    return joined
 
 
 def without_levels(subject: Mapping[str, str]) -> dict[str, str]:
@@ -303,21 +296,9 @@ def without_levels(subject: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in subject.items() if name not in FACTORS}
 
 
-def _joined(group: Sequence[Tested]) -> Tested:
-    changes = [change for *_, (change, _) in group]
-    se, df = welch_satterthwaite([change.se**2 / len(group) ** 2 for change in changes],
-                                 [change.df for change in changes])  # fmt: skip
-    was, now = _mean_of([before for before, *_ in group]), _mean_of([after for _, after, _ in group])
-    change = value_of(now) - value_of(was)
-    return was, now, (Student(change, se, df), "same texts, all levels together")
-
-
 def _mean_of(entries: Sequence[BaselineEntry]) -> BaselineEntry:
     value = sum(value_of(entry) for entry in entries) / len(entries)
     return {**entries[0], "subject": without_levels(entries[0]["subject"]), "figures": {"value": value}}
-
-
-# --------------------------------------------------------------------------- sentences
 
 
 def _brief(entry: BaselineEntry) -> BriefRow:

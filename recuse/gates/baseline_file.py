@@ -121,9 +121,6 @@ _subject = json.JSONEncoder(sort_keys=True, ensure_ascii=False).encode  # made o
 _STRICT: Any = {"sort_keys": True, "ensure_ascii": False, "allow_nan": False}
 
 
-# --------------------------------------------------------------------------- entries
-
-
 def _entry(kind: Literal["verdict", "measurement"], what: str, source: MeasurementRow) -> BaselineEntry:
     estimate = source["estimate"]
     kept = {name: as_kept(estimate.get(name)) for name in FIGURES if estimate.get(name) is not None}
@@ -137,24 +134,17 @@ def _entry(kind: Literal["verdict", "measurement"], what: str, source: Measureme
         figures["these_texts_df"] = as_kept(known.get("these_texts_df"))
     if chosen := known.get("slice"):
         figures["slice"] = chosen
-    if cells := _cells(detail):
-        figures["cells"] = cells
+    if detail.get("kind") == "matrix":  # by name, so that a moved cell says who judged whom
+        matrix = detail_as(MatrixDetail, detail)
+        figures["cells"] = {
+            f"{row} / {column}": as_kept(value)
+            for row, values in zip(matrix["rows"], matrix["values"], strict=True)
+            for column, value in zip(matrix["columns"], values, strict=True)
+        }
     return {
         "kind": kind, "what": what, "question": source.get("question", ""), "subject": dict(source["subject"]),
         "figures": figures,
     }  # fmt: skip
-
-
-def _cells(detail: Mapping[str, object]) -> dict[str, float | None]:
-    """A matrix as {"row / column": value}, so that a moved cell is named by who judged whom."""
-    if detail.get("kind") != "matrix":
-        return {}
-    matrix = detail_as(MatrixDetail, detail)
-    return {
-        f"{row} / {column}": as_kept(value)
-        for row, values in zip(matrix["rows"], matrix["values"], strict=True)
-        for column, value in zip(matrix["columns"], values, strict=True)
-    }
 
 
 def as_kept(value: Any) -> Any:
@@ -165,13 +155,10 @@ def as_kept(value: Any) -> Any:
 
 
 def _usable(entry: object) -> bool:
-    return (
-        isinstance(entry, dict)
-        and entry.get("kind") in KINDS
-        and isinstance(entry.get("what"), str)
-        and isinstance(entry.get("subject"), dict)
-        and isinstance(entry.get("figures"), dict)
-    )
+    kinds = {"what": str, "subject": dict, "figures": dict}
+    if not isinstance(entry, dict) or entry.get("kind") not in KINDS:
+        return False
+    return all(isinstance(entry.get(name), kind) for name, kind in kinds.items())
 
 
 def keyed(entries: Iterable[BaselineEntry]) -> dict[tuple[str, str, str, int], BaselineEntry]:

@@ -202,9 +202,6 @@ def unfinished_cause(unfinished: Sequence[tuple[str, str]]) -> str:
     return f"{first.rstrip('.')} ({tests} unfinished)"
 
 
-# --------------------------------------------------------------------------- what comes before what
-
-
 def _rank(verdict: VerdictRecord, unrelated: bool) -> int:
     gate = verdict.gate
     if gate in FAULTS:
@@ -287,9 +284,6 @@ def _explanations(failed: Sequence[VerdictRecord], figures: Sequence[Figure]) ->
     if length is not None:
         clauses.append(f"it prefers {'longer' if length.value > 0 else 'shorter'} texts than the other judges do")
     return clauses
-
-
-# --------------------------------------------------------------------------- clauses
 
 
 class Clause(str):

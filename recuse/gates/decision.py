@@ -31,9 +31,10 @@ The change:
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import TYPE_CHECKING, Literal, cast
 
 from recuse.gates.causes import as_well, causes_of_doubt, causes_of_failure, rests_on_people, unfinished_cause
@@ -118,8 +119,7 @@ class Decision:
     @property
     def exit_code(self) -> int:
         """Of `recuse check`: by the worst word on a judge for the use it was checked for; 2 where nobody was judged."""
-        words = {one.word for one in self.judges if one.stated}
-        return EXIT[next((word for word in WORST_FIRST if word in words), UNDECIDED)]
+        return EXIT[next((one.word for one in self.worst_first), UNDECIDED)]
 
     @property
     def lines(self) -> tuple[str, str]:
@@ -169,10 +169,8 @@ class Decision:
         return {
             "word": self.word, "cause": self.cause, "next": self.next, "lines": list(self.lines), "red": self.red,
             "judges": [one.record() for one in self.judges],
-            "changes": [
-                {"kind": c.kind, "what": c.what, "word": c.word, "cause": c.cause, "next": c.next}
-                for c in self.changes
-            ],
+            "changes": [{"kind": c.kind, "what": c.what, "word": c.word, "cause": c.cause, "next": c.next}
+                        for c in self.changes],
         }  # fmt: skip
 
 
@@ -193,9 +191,6 @@ EVEN_OF_A_PART = ("upgrade", "in place", "yardstick", "recording", "limit")
 """Changes that a part of the suite shows as well."""
 
 
-# --------------------------------------------------------------------------- judges
-
-
 Place = tuple[str, str, str]
 """Task, protocol and gate."""
 
@@ -203,12 +198,10 @@ Place = tuple[str, str, str]
 def _judges(evidence: Evidence) -> Iterator[JudgeDecision]:
     plan = evidence.plan
     for panel in plan.panels:
-        by_place: dict[Place, list[VerdictRecord]] = {}
+        by_place: dict[Place, list[VerdictRecord]] = defaultdict(list)
         for verdict in (v for v in evidence.verdicts if v.figure.panel == panel.name):
             subject = verdict.figure.subject
-            by_place.setdefault((subject.get("task", ""), subject.get("protocol", ""), verdict.gate), []).append(
-                verdict
-            )
+            by_place[subject.get("task", ""), subject.get("protocol", ""), verdict.gate].append(verdict)
         # without a yardstick nothing compares judges
         gates = {a["gate"] for a in plan.due if a["panel"] == panel.name}
         uses = (*panel.uses, *(use for use in panel.further if gates & set(plan.uses[use].yardstick)))
@@ -322,9 +315,6 @@ def _as_good(verdicts: Sequence[VerdictRecord]) -> str:
     return "every gate that decides passes"
 
 
-# --------------------------------------------------------------------------- the change
-
-
 def _words(
     evidence: Evidence, judges: Sequence[JudgeDecision], changes: Sequence[Change]
 ) -> Iterator[tuple[ChangeWord, str, str]]:
@@ -368,7 +358,7 @@ def _doubtful(judges: Sequence[JudgeDecision]) -> list[JudgeDecision]:
 def _first(judges: Sequence[JudgeDecision]) -> tuple[str, str]:
     """The worst judge with its cause and how many more there are; its next step."""
     worst = _worst(judges)
-    others = len({(one.panel, one.judge) for one in judges} - {(worst.panel, worst.judge)})
+    others = len({(one.panel, one.judge) for one in judges}) - 1
     more = f"; {counted(others, 'more judge')} {printed(worst.word)}" if others else ""
     return _briefly(worst) + more, worst.next
 
@@ -386,7 +376,7 @@ def _briefly(one: JudgeDecision) -> str:
 def _who_is_cleared(judges: Sequence[JudgeDecision], compared: bool) -> str:
     """ "2 of 5 cleared to grade (a, b); 3 not cleared: c scores 0.8 above your people"; the use with most cleared
     first."""
-    parts: list[tuple[int, str]] = []
+    lines: list[tuple[int, str]] = []
     for use in dict.fromkeys(one.use for one in judges if one.stated):
         stated = [one for one in judges if one.stated and one.use == use]
         cleared = [one.judge for one in stated if one.word == CLEARED]
@@ -397,7 +387,6 @@ def _who_is_cleared(judges: Sequence[JudgeDecision], compared: bool) -> str:
                 until_now = ", acceptance expired" if any(one.expired for one in those) else ", known and accepted"
                 known = until_now if all(one.accepted for one in those) else ""
                 line += f"; {len(those)} {printed(word)}{known}: {_briefly(_worst(those))}"
-        parts.append((-len(cleared), line))
-    lines = [line for _, line in sorted(parts, key=lambda part: part[0])]
+        lines.append((-len(cleared), line))
     nobody = "compared with each other, checked for no use" if compared else STUDIES
-    return ". ".join(lines) or nobody
+    return ". ".join(line for _, line in sorted(lines, key=itemgetter(0))) or nobody

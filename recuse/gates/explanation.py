@@ -16,9 +16,6 @@ from recuse.security.sanitize import visible
 WIDTH = 110
 
 
-# --------------------------------------------------------------------------- the verdict on a terminal
-
-
 def explain(verdict: Verdict) -> str:
     """The verdict in full, for a terminal: what was measured, over what, by which rule, and what to do next."""
     estimate, fault, next_ = verdict.estimate, verdict.accepted_fault, verdict.remedy
@@ -34,7 +31,13 @@ def explain(verdict: Verdict) -> str:
     ]  # fmt: skip
     allowed = " (allowed)" if verdict.allowed else ""
     head = f"{verdict.gate}: {printed(verdict.outcome).upper()}{allowed} for {subject_text(verdict.subject)}"
-    return "\n".join([visible(" ".join(head.splitlines())), *(_row(name, text) for name, text in rows if text)])
+    lines = [visible(" ".join(head.splitlines()))]
+    for name, text in rows:  # folded at WIDTH; what follows a blank line (TOML to paste) is kept line by line
+        prose, _, paste = text.partition("\n\n")
+        label = f"  {name:<10}"
+        lines += textwrap.wrap(visible(prose), WIDTH, initial_indent=label, subsequent_indent=" " * 12) if text else []
+        lines += ["", *(f"    {visible(line)}" for line in paste.splitlines())] if paste else []
+    return "\n".join(lines)
 
 
 def subject_text(subject: Mapping[str, str]) -> str:
@@ -65,40 +68,23 @@ def _measured(estimate: Estimate, limit: Limit) -> str:
     return f"{limit.show(estimate.value)}{unit} ({inside}), {over}"
 
 
-def _row(name: str, text: str) -> str:
-    """One labelled row, folded at WIDTH; what follows a blank line (TOML to paste) is kept line by line."""
-    prose, _, paste = text.partition("\n\n")
-    folded = textwrap.wrap(visible(prose), WIDTH, initial_indent=f"  {name:<10}", subsequent_indent=" " * 12)
-    return "\n".join([*folded, *([""] if paste else []), *(f"    {visible(line)}" for line in paste.splitlines())])
-
-
-# --------------------------------------------------------------------------- the rule
-
-
 def rule_of(decided: Decided) -> Rule:
     """The limit and how it was decided, as data and in words."""
-    gate, applied = decided.member.gate, decided.member.applied
+    gate, applied, family = decided.member.gate, decided.member.applied, decided.family
+    sentence = f"{applied}; the value itself decides"
+    if family is not None:
+        inside, outside = percent(gate.level), percent(decided.fail_level)
+        rest = f", {family.undefined} undefined left out" if family.undefined else ""
+        correction = f"Holm over {family.members}{rest}" if family.members != 1 or rest else "one judgement"
+        sentence = (
+            f"{applied}; passes if the {inside} interval lies inside, fails if the {outside} interval lies outside "
+            f"({correction}: at most {percent(family.alpha)} that a fair judge fails here)"
+        )
     return Rule(
-        sentence=_sentence(decided), decide=gate.decide, level=decided.decision.level_shown,
+        sentence=sentence, decide=gate.decide, level=decided.decision.level_shown,
         pass_level=gate.level, fail_level=decided.fail_level, limit_text=str(applied),
-        of_range=applied.share.mapping() if applied.share else None, span=applied.span, family=decided.family,
+        of_range=applied.share.mapping() if applied.share else None, span=applied.span, family=family,
     )  # fmt: skip
-
-
-def _sentence(decided: Decided) -> str:
-    family, applied = decided.family, decided.member.applied
-    if family is None:
-        return f"{applied}; the value itself decides"
-    inside, outside = percent(decided.member.gate.level), percent(decided.fail_level)
-    rest = f", {family.undefined} undefined left out" if family.undefined else ""
-    correction = f"Holm over {family.members}{rest}" if family.members != 1 or rest else "one judgement"
-    return (
-        f"{applied}; passes if the {inside} interval lies inside, fails if the {outside} interval lies outside "
-        f"({correction}: at most {percent(family.alpha)} that a fair judge fails here)"
-    )
-
-
-# --------------------------------------------------------------------------- several verdicts
 
 
 class Verdicts(Sequence[Verdict]):

@@ -71,9 +71,6 @@ def applied_limit(name: str, gate: Gate, subject: Mapping[str, str], estimate: E
     return AppliedLimit(limit.of_unit(estimate.unit), stated.reason, estimate.unit, stated.bound, estimate.span)
 
 
-# --------------------------------------------------------------------------- members decided together
-
-
 @dataclass(frozen=True, slots=True)
 class Member:
     """One estimate that a gate decides, what it is about, and the limit that applies to it."""
@@ -159,18 +156,19 @@ def error_rates(verdicts: Iterable[VerdictRow], false_fail: float) -> ErrorRates
     verdicts that the value alone decides: nobody knows their error rates, and they are left out."""
     known = sorted(verdicts, key=lambda v: (v["gate"], sorted(v["subject"].items())))
     families = {(f["name"], *sorted(f["within"].items())): f["alpha"] for v in known if (f := v["rule"]["family"])}
-    rates: ErrorRates = {
-        "false_fail": {
-            "allowed": false_fail,
-            "at_most": round(math.fsum(families.values()), 4),
-            "families": len(families),
-            "by_value": sum(v["rule"]["family"] is None for v in known),
-        },
-        "judges": _judges(known),
-        "red_again": round(1 - math.prod(_stays_green(v) for v in known), 4) if known else None,
-        "smallest_faults": _smallest_faults(known),
-    }
-    return rates | {"sentence": _sentence(rates)}
+    by_value, at_most = sum(v["rule"]["family"] is None for v in known), round(math.fsum(families.values()), 4)
+    red_again = round(1 - math.prod(_stays_green(v) for v in known), 4) if known else None
+    sentence = ""
+    if families and red_again is not None:
+        sentence = f"judges without a fault fail in at most {percent(round(at_most, 3))} of such runs"
+        sentence += f"; asked again, what is green now would turn red in about {percent(round(red_again, 2))} of them"
+        if by_value:
+            sentence += f" ({by_value} verdicts are not counted: the value decides, not its interval)"
+    return {
+        "false_fail": {"allowed": false_fail, "at_most": at_most, "families": len(families), "by_value": by_value},
+        "judges": _judges(known), "red_again": red_again, "smallest_faults": _smallest_faults(known),
+        "sentence": sentence,
+    }  # fmt: skip
 
 
 def _judges(verdicts: list[VerdictRow]) -> list[JudgeErrors]:
@@ -229,14 +227,3 @@ def _smallest_faults(verdicts: list[VerdictRow]) -> list[SmallestFault]:
         }
         for (gate, limit, unit), values in sorted(gates.items())
     ]
-
-
-def _sentence(rates: ErrorRates) -> str:
-    fails, red = rates["false_fail"], rates["red_again"]
-    if not fails["families"] or red is None:
-        return ""
-    phrase = f"judges without a fault fail in at most {percent(round(fails['at_most'], 3))} of such runs"
-    phrase += f"; asked again, what is green now would turn red in about {percent(round(red, 2))} of them"
-    if fails["by_value"]:
-        phrase += f" ({fails['by_value']} verdicts are not counted: the value decides, not its interval)"
-    return phrase

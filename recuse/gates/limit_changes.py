@@ -95,14 +95,15 @@ def limit_changes(before: Gates, now: Gates, verdicts: Iterable[VerdictRow] = ()
             and all(v["subject"].get(k) in ((one,) if isinstance(one, str) else one) for k, one in named.items())
         ]  # fmt: skip
         outcomes = dict.fromkeys(one["outcome"] for one in row["otherwise"])
-        row["about"], row["consequence"] = _about(row), "; ".join(_consequence(outcome, row) for outcome in outcomes)
+        about = row["where"] or named
+        where = ", ".join(f"{k} = {v if isinstance(v, str) else ' | '.join(v)}" for k, v in sorted(about.items()))
+        what = row["key"] if row["key"] != "gate" else ""
+        row["about"] = " ".join(filter(None, (what, f"({where})" if where else "", row["change"])))
+        row["consequence"] = "; ".join(_consequence(outcome, row) for outcome in outcomes)
         ends = [str(end) for end in (row["before"], row["after"]) if end is not None]
         without = f"; without that {row['consequence']}" if row["consequence"] else ""
         row["sentence"] = f"{row['gate'] or THE_RUN} {row['about']}: {' -> '.join(ends)}{without}"
     return rows
-
-
-# --------------------------------------------------------------------------- gates
 
 
 def _gate_rows(name: str, before: Gate | None, after: Gate | None) -> list[LimitChangeRow]:
@@ -134,11 +135,13 @@ def _limit(table: Gate | LimitElsewhere | Accept) -> str:
     return f"{table.bound} of the scale's range" if table.of_range else str(table.bound)
 
 
-# --------------------------------------------------------------------------- accepted failures
-
-
 def _accepted_rows(before: Gates, after: Gates) -> list[LimitChangeRow]:
-    old, new = ({_described(one): (_stated(one), _accepting(one)) for one in side.accepted_faults}
+    def accepting(one: AcceptedFault) -> str:
+        limit = _limit(one.accept) if one.accept.limits else ""
+        outcomes = f"outcome {' or '.join(one.accept.outcome)}" if one.accept.outcome else ""
+        return ", ".join(filter(None, (limit, outcomes, f"until {one.until}")))
+
+    old, new = ({_described(one): (_stated(one), accepting(one)) for one in side.accepted_faults}
                 for side in (before, after))  # fmt: skip
     rows = []
     for name in [*sorted(old), *sorted(new.keys() - old.keys())]:
@@ -148,18 +151,9 @@ def _accepted_rows(before: Gates, after: Gates) -> list[LimitChangeRow]:
     return rows
 
 
-def _accepting(one: AcceptedFault) -> str:
-    outcomes = f"outcome {' or '.join(one.accept.outcome)}" if one.accept.outcome else ""
-    phrases = [_limit(one.accept) if one.accept.limits else "", outcomes, f"until {one.until}"]
-    return ", ".join(filter(None, phrases))
-
-
 def _described(one: AcceptedFault) -> str:
     parts = (f"{name} = {' | '.join(one.values(name))}" for name in sorted(one.subject))
     return f"{one.gate} ({', '.join(parts)})"
-
-
-# --------------------------------------------------------------------------- rows
 
 
 def _row(
@@ -168,14 +162,6 @@ def _row(
     if not change:
         change = "added" if before is None else "removed" if after is None else "changed"
     return {"gate": gate, "where": dict(where or {}), "key": key, "before": before, "after": after, "change": change}
-
-
-def _about(row: LimitChangeRow) -> str:
-    """ "limit (task = merchant_risk) widened"."""
-    about = row["where"] or row.get("subject") or {}
-    where = ", ".join(f"{k} = {v if isinstance(v, str) else ' | '.join(v)}" for k, v in sorted(about.items()))
-    what = row["key"] if row["key"] != "gate" else ""
-    return " ".join(part for part in (what, f"({where})" if where else "", row["change"]) if part)
 
 
 VERBS = {"fail": "fails", "pass": "passes", "accepted": "needs an accepted failure"}
@@ -188,9 +174,6 @@ def _consequence(outcome: str, row: LimitChangeRow) -> str:
     shown = names if len(names) <= 4 else [*names[:3], f"{len(names) - 3} more"]
     verb = VERBS.get(outcome) or f"is {printed(outcome)}"
     return f"{', '.join(shown)} {verb}" if len(names) == 1 else f"{', '.join(shown)}: {printed(outcome)}"
-
-
-# --------------------------------------------------------------------------- as builtins
 
 
 def _stated(table: Gate | AcceptedFault | RunTable | UseTable) -> dict[str, Any]:

@@ -105,14 +105,8 @@ class Limit:
         return f"{amount} points" if self.percent else amount
 
 
-# --------------------------------------------------------------------------- what is wrong with how a gate was used
-
-
 class GatesError(RecuseError):
     """A gate was asked for something it cannot decide; the message says what to change, and where."""
-
-
-# --------------------------------------------------------------------------- one estimate against one limit
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from recuse.gates.uses import EVERY_GATE, UseTable
 from recuse.schema import Outcome
 from recuse.schema.number_text import counted, listed
 from recuse.schema.results import AskedRow, ChangedRow, InPlaceRow, MeasureRow, Results, UpgradeVerdictRow
-from recuse.schema.verdict_rows import Comparison, EstimateRow, LimitChangeRow, VerdictRow
+from recuse.schema.verdict_rows import Comparison, EstimateRow, VerdictRow
 from recuse.schema.vocabulary import FILE, NOT_MEASURED, UNDECIDED, printed, record_command
 
 FETCH = re.compile(r"python -m recuse\.cassettes fetch[^`]*")
@@ -197,27 +197,19 @@ def _plan(results: Results, verdicts: Iterable[VerdictRecord]) -> Plan:
     uses = {name: UseTable.model_validate(use) for name, use in (results.get("uses") or {}).items()}
     panels = tuple(
         PanelPlan(
-            p["name"],
-            tuple(j["name"] for j in p["judges"] if j["name"] in (scope.get("shown") or (j["name"],))),
-            tuple(p.get("uses", (EVERY_GATE,))),
-            tuple(p.get("further_uses") or ()),
-            tuple(p.get("people_faults") or ()),
-            tuple(p.get("rated") or ()),
+            p["name"], tuple(j["name"] for j in p["judges"] if j["name"] in (scope.get("shown") or (j["name"],))),
+            tuple(p.get("uses", (EVERY_GATE,))), tuple(p.get("further_uses") or ()),
+            tuple(p.get("people_faults") or ()), tuple(p.get("rated") or ()),
         )
         for p in results["panels"]
-    )
+    )  # fmt: skip
+    unnamed = {v.gate for v in verdicts} - {gate for use in uses.values() for gate in use.gates}
     return Plan(
-        panels,
-        tuple(scope.get("gates") or ()),
-        uses,
-        frozenset(scope.get("conditions") or {v.gate for v in verdicts} - {g for u in uses.values() for g in u.gates}),
-        frozenset(scope.get("peers") or ()),
-        bool(scope.get("whole", True)),
-        scope.get("part") or "",
+        panels, tuple(scope.get("gates") or ()), uses, frozenset(scope.get("conditions") or unnamed),
+        frozenset(scope.get("peers") or ()), bool(scope.get("whole", True)), scope.get("part") or "",
         tuple(scope.get("outside") or ()),
-        tuple((one["test"], one["why"]) for one in results.get("unmeasured") or ()),
-        scope.get("labels") or {},
-    )
+        tuple((one["test"], one["why"]) for one in results.get("unmeasured") or ()), scope.get("labels") or {},
+    )  # fmt: skip
 
 
 def is_unchanged(baseline: Comparison | None) -> bool:
@@ -308,36 +300,38 @@ def _changed(row: ChangedRow, baseline: Comparison | None, labels: Mapping[str, 
     return Change(row["kind"], row["what"], word, row["cause"] + profit, step, order, row.get("red", False), about)
 
 
+def yardstick(
+    what: str, cause: str, before: str | None = None, after: str | None = None, *,
+    word: Literal["merge", "decide"] = "decide", **place: str,
+) -> ChangedRow:  # fmt: skip
+    """The row of something that judges are measured by and that a change brings; `place`: panel or task."""
+    return {"kind": "yardstick", "what": what, "before": before, "after": after, "word": word, "cause": cause,
+            "place": place}  # fmt: skip
+
+
 OF_THE_PAST = "nothing in this change caused it"
 AGAIN = "record what settles it, or accept it again with a later date and a reason that still holds"
 
 
 def _against_baseline(baseline: Comparison, labels: Mapping[str, str]) -> Iterator[Change]:
-    for row in baseline["limits"]:
-        yield _limit(row, labels)
+    for row in baseline["limits"]:  # "limit of own work widened; without that gemini-2.5-pro fails"
+        label = _label(row["gate"], labels) or "the run"
+        about = f"{row['key']} of {label}" if row["key"] != "gate" else f"gate {label}"
+        lost = any(one["outcome"] != "pass" for one in row["otherwise"])
+        would = f"; without that {row['consequence']}" if lost else ""
+        loosens = lost and (row["key"], row["change"]) != ("accepted failure", "removed")
+        word: Literal["merge", "decide"] = "merge" if row["change"] == "narrowed" else "decide"
+        step = 'restore it, or accept it: pytest evals/ --update-baseline --because "..."' if word == "decide" else ""
+        yield Change("limit", about, word, f"{about} {row['change']}{would}", step, int(not loosens))
     for named in baseline["named"]:
         if named["beyond"]:
             about = f"{_label(named['what'], labels)} of {named['subject'].get('judge', 'the panel')}"
             yield Change("value", about, "decide", f"{about} changed beyond its limit or tolerance", order=2)
-    lost = [entry["what"] for entry in baseline["vanished"] if entry["kind"] == "verdict"]
-    gone = [*baseline["removed"], *(f"{_label(gate, labels)} is not decided any more" for gate in lost)]
+    undecided = [_label(one["what"], labels) for one in baseline["vanished"] if one["kind"] == "verdict"]
+    gone = [*baseline["removed"], *(f"{label} is not decided any more" for label in undecided)]
     if gone:
         more = f", and {counted(len(gone) - 1, 'more thing')} of the baseline gone" if gone[1:] else ""
         yield Change("gone", str(gone[0]), "decide", f"{gone[0]}{more}", order=2)
-
-
-def _limit(row: LimitChangeRow, labels: Mapping[str, str]) -> Change:
-    """ "limit of own work widened; without that gemini-2.5-pro fails"."""
-    what, label = row["key"], _label(row["gate"], labels) or "the run"
-    about = f"{what} of {label}" if what != "gate" else f"gate {label}"
-    lost = any(one["outcome"] != "pass" for one in row["otherwise"])
-    word: Literal["merge", "decide"] = "merge" if row["change"] == "narrowed" else "decide"
-    would = f"; without that {row['consequence']}" if lost else ""
-    return Change(
-        "limit", about, word, f"{about} {row['change']}{would}",
-        'restore it, or accept it: pytest evals/ --update-baseline --because "..."' if word == "decide" else "",
-        int(not lost or (row["key"], row["change"]) == ("accepted failure", "removed")),  # that loosens nothing
-    )  # fmt: skip
 
 
 def _label(gate: str | None, labels: Mapping[str, str]) -> str:

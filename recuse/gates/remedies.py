@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import date
 
 from recuse.gates.explanation import counted_as
-from recuse.gates.families import AppliedLimit, Decided, Member
+from recuse.gates.families import Decided, Member
 from recuse.gates.gate_tables import AcceptedFault
 from recuse.gates.limits import GatesError, Limit, has_interval, sure_at
 from recuse.gates.verdict_power import ENOUGH, factor_to_decide
@@ -141,9 +141,6 @@ def _why(estimate: Estimate) -> str:
     return why_missing(estimate.note) or f"the metric gives no reason; n = {estimate.n}, {estimate.method}"
 
 
-# --------------------------------------------------------------------------- what to paste
-
-
 def _accepting(limit: Limit, estimate: Estimate) -> str:
     """The limit, widened to hold the estimate with its interval, rounded outwards."""
     ends = [end for end in (estimate.value, estimate.low, estimate.high) if math.isfinite(end)]
@@ -171,23 +168,26 @@ def _snippet(member: Member, accept: str) -> str:
     )
 
 
-# --------------------------------------------------------------------------- an accepted failure meets a verdict
-
-
 def under_accepted_fault(
     known: AcceptedFault, decided: Decided, today: date, file: str, *, held: bool
 ) -> tuple[Outcome, Remedy | None, Acceptance | None]:
     """Outcome and remedy of a verdict that the accepted failure covers, and what became of the acceptance. `file` is
     what messages call the gates file; `held`: the gates that these are compared with accepted it too."""
     outcome, estimate = decided.decision.outcome, decided.decision.estimate
-    _must_reach_beyond(known, decided.member.applied, file)
+    limit, applied = known.accept.limit, decided.member.applied
+    # a limit of the scale's range is known in the measure's unit only now; the others were compared on reading
+    if limit is not None and applied.span is not None and not limit.reaches_beyond(applied.limit):
+        raise GatesError(
+            f"the accepted failure for {known.gate} ({known.described}) in {file} accepts {limit}, which does not "
+            f"reach beyond the gate's own limit, {applied}, so nothing needs it: delete it"
+        )
     if outcome == "pass":
         return "pass", None, None
     acceptance = Acceptance(
         accept=known.accept.mapping(), until=known.until.isoformat(), reason=known.reason, state="exceeded",
         otherwise=outcome,
     )  # fmt: skip
-    limit, outcomes = known.accept.limit, known.accept.outcome
+    outcomes = known.accept.outcome
     within = limit is None or (estimate.defined and limit.holds(estimate.value))
     if not within or (outcomes and outcome not in outcomes):  # whatever the day
         return outcome, _beyond(known, decided, file), acceptance
@@ -237,14 +237,3 @@ def unused_sentence(known: AcceptedFault, subjects: Sequence[Mapping[str, str]],
         f"The accepted failure for {known.gate} ({known.described}) in {file} covered nothing in this run; "
         f"{seen}. Mend its subject or delete it."
     )
-
-
-def _must_reach_beyond(known: AcceptedFault, applied: AppliedLimit, file: str) -> None:
-    """A limit of the scale's range is known in the measure's unit only now; the others were compared on reading."""
-    limit = known.accept.limit
-    scaled = applied.share is not None and applied.span is not None
-    if limit is not None and scaled and not limit.reaches_beyond(applied.limit):
-        raise GatesError(
-            f"the accepted failure for {known.gate} ({known.described}) in {file} accepts {limit}, which does not "
-            f"reach beyond the gate's own limit, {applied}, so nothing needs it: delete it"
-        )

@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 Word = Literal["better", "equivalent", "worse", "different", "undecided", "not comparable"]
 TOGETHER = "upgrade"
 EXIT: Mapping[Word, int] = {"better": 0, "equivalent": 0, "worse": 1, "different": 2, UNDECIDED: 2, "not comparable": 3}
+OUTCOME: Mapping[Word, Outcome] = {"better": "pass", "equivalent": "pass", "worse": "fail", "different": UNDECIDED,
+                                   UNDECIDED: UNDECIDED, "not comparable": NOT_MEASURED}  # fmt: skip
 AGREEMENT = "upgrade_agreement"
 SUPERIOR = {
     AGREEMENT: "agrees with your people better",
@@ -98,11 +100,7 @@ class UpgradeVerdict:
     @property
     def outcome(self) -> Outcome:
         """As of a gate: what the verdict means for the run."""
-        words: Mapping[Word, Outcome] = {
-            "better": "pass", "equivalent": "pass", "worse": "fail", "different": UNDECIDED,
-            UNDECIDED: UNDECIDED, "not comparable": NOT_MEASURED,
-        }  # fmt: skip
-        return words[self.word]
+        return OUTCOME[self.word]
 
     @property
     def until(self) -> str:

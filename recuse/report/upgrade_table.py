@@ -65,11 +65,19 @@ class UpgradeTable:
 
 def upgrade_tables(view: ResultsModel, *, minus: str = MINUS) -> list[UpgradeTable]:
     """One per upgrade of the results: those that are refused first, then what is undecided."""
-    badness = (FAIL, NOT_MEASURED, UNDECIDED, PASS)
-    return [
-        _table(view, upgrade, minus)
-        for upgrade in sorted(view.results.get("upgrades") or (), key=lambda u: badness.index(u["outcome"]))
-    ]
+    badness, tables = (FAIL, NOT_MEASURED, UNDECIDED, PASS), []
+    for upgrade in sorted(view.results.get("upgrades") or (), key=lambda u: badness.index(u["outcome"])):
+        own = _compared(view, upgrade)
+        unmeasured = (view.lexicon.measure(name)["title"] for name in upgrade["not_measured"])
+        rows = [_row(n, minus) for n in own]
+        rows += [UpgradeRow(title, "", "", "", "", printed(NOT_MEASURED), "") for title in unmeasured]
+        head = ("", upgrade["incumbent"], upgrade["candidate"], "change", "allowed", "verdict")
+        panel, task, protocol = (str(upgrade.get(name)) for name in ("panel", "task", "protocol"))
+        tables.append(UpgradeTable(
+            upgrade["sentence"], ", ".join((panel, task, protocol)), panel, task, protocol, upgrade["outcome"],
+            tuple(upgrade["reasons"]), head, tuple(rows), tuple(_foot(upgrade, own, minus)),
+        ))  # fmt: skip
+    return tables
 
 
 def deciding_numbers(view: ResultsModel) -> Iterator[Number]:
@@ -89,19 +97,6 @@ def _compared(view: ResultsModel, upgrade: UpgradeVerdictRow) -> list[Number]:
     by_key = {(n.gate, n.about): n for n in view.numbers if is_of_upgrade(n)}
     keys = [(row["gate"], tuple(sorted(row["subject"].items()))) for row in upgrade["rows"]]
     return [by_key[key] for key in keys if key in by_key]
-
-
-def _table(view: ResultsModel, upgrade: UpgradeVerdictRow, minus: str) -> UpgradeTable:
-    own = _compared(view, upgrade)
-    unmeasured = (view.lexicon.measure(name)["title"] for name in upgrade["not_measured"])
-    rows = [_row(n, minus) for n in own]
-    rows += [UpgradeRow(title, "", "", "", "", printed(NOT_MEASURED), "") for title in unmeasured]
-    head = ("", upgrade["incumbent"], upgrade["candidate"], "change", "allowed", "verdict")
-    panel, task, protocol = (str(upgrade.get(name)) for name in ("panel", "task", "protocol"))
-    return UpgradeTable(
-        upgrade["sentence"], ", ".join((panel, task, protocol)), panel, task, protocol, upgrade["outcome"],
-        tuple(upgrade["reasons"]), head, tuple(rows), tuple(_foot(upgrade, own, minus)),
-    )  # fmt: skip
 
 
 def _row(n: Number, minus: str) -> UpgradeRow:

@@ -14,7 +14,7 @@ from recuse.gates.baseline_changes import compare, objections
 from recuse.gates.explanation import subject_text
 from recuse.gates.families import error_rates
 from recuse.gates.limit_changes import limit_changes
-from recuse.gates.records import changes_of, decoded, is_unchanged
+from recuse.gates.records import changes_of, decoded, is_unchanged, yardstick
 from recuse.gates.uses import Uses, uses_for
 from recuse.git import BaseCommit, Unreadable, identity_of
 from recuse.git.trend import history
@@ -78,7 +78,7 @@ class Run(Records):
         self.results["in_place"] = list(in_place)
         self.results["changed"] = list(changed)
         if isinstance(base, Unreadable):
-            row = _yardstick("the base commit", f"what this change is compared with cannot be read: {base.why}")
+            row = yardstick("the base commit", f"what this change is compared with cannot be read: {base.why}")
             self.results["changed"].append({**row, "kind": "base", "next": base.remedy})
         brought = isinstance(base, BaseCommit) and shown and before != _text(baseline)
         if brought:
@@ -190,7 +190,7 @@ class Run(Records):
         """What differs from the baseline of the base commit (`before`), else the one there; `accepted`: not red."""
         if before is None and not path.is_file():
             limits = limit_changes(gates.former, gates, self.verdicts) if gates.former else []
-            self.results["changed"] += [_yardstick(row["sentence"], row["sentence"]) for row in limits]
+            self.results["changed"] += [yardstick(row["sentence"], row["sentence"]) for row in limits]
             return None
         try:
             known = baseline_file.load(path, before)
@@ -207,18 +207,18 @@ class Run(Records):
     def _rewritten(self, path: Path, before: str | None, shown: str, gates: Gates) -> ChangedRow:
         """A baseline that the change brings: what the next change is compared with, and no yardstick of this one."""
         if not path.is_file():
-            return _yardstick(shown, f"the baseline {shown} is gone")
+            return yardstick(shown, f"the baseline {shown} is gone")
         try:
             written = baseline_file.load(path)
             compared = compare(written, self.results, gates, path=shown, complete=self.complete)
         except RecuseError as error:
-            return _yardstick(shown, f"the baseline {shown} cannot be read: {str(error).replace(str(path), shown)}")
+            return yardstick(shown, f"the baseline {shown} cannot be read: {str(error).replace(str(path), shown)}")
         if not is_unchanged(compared):
             cause = f"the baseline {shown} is rewritten, and is not what this run gives"
-            return _yardstick(shown, cause, "", compared["summary"])
+            return yardstick(shown, cause, "", compared["summary"])
         reason = f", because: {written['because']['reason']}" if written["because"] else ""
         cause = f"the baseline {shown} is {'new' if before is None else 'written anew'}{reason}"
-        return {**_yardstick(shown, cause), "word": "merge"}
+        return yardstick(shown, cause, word="merge")
 
     def _assemble(self, selection: Selection, gates: Gates) -> Results:
         # in an order of their own, each once, whatever the order of the tests
@@ -342,8 +342,3 @@ def _text(path: Path) -> str | None:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return None
-
-
-def _yardstick(what: str, cause: str, before: str | None = None, after: str | None = None) -> ChangedRow:
-    return {"kind": "yardstick", "what": what, "before": before, "after": after, "word": "decide", "cause": cause,
-            "place": {}}  # fmt: skip

@@ -26,9 +26,6 @@ def detail_as(kind: type[Kind], detail: Mapping[str, object]) -> Kind:
     return cast("Kind", detail)
 
 
-# --------------------------------------------------------------------------- of many measures
-
-
 class Cells(TypedDict):
     """One value per row (who judges, or is measured) and column."""
 
@@ -81,9 +78,6 @@ class CommonDetail(TypedDict, total=False):
     losses: Losses
     these_texts: list[float | None] | None
     these_texts_df: float | None
-
-
-# --------------------------------------------------------------------------- agreement with people
 
 
 class PersonReplaced(TypedDict):
@@ -148,9 +142,6 @@ class PeopleDetail(TypedDict, total=False):
     labels: int
     labels_needed: int | None
     slices: list[SliceRow]
-
-
-# --------------------------------------------------------------------------- replies and comparisons
 
 
 Gap = tuple[float | None, float | None, float | None, float | None]

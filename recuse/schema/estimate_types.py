@@ -93,7 +93,7 @@ class Estimate:
         return Estimates((), {(): self}).to_frame()
 
     def _repr_html_(self) -> str:
-        return html_table(self.metric, _HEAD, [_row(self)])
+        return Estimates((), {(): self})._repr_html_()
 
 
 NORMAL = 1.959963984540054
@@ -103,16 +103,6 @@ NORMAL = 1.959963984540054
 _COLUMNS = (
     "metric", "value", "low", "high", "level", "unit", "over", "n", "n_clusters", "n_excluded", "method", "note",
 )  # fmt: skip
-_HEAD = ("value", "interval", "level", "unit", "n", "over", "method", "note")
-
-
-def _row(estimate: Estimate) -> tuple[Any, ...]:
-    """What a notebook shows of an estimate, in the order of `_HEAD`."""
-    inside = span(estimate.low, estimate.high)
-    return (
-        estimate.value, inside, estimate.level, estimate.unit, estimate.n, estimate.units, estimate.method,
-        estimate.note,
-    )  # fmt: skip
 
 
 class Estimates(Mapping[tuple[str, ...], Estimate]):
@@ -158,7 +148,10 @@ class Estimates(Mapping[tuple[str, ...], Estimate]):
     def _repr_html_(self) -> str:
         """One row per subject."""
         caption = ", ".join(dict.fromkeys(estimate.metric for estimate in self.values())) or "no estimates"
-        return html_table(caption, [*self.by, *_HEAD], [(*key, *_row(one)) for key, one in self.items()])
+        head = [*self.by, "value", "interval", "level", "unit", "n", "over", "method", "note"]
+        rows = [(*key, e.value, span(e.low, e.high), e.level, e.unit, e.n, e.units, e.method, e.note)
+                for key, e in self.items()]  # fmt: skip
+        return html_table(caption, head, rows)
 
     def __getitem__(self, key: tuple[str, ...]) -> Estimate:
         return self._estimates[key]

@@ -239,8 +239,6 @@ def figure(value: float, *, signed: bool = False, apart_from: tuple[float, ...] 
     return text
 
 
-# --------------------------------------------------------------------------- small tables for a notebook
-
 MOST_ROWS = 40
 
 

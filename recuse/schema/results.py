@@ -18,8 +18,6 @@ from typing import Literal, NotRequired, TypedDict
 from recuse.schema.verdict_rows import Comparison, MeasurementRow, QuestionWords, SourceRow, VerdictRow
 from recuse.schema.vocabulary import JudgeWord, Outcome
 
-# --------------------------------------------------------------------------- who was asked what
-
 
 class JudgeRow(TypedDict):
     """A judge of a panel, without its address."""

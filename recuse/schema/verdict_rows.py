@@ -42,9 +42,6 @@ class EstimateRow(TypedDict):
     df: float | None
 
 
-# --------------------------------------------------------------------------- verdicts
-
-
 class FamilyRow(TypedDict):
     """`recuse.schema.Family`."""
 

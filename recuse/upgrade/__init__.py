@@ -153,9 +153,6 @@ def _below_people(upgrade: Upgrade) -> Iterator[str]:
         yield f"{new} agrees with your people by {fixed(-worst.value)} less than they agree with each other{also}"
 
 
-# --------------------------------------------------------------------------- what to do
-
-
 def _steps(verdict: UpgradeVerdict, file: str, repaired: str) -> Iterator[str]:
     """From what costs least to what costs most: keep, repair, collect, accept."""
     if verdict.outcome == "pass":

@@ -71,9 +71,6 @@ def changed_in_place(root: Path, selection: Selection, commit: BaseCommit, gates
     return changes
 
 
-# --------------------------------------------------------------------------- who changed
-
-
 def _of_panel(
     root: Path, panel: Panel, commit: BaseCommit, held: Mapping[str, bytes], folder: Path, gates: Gates
 ) -> Iterator[InPlaceRow]:  # fmt: skip
@@ -144,7 +141,14 @@ def _of_judges(
         kinds |= {"reader" for place in fields if place.protocol in readers}
         if kinds:
             places = [place for place in fields if fields[place] or place.protocol in readers]
-            yield _compared(judge, old, new, places, sorted(kinds, key=ORDER.index), readers)
+            ordered = sorted(kinds, key=ORDER.index)
+            was, now = _was_and_is(judge, ordered[0], old, new, places)
+            word, cause, steps = _word(judge, old, new, places, readers)
+            yield {
+                "judge": judge, "panel": new.panel.name, "kind": ordered[0], "was": was, "is": now, "word": word,
+                "cause": f"{judge} has another {' and '.join(ordered)}: {cause}",
+                "paste": _declared(judge, new.panel, ordered), "kinds": ordered, "steps": list(steps),
+            }  # fmt: skip
 
 
 Fingerprints = Mapping[str, Mapping[str, object]]
@@ -159,27 +163,8 @@ def _fingerprints(side: RecordedPanel, place: Elicitation) -> Fingerprints:
     return fingerprints
 
 
-# --------------------------------------------------------------------------- what it comes to
-
-
-def _compared(
-    judge: str, old: RecordedPanel, new: RecordedPanel, places: Sequence[Elicitation], kinds: Sequence[str],
-    readers: Mapping[str, str],
-) -> InPlaceRow:  # fmt: skip
-    kind = kinds[0]
-    was, now = _was_and_is(judge, kind, old, new, places)
-    word, cause, steps = _word(judge, old, new, places, kinds, readers)
-    about = f"{judge} has another {' and '.join(kinds)}"
-    return {
-        "judge": judge, "panel": new.panel.name, "kind": kind, "was": was, "is": now, "word": word,
-        "cause": f"{about}: {cause}", "paste": _declared(judge, new.panel, kinds), "kinds": list(kinds),
-        "steps": list(steps),
-    }  # fmt: skip
-
-
 def _word(
-    judge: str, old: RecordedPanel, new: RecordedPanel, places: Sequence[Elicitation], kinds: Sequence[str],
-    readers: Mapping[str, str],
+    judge: str, old: RecordedPanel, new: RecordedPanel, places: Sequence[Elicitation], readers: Mapping[str, str]
 ) -> tuple[Word, str, tuple[str, ...]]:  # fmt: skip
     """The verdict over all places at which it was asked in both states; "decide" where one cannot be compared."""
     verdicts: list[UpgradeVerdict] = []

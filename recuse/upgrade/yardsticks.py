@@ -19,10 +19,11 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal
+from typing import Any
 
 from recuse.cassettes.cell_cassette import SIDE
 from recuse.elicitation.plan import UNTOLD
+from recuse.gates.records import yardstick
 from recuse.git import BaseCommit
 from recuse.readers.mapping import saved_path
 from recuse.schema.results import ChangedRow
@@ -92,7 +93,7 @@ def changed_yardsticks(root: Path, commit: BaseCommit, gates: Path, measured: Se
     if moved := commit.moved(evals, "fixtures"):
         more = f" and {len(moved) - 1} more" if moved[1:] else ""
         cause = f"the base branch has changed {moved[0]}{more} since this branch began; merge it into this branch"
-        yield _row("the base branch", cause)
+        yield yardstick("the base branch", cause)
     differing = commit.differing
     ours = commit.text("recuse/__init__.py") is not None
     named = [*measured, *(saved_path(Path(path)).as_posix() for path in measured)]
@@ -101,7 +102,7 @@ def changed_yardsticks(root: Path, commit: BaseCommit, gates: Path, measured: Se
         if path.startswith("cassettes/"):
             if path.endswith(SIDE) and differing[path] != "D":
                 served = f"{path}, a recording that may be served in place of the one before"
-                yield _row(path, f"{served}, {files.how(path)}")
+                yield yardstick(path, f"{served}, {files.how(path)}")
         elif path in files.read:
             yield from _of_file(files, path)
 
@@ -157,7 +158,7 @@ def _of_file(files: _Files, path: str) -> Iterator[ChangedRow]:
     """What one file that differs changes for the judges: mostly nothing."""
     if path in files.renamed or path in files.renamed.values():
         if path in files.renamed:
-            yield _row(path, f"{path} is called {files.renamed[path]} now", word="merge")
+            yield yardstick(path, f"{path} is called {files.renamed[path]} now", word="merge")
         return
     status, how = files.differing[path], files.how(path)
     parts, name = (*PurePosixPath(path).parts, ""), PurePosixPath(path).name
@@ -168,22 +169,22 @@ def _of_file(files: _Files, path: str) -> Iterator[ChangedRow]:
     settings = is_settings(path, files.evals) or INSTALLS.search(path)
     decides = measured or settings or path in files.code or parts[0] in (*WATCHED, files.evals, "recuse")
     if decides and (files.root / path).is_symlink():
-        yield _row(path, f"{path} is a link now: what it holds changes elsewhere")
+        yield yardstick(path, f"{path} is a link now: what it holds changes elsewhere")
     elif PLUGINS.search(path):
-        yield _row(path, f"{path}, which runs where this is installed, {how}", *lines)
+        yield yardstick(path, f"{path}, which runs where this is installed, {how}", *lines)
     elif path in files.code:
-        yield _row(path, f"{path}, {files.code[path]}, {how}", *lines)
+        yield yardstick(path, f"{path}, {files.code[path]}, {how}", *lines)
     elif settings:
         yield from _settings(files, path, before, now)
     elif parts[:2] == ("reports", "templates"):
-        yield _row(path, f"{path}, which draws the report, {how}", *lines)
+        yield yardstick(path, f"{path}, which draws the report, {how}", *lines)
     elif name in REVIEWED:
         about, acts = REVIEWED[name]
         if any(acts.search(line) and (name == ".gitmodules" or _covers(line, path, files)) for line in changed):
-            yield _row(path, f"{path}, {about}, {how}", *lines)
+            yield yardstick(path, f"{path}, {about}, {how}", *lines)
     elif parts[0] in (".github", ".gitlab-ci.yml"):
         if (NEW_WORKFLOW if status == "A" else WORKFLOW).search(both):
-            yield _row(path, f"{path}, which runs the evals or speaks of them, {how}", *lines)
+            yield yardstick(path, f"{path}, which runs the evals or speaks of them, {how}", *lines)
     elif path.endswith(".toml") and (parts[:2] == ("fixtures", "panels") or path in files.named[::2]):
         yield from _panel(files, path, before, now)
     elif parts[:2] == ("fixtures", "tasks") and parts[3:]:
@@ -191,11 +192,11 @@ def _of_file(files: _Files, path: str) -> Iterator[ChangedRow]:
             yield from _task(files, path, before, now)
     elif parts[0] == "fixtures" or measured:
         if (status != "A" or path.endswith(".recuse.toml")) and parts[1] not in ("standins", "makers"):
-            yield _row(path, f"{path}, ratings or how they are read, {how}", *lines)
+            yield yardstick(path, f"{path}, ratings or how they are read, {how}", *lines)
     elif not path.endswith(".py") and (sets := sorted({*ENVIRONMENT.findall("\n".join(changed))})):
-        yield _row(path, f"{path}, which sets {' and '.join(sets)}, {how}", *lines)
+        yield yardstick(path, f"{path}, which sets {' and '.join(sets)}, {how}", *lines)
     elif status != "A" and not (files.ours and path.endswith(".py")) and RUNS.search(both):
-        yield _row(path, f"{path}, which runs the evals, {how}", *lines)
+        yield yardstick(path, f"{path}, which runs the evals, {how}", *lines)
 
 
 def _covers(line: str, path: str, files: _Files) -> bool:
@@ -209,21 +210,11 @@ def _covers(line: str, path: str, files: _Files) -> bool:
     )
 
 
-def _row(
-    what: str, cause: str, before: str | None = None, after: str | None = None, *,
-    word: Literal["merge", "decide"] = "decide", **place: str,
-) -> ChangedRow:  # fmt: skip
-    return {"kind": "yardstick", "what": what, "before": before, "after": after, "word": word, "cause": cause,
-            "place": place}  # fmt: skip
-
-
-# --------------------------------------------------------------------------- files of the project
-
-
 def _panel(files: _Files, path: str, before: str | None, now: str | None) -> Iterator[ChangedRow]:
     if before is None or now is None:
         gone = now is None
-        yield _row(path, f"the panel file {path} is {'gone' if gone else 'new'}", word="decide" if gone else "merge")
+        cause = f"the panel file {path} is {'gone' if gone else 'new'}"
+        yield yardstick(path, cause, word="decide" if gone else "merge")
         return
     old, new = keys_of(before), keys_of(now)
     place = {"panel": str(new.get(("name",)) or "")}
@@ -231,7 +222,7 @@ def _panel(files: _Files, path: str, before: str | None, now: str | None) -> Ite
     for judge in sorted(judges[0] ^ judges[1]):
         gone = judge in judges[0]
         cause = f"the judge {judge} is {'gone from' if gone else 'new in'} {path}"
-        yield _row(f"judge {judge} of {path}", cause, word="decide" if gone else "merge", **place)
+        yield yardstick(f"judge {judge} of {path}", cause, word="decide" if gone else "merge", **place)
     for key in sorted(old.keys() | new.keys()):
         expected = key[0] == "judge" and ((key[2:3] and key[2] in IN_PLACE) or key[1] not in judges[0] & judges[1])
         if not expected:
@@ -248,10 +239,10 @@ def _task(files: _Files, path: str, before: str | None, now: str | None) -> Iter
     elif before is not None and not name.startswith("prompts"):
         what = "texts" if name.endswith(".jsonl") else "ratings by people or true values"
         if before and now and (new_lines := _added(files.root / f"fixtures/tasks/{task}", before, now)):
-            yield _row(path, f"{new_lines} lines on new texts in {path}", word="merge", task=task)
+            yield yardstick(path, f"{new_lines} lines on new texts in {path}", word="merge", task=task)
             return
         cause = f"{path}, {what} that judges are compared by, {files.how(path)}"
-        yield _row(path, cause, *_lines(before, now), task=task)
+        yield yardstick(path, cause, *_lines(before, now), task=task)
 
 
 def _added(task: Path, before: str, now: str) -> int:
@@ -275,7 +266,7 @@ def _settings(files: _Files, path: str, before: str | None, now: str | None) -> 
         for what, of in {"another recuse": RECUSE, "another plugin of pytest, or from elsewhere": INSTALLED}.items():
             was, is_ = ("\n".join(dict.fromkeys(of.findall(text))) for text in wanted)
             if was != is_:
-                yield _row(path, f"{path} installs {what}", *_lines(was, is_))
+                yield yardstick(path, f"{path} installs {what}", *_lines(was, is_))
     if project:
         old, new = keys_of(before), keys_of(now)
         for key in sorted(old.keys() | new.keys()):
@@ -285,7 +276,7 @@ def _settings(files: _Files, path: str, before: str | None, now: str | None) -> 
             if INSTALLING.match(".".join(key)) or RUNS.search(about) or (tools and re.search(r"\brecuse\b", about)):
                 yield from _key(files, path, key, *values)
     elif "pytest" in path or any(of.search(text or "") for of in (SETS, RUNS) for text in (before, now)):
-        yield _row(path, f"{path}, settings of pytest, is changed", *_lines(before, now))
+        yield yardstick(path, f"{path}, settings of pytest, is changed", *_lines(before, now))
 
 
 def _requirements(project: str | None) -> str:
@@ -309,7 +300,7 @@ def _key(files: _Files, path: str, key: Key, was: object, now: object, **place: 
     same = grown and all(names.get(one, one) in there for one in kept)
     what = f"{'.'.join(key).removeprefix('tool.pytest.ini_options.')} of {path}"
     cause = f"{what}: {shown[0] or 'nothing'} -> {shown[1] or 'nothing'}"
-    yield _row(what, cause, *shown, word="merge" if same else "decide", **place)
+    yield yardstick(what, cause, *shown, word="merge" if same else "decide", **place)
 
 
 def keys_of(text: str | None) -> dict[Key, Any]:

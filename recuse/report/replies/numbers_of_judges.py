@@ -38,9 +38,17 @@ def write_overview(view: ResultsModel, written: Mapping[str, RepliesRow], report
     folder, places = reports / FOLDER, ReplyPlaces(written, "../../")
     pages = {judge_page(panel.name, judge): _judge_page(view, places, panel, judge)
              for panel in view.panels for judge in panel.judge_names if places}  # fmt: skip
-    texts = pages | {"index.html": _index(view, written, pages)} if places else {}
-    paths = write_files(reports, {f"{FOLDER}/{name}": text for name, text in texts.items()})
-    kept = {folder / name for account in written.values() if account for name in account["files"]} | set(paths)
+    accounts = {place: account for place, account in sorted(written.items()) if account}
+    if places:
+        size = sum(account["bytes"] for account in accounts.values()) + sum(map(len, pages.values()))
+        pages |= {"index.html": small_page(
+            "replies/index.html.j2", depth=1, view=view, judge_page=judge_page, size=f"{size / 1e6:.1f}",
+            places=[(*place.split("/", 1), place_anchor(place), account) for place, account in accounts.items()],
+            files=len(pages) + sum(len(account["files"]) for account in accounts.values()),
+            replies=sum(account["replies"] for account in accounts.values()),
+        )}  # fmt: skip
+    paths = write_files(reports, {f"{FOLDER}/{name}": text for name, text in pages.items()})
+    kept = {folder / name for account in accounts.values() for name in account["files"]} | set(paths)
     delete_pages(reports, folder.rglob("*.html"), kept)
     return paths
 
@@ -59,19 +67,4 @@ def _judge_page(view: ResultsModel, places: ReplyPlaces, panel: Panel, judge: st
         others=sorted((n for n in own if not n.verdict), key=lambda n: (n.measure["rank"], n.metric, view.rank(n))),
         places=places,
         replies=places.said_by(panel.name, judge),
-    )
-
-
-def _index(view: ResultsModel, written: Mapping[str, RepliesRow], judges: Mapping[str, str]) -> str:
-    accounts = {place: account for place, account in sorted(written.items()) if account}
-    size = sum(account["bytes"] for account in accounts.values()) + sum(map(len, judges.values()))
-    return small_page(
-        "replies/index.html.j2",
-        depth=1,
-        view=view,
-        places=[(*place.split("/", 1), place_anchor(place), account) for place, account in accounts.items()],
-        judge_page=judge_page,
-        size=f"{size / 1e6:.1f}",
-        files=len(judges) + sum(len(account["files"]) for account in accounts.values()),
-        replies=sum(account["replies"] for account in accounts.values()),
     )

@@ -82,9 +82,6 @@ def _page(template: str, transcript: Transcript, name: str, parts: Iterable[str]
     return small_page(template, depth=4, parts=names if names[1:] else [], part=names.index(name), **shown)
 
 
-# --------------------------------------------------------------------------- replies
-
-
 def _farthest_first(transcript: Transcript, exchanges: list[Exchange]) -> list[Exchange]:
     """By text, the one on which the judge lies farthest from people first: of scores the distance of the means, of
     options the share of people that said something else. Texts that people did not rate keep their order behind."""
@@ -149,16 +146,9 @@ def _body(read: tuple[tuple[Any, ...], ...], text: str, reasoning: str) -> str:
         answer = f'<code dir="auto">{escape(shown or "(nothing)")}</code>'
     else:
         answer = f'<pre dir="auto">{escape(shown)}</pre>'
-    return "".join(
-        (
-            f"<b{bad}>{words}</b>" if words else "",
-            answer,
-            f"<small>{count(cut)} more characters in the cassette</small>" if cut else "",
-            f'<details><summary>What it thought before</summary><pre dir="auto">{thoughts}</pre></details>'
-            if thoughts
-            else "",
-        )
-    )
+    before = f'<details><summary>What it thought before</summary><pre dir="auto">{thoughts}</pre></details>'
+    left_out = f"<small>{count(cut)} more characters in the cassette</small>" if cut else ""
+    return "".join((f"<b{bad}>{words}</b>" if words else "", answer, left_out, before if thoughts else ""))
 
 
 LIKELIHOODS = {"expected": "expected by token probabilities", "mass": "probability of all grades"}
@@ -184,9 +174,6 @@ def _clean(text: str, longest: int) -> tuple[str, int]:
     return visible(without_keys(kept)), cut
 
 
-# --------------------------------------------------------------------------- prompts
-
-
 def _prompt_pages(transcript: Transcript) -> tuple[dict[str, str], dict[int, Markup]]:
     """File name -> page; prompt (by its identity: thousands of calls share one) -> its address from a page beside."""
     ids: dict[int, str] = {}
@@ -195,6 +182,13 @@ def _prompt_pages(transcript: Transcript) -> tuple[dict[str, str], dict[int, Mar
         if (prompt := exchange.call.prompt) and id(prompt) not in ids:
             ids[id(prompt)] = prompt_id(prompt)
             by_name.setdefault(ids[id(prompt)], (prompt, exchange.call))
+
+    def shown(name: str, prompt: Prompt, call: Call) -> dict[str, object]:
+        target = transcript.labels.get(call.target, call.target)
+        places = [_clean(call.item, LONGEST_NAME)[0], target, call.stage, transcript.levels[call.factors]]
+        messages = [(message.role, *_clean(message.content, LONGEST_PROMPT)) for message in prompt.messages]
+        return {"id": name, "words": ", ".join(filter(None, places)), "messages": messages}
+
     stem = "~".join(part for part in (PROMPTS, transcript.candidate) if part)
     parts = _parted(stem, list(by_name), PROMPTS_PER_PAGE)
     pages = {
@@ -203,16 +197,9 @@ def _prompt_pages(transcript: Transcript) -> tuple[dict[str, str], dict[int, Mar
             transcript,
             file,
             parts,
-            prompts=[_shown_prompt(transcript, name, *by_name[name]) for name in some],
+            prompts=[shown(name, *by_name[name]) for name in some],
         )
         for file, some in parts.items()
     }
     where = {name: f"{file}#{name}" for file, some in parts.items() for name in some}
     return pages, {identity: escape(where[name]) for identity, name in ids.items()}
-
-
-def _shown_prompt(transcript: Transcript, name: str, prompt: Prompt, call: Call) -> dict[str, object]:
-    target = transcript.labels.get(call.target, call.target)
-    places = [_clean(call.item, LONGEST_NAME)[0], target, call.stage, transcript.levels[call.factors]]
-    messages = [(message.role, *_clean(message.content, LONGEST_PROMPT)) for message in prompt.messages]
-    return {"id": name, "words": ", ".join(word for word in places if word), "messages": messages}
