@@ -35,10 +35,9 @@ from recuse.metrics.estimates import (
 )
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.ratings import Cells, Ratings
-from recuse.ratings.array import moments_of
+from recuse.ratings.array import beyond_others, moments_of
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, Mask, distinct, number_of
-from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.clusters import difference_of_means
 from recuse.statistics.contrasts import Contrast, contrast, own_against_others, pooled_spread
 from recuse.statistics.distributions import Student
@@ -219,9 +218,7 @@ ZERO = 1e-9
 
 def deviations(cells: Cells) -> Floats:
     """Bias of every judge on every text, shape (J, U); NaN without a score of its own or of a peer."""
-    there = np.isfinite(cells.mean)
-    sums, counts = np.where(there, cells.mean, 0.0).sum(axis=0), there.sum(axis=0)
-    return cells.mean - ratio(sums - np.where(there, cells.mean, 0.0), counts - there)
+    return beyond_others(cells.mean)
 
 
 def over_repeats(cells: Cells, judge: int, plus: Mask, minus: Mask | None = None) -> Contrast:

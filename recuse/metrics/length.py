@@ -29,7 +29,7 @@ from recuse.ratings import RatingArray, Ratings, mean_of
 from recuse.ratings.array import judges_array
 from recuse.ratings.pair_array import PAIRED, pair_array, repeated_over
 from recuse.ratings.text_slices import doublings_of_pairs, doublings_of_texts, sizes_of_pairs
-from recuse.schema import Estimate, Estimates, RatingsError
+from recuse.schema import Estimate, RatingsError
 from recuse.schema.arrays import Floats
 from recuse.statistics.bounded import BOUNDED, bounded_mean
 from recuse.statistics.clusters import OverClusters, slopes
@@ -90,7 +90,8 @@ def a_is_longer(part: Ratings) -> dict[str, bool]:
     below="scores longer texts lower",
     reading="What a judge adds per doubling of a text's length, beyond what its peers add.",
 )  # fmt: skip
-def length_coefficient(ratings: Ratings) -> Estimates:
+@per_subject("judge", itself)
+def length_coefficient(part: Ratings) -> Iterator[Named]:
     """What a judge adds per doubling of a text's length, beyond what its peers add, by judge, in the scale's units:
 
         s_jit - mean of the other judges' scores of the same text = item_i + target_t + beta log2(words_it) + error
@@ -111,23 +112,16 @@ def length_coefficient(ratings: Ratings) -> Estimates:
     >>> round(length_coefficient(example("judge item score", rows, texts=texts)).of(judge="x").value, 2)
     1.3
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each():
-        array, over = judges_array(part), repeated_over(part)
-        doublings = doublings_of_texts(part, array)
-        beyond = np.stack([array.means[j] - mean_of(np.delete(array.means, j, axis=0), axis=0)
-                           for j in range(len(array.raters))]) if array.raters else array.means  # fmt: skip
-        for j, distribution, raw, texts, groups in _text_slopes(array, beyond, doublings):
-            lost = int(array.requested[j].sum()) - texts
-            why = (
-                "no peer scored the same texts" if not texts else "no target's texts vary in length against the others'"
-            )
-            unit = f"{array.scale.unit} per doubling"
-            more = {"n_clusters": groups, "n_excluded": lost, "unit": unit, "span": array.scale.span, **over}
-            estimates[(array.raters[j], *names)] = _coefficient(
-                "length_coefficient", distribution, raw, texts, why, more
-            )
-    return Estimates(("judge", *ratings.within()), estimates)
+    array, over = judges_array(part), repeated_over(part)
+    doublings = doublings_of_texts(part, array)
+    beyond = np.stack([array.means[j] - mean_of(np.delete(array.means, j, axis=0), axis=0)
+                       for j in range(len(array.raters))]) if array.raters else array.means  # fmt: skip
+    for j, distribution, raw, texts, groups in _text_slopes(array, beyond, doublings):
+        lost = int(array.requested[j].sum()) - texts
+        why = "no target's texts vary in length against the others'" if texts else "no peer scored the same texts"
+        unit = f"{array.scale.unit} per doubling"
+        more = {"n_clusters": groups, "n_excluded": lost, "unit": unit, "span": array.scale.span, **over}
+        yield array.raters[j], _coefficient("length_coefficient", distribution, raw, texts, why, more)
 
 
 def _text_slopes(

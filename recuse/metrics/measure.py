@@ -172,13 +172,7 @@ def per_subject(
     by: str | tuple[str, ...], view: View[V], *pooled: str
 ) -> Callable[[Callable[Concatenate[V, P], Iterable[Named]]], Callable[Concatenate[Ratings, P], Estimates]]:
     """As `per_judge`, for a function that yields the estimates of some subjects, each named by what `by` lists."""
-
-    def decorate(
-        function: Callable[Concatenate[V, P], Iterable[Named]],
-    ) -> Callable[Concatenate[Ratings, P], Estimates]:
-        return _measuring((by,) if isinstance(by, str) else by, view, pooled, function, 1)
-
-    return decorate
+    return lambda function: _measuring((by,) if isinstance(by, str) else by, view, pooled, function, 1)
 
 
 def _measuring(

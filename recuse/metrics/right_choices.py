@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.answers import against_truth
 from recuse.ratings.array import judges_array, mean_of, moments_of
@@ -145,7 +145,8 @@ RIGHT = ("1", "1.0", "true", "yes", "chosen", "correct")
     reading="Share of items of which the judge scores the response that is known to be right above all others. "
     "A tie for the first place counts as wrong.",
 )  # fmt: skip
-def best_response(ratings: Ratings, repeats: int | None = None) -> Estimates:
+@per_subject("judge", itself)
+def best_response(part: Ratings, repeats: int | None = None) -> Iterator[Named]:
     """Share of items whose single best-scored text is the right one, by judge and factor level.
 
     A text's score is the mean of its usable repeats, of the first `repeats` only where given (1: the first answer). An
@@ -159,24 +160,21 @@ def best_response(ratings: Ratings, repeats: int | None = None) -> Estimates:
     >>> best_response(example("item target score", "i a 3; i b 2; k a 4; k b 4", texts=texts)).of(judge="j").value
     0.5
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each():
-        array = judges_array(part)
-        right = right_responses(ratings, array)
-        scores = array.means if repeats is None else mean_of(array.values[..., :repeats], axis=3)
-        for judge, name in enumerate(array.judges):
-            if not (requested := array.requested[judge]).any():
-                continue
-            wanted = requested.sum(axis=1) > 1
-            used = wanted & ~(requested & ~np.isfinite(scores[judge])).any(axis=1)
-            hits = right_first(scores[judge], right)[used]
-            distribution = clustered_share(hits, np.asarray(array.clusters, dtype=object)[used])
-            estimates[name, *names] = estimated(
-                "best_response", float(hits.mean()) if used.any() else float("nan"), distribution, n=int(used.sum()),
-                n_excluded=int((wanted & ~used).sum()), unit="share", span=1.0, method=SHARE,
-                over="clusters" if array.clustered else "items",
-            )  # fmt: skip
-    return Estimates(("judge", *ratings.within()), estimates)
+    array = judges_array(part)
+    right = right_responses(part, array)
+    scores = array.means if repeats is None else mean_of(array.values[..., :repeats], axis=3)
+    for judge, name in enumerate(array.judges):
+        if not (requested := array.requested[judge]).any():
+            continue
+        wanted = requested.sum(axis=1) > 1
+        used = wanted & ~(requested & ~np.isfinite(scores[judge])).any(axis=1)
+        hits = right_first(scores[judge], right)[used]
+        yield name, estimated(
+            "best_response", float(hits.mean()) if used.any() else float("nan"),
+            clustered_share(hits, np.asarray(array.clusters, dtype=object)[used]), n=int(used.sum()),
+            n_excluded=int((wanted & ~used).sum()), unit="share", span=1.0, method=SHARE,
+            over="clusters" if array.clustered else "items",
+        )  # fmt: skip
 
 
 def right_first(scores: NDArray[np.float64], right: NDArray[np.bool_]) -> NDArray[np.bool_]:

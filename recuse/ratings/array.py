@@ -311,6 +311,16 @@ def mean_of(values: Floats, axis: int | tuple[int, ...], times: Floats | None = 
     return result
 
 
+def beyond_others(values: Floats) -> Floats:
+    """Each value less the mean of the others' in its column, shape (K, N); NaN where it or every other is missing."""
+    there = np.isfinite(values)
+    known = np.where(there, values, 0.0)
+    others = there.sum(axis=0) - there
+    peers = np.divide(known.sum(axis=0) - known, others, out=np.full(there.shape, np.nan), where=others > 0)
+    beyond: Floats = values - peers
+    return beyond
+
+
 # --------------------------------------------------------------------------- sums over the rows of a cell
 # What measures need of a cell, computed here alone: counts, means, sums of squares. Each is a sum over the rows of the
 # cell, the sum of squares about the cell's own mean, so that it keeps its digits where scores lie close together.

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.ratings.array import clusters_of, mean_of, moments_of
+from recuse.ratings.array import beyond_others, clusters_of, mean_of, moments_of
 from recuse.ratings.ratings import Ratings
 from recuse.ratings.ratings_table import PERSON, combined
 from recuse.ratings.scale import Nominal
@@ -102,12 +102,7 @@ class PairArray:
     def beyond_peers(self) -> Floats:
         """Each judge's credit for a less the mean of the other judges' on the same pair, shape (judges, pairs); NaN
         where there is no other."""
-        there = np.isfinite(self.won)
-        known = np.where(there, self.won, 0.0)
-        others = there.sum(axis=0) - there
-        peers = np.divide(known.sum(axis=0) - known, others, out=np.full(there.shape, np.nan), where=others > 0)
-        beyond: Floats = self.won - peers
-        return beyond
+        return beyond_others(self.won)
 
 
 def codes_of(names: NDArray[Any]) -> NDArray[np.intp]:

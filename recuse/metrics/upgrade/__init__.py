@@ -128,24 +128,18 @@ UNKNOWN = {
 def costs(upgrade: Upgrade) -> Iterator[tuple[str, Estimate]]:
     """Cost and time per call: ratio - 1, a plain value of what was recorded, without an interval: nothing is
     sampled."""
-    for component, units in ASKED.items():
-        yield (
-            component,
-            next((e for unit in units if (e := _ratio(component, upgrade, unit))), None)
-            or undefined(component, UNKNOWN[component], method=METHOD, over="calls"),
-        )
-
-
-def _ratio(component: str, upgrade: Upgrade, unit: str) -> Estimate | None:
-    old, new = (calls.get(unit) for calls in upgrade.calls)
-    if not old or new is None or not math.isfinite(old + new):
-        return None
-    detail = {"incumbent": number(old), "candidate": number(new), "unit": f"{unit} per call"}
     counts = [calls.get("calls") or 0 for calls in upgrade.calls]
-    return Estimate(
-        metric=component, value=new / old - 1, unit="share", over="calls", n=int(min(counts)), method=METHOD,
-        detail=detail,
-    )  # fmt: skip
+    for component, units in ASKED.items():
+        estimate = undefined(component, UNKNOWN[component], method=METHOD, over="calls")
+        for unit in units[::-1]:  # the first that both know of counts
+            old, new = (calls.get(unit) for calls in upgrade.calls)
+            if old and new is not None and math.isfinite(old + new):
+                estimate = Estimate(
+                    metric=component, value=new / old - 1, unit="share", over="calls", n=int(min(counts)),
+                    method=METHOD, detail={"incumbent": number(old), "candidate": number(new),
+                                           "unit": f"{unit} per call"},
+                )  # fmt: skip
+        yield component, estimate
 
 
 # --------------------------------------------------------------------------- biases that an upgrade must not bring

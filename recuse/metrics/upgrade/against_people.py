@@ -23,7 +23,6 @@ from recuse.metrics.upgrade.change import (
     codes,
     graded,
     mean_change,
-    means,
     no_change,
     rank_correlation,
     rank_sums,
@@ -160,7 +159,7 @@ def worst_slice_offset(pair: Pair) -> Estimate | None:
     answers = pair.answers
     if not answers.counts:
         return None
-    (old, new), people = means(answers), answers.people_mean
+    (old, new), people = answers.judge_means[:2], answers.people_mean
     span = span_of(answers)
     return worst_of_slices(
         "upgrade_slice_offset", pair, np.isfinite(old) & np.isfinite(new) & np.isfinite(people),

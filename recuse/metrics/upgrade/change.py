@@ -13,7 +13,6 @@ from scipy import special
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.upgrade.pairing import Pair
 from recuse.ratings.answers import Answers
-from recuse.ratings.array import mean_of
 from recuse.ratings.scale import Numeric
 from recuse.schema import Distribution, Estimate
 from recuse.schema.arrays import Floats, Mask, average, cluster_times, number_of, number_of_clusters, taken, total
@@ -138,18 +137,12 @@ def mean_gap(given: Floats) -> Floats:
     return ratio(2 * total, (n * (n - 1)).astype(float))
 
 
-def means(answers: Answers) -> tuple[Floats, Floats]:
-    """The incumbent's and the candidate's mean of each text, (U,)."""
-    means_of_both = mean_of(answers.judged[:2], axis=2)
-    return means_of_both[0], means_of_both[1]
-
-
 def averaged(answers: Answers) -> tuple[Floats, Floats, Floats]:
     """What is averaged over texts of incumbent, candidate and people, (U, C) each: their means, C = 1, or of options
     that have none the share of every one."""
     if not answers.counts:
         return answers.judge_shares[0], answers.judge_shares[1], answers.people_shares
-    old, new = means(answers)
+    old, new = answers.judge_means[:2]
     return old[:, None], new[:, None], answers.people_mean[:, None]
 
 

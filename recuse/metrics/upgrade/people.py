@@ -15,7 +15,7 @@ from recuse.metrics.agreement_estimates import too_few
 from recuse.metrics.estimates import number
 from recuse.metrics.human_ceiling import distances_of, mean_distance, points
 from recuse.metrics.measure import describe
-from recuse.metrics.upgrade.change import NOBODY, RareChange, change, mean_change, means, no_change, span_of, step_of
+from recuse.metrics.upgrade.change import NOBODY, RareChange, change, mean_change, no_change, span_of, step_of
 from recuse.metrics.upgrade.pairing import Pair
 from recuse.ratings.answers import Answers
 from recuse.ratings.array import mean_of
@@ -152,7 +152,7 @@ def worst_slice_shift(pair: Pair) -> Estimate | None:
     answers = pair.answers
     if not answers.counts:
         return None
-    old, new = means(answers)
+    old, new = answers.judge_means[:2]
     return _worst("upgrade_slice_shift", pair, old, new, span_of(answers), both=True)
 
 

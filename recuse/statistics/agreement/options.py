@@ -165,34 +165,23 @@ def _percent(shares: Floats) -> Coefficient:
 
 
 def _of_tables(tables: Floats, weights: Weights, chance: Chance) -> Coefficient:
-    k = tables.shape[1]
-    apart = distances(k, weights)
-
-    def sides(s: Floats) -> tuple[Floats, Floats]:
-        total = np.maximum(s[:, :1], 1e-300)
-        return s[:, 2 : 2 + k] / total, s[:, 2 + k :] / total
-
+    apart = distances(tables.shape[1], weights)
     constant = "both raters gave one and the same option to every item"
-    return _corrected(_of_two(tables, apart), sides, chance, apart, constant)
+    return _corrected(_of_two(tables, apart), chance, apart, constant, several=False)
 
 
 def _of_counts(counts: Floats, weights: Weights, chance: Chance) -> Coefficient:
     apart = distances(counts.shape[1], weights)
-
-    def sides(s: Floats) -> tuple[Floats, Floats]:
-        shares = s[:, 3:] / np.maximum(s[:, 2:3], 1e-300)
-        return shares, shares
-
-    return _corrected(_of_many(counts, apart), sides, chance, apart, "every rating is the same option")
+    return _corrected(_of_many(counts, apart), chance, apart, "every rating is the same option", several=True)
 
 
-def _corrected(
-    shares: Floats, sides: Callable[[Floats], tuple[Floats, Floats]], chance: Chance, apart: Floats, constant: str
-) -> Coefficient:
-    """1 - D_o / D_e from shares (items, F) that begin with weight and distance."""
+def _corrected(shares: Floats, chance: Chance, apart: Floats, constant: str, *, several: bool) -> Coefficient:
+    """1 - D_o / D_e from shares `_of_two` or, of `several` raters, `_of_many`, who all stand for either of two."""
+    k = len(apart)
 
     def expected(s: Floats) -> Floats:
-        return chance(*sides(s), apart)
+        second = s[:, -k:] / np.maximum(s[:, 2:3] if several else s[:, :1], 1e-300)
+        return chance(second if several else s[:, 2 : 2 + k] / np.maximum(s[:, :1], 1e-300), second, apart)
 
     def why(s: Floats) -> str:
         return EMPTY if not s[0] > 0 else "" if expected(s[None])[0] > 1e-13 else constant
