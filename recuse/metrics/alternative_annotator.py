@@ -19,7 +19,7 @@ from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import Named, measure, per_judge, per_subject
 from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.schema import Estimate, RecuseError
-from recuse.schema.arrays import Floats, average, taken
+from recuse.schema.arrays import Floats, Mask, average, taken
 from recuse.statistics.clusters import OverClusters, clustered_mean
 from recuse.statistics.distributions import Side
 
@@ -131,20 +131,16 @@ def _comparisons(answers: Answers, judge: int, expert: str | None) -> dict[str, 
 
 
 def _comparison(answers: Answers, judge: int, person: int, rest: NDArray[np.bool_]) -> _Comparison:
+    there: Mask = np.isfinite(answers.rated).any(axis=2)
+    answered = np.isfinite(answers.judged[judge]).any(axis=1)
     if answers.options:
-        shares = answers.person_shares
-        there = np.isfinite(shares[:, :, 0])
+        own, shares = answers.judge_shares[judge], answers.person_shares
         total = np.where(rest[:, None, None], np.nan_to_num(shares), 0.0).sum(axis=0)
-        number_of = (there & rest[:, None]).sum(axis=0)
-        scores = [(np.nan_to_num(side) * total).sum(axis=1) for side in (answers.judge_shares[judge], shares[person])]
-        answered = np.isfinite(answers.judge_shares[judge][:, 0])
+        scores = [(np.nan_to_num(side) * total).sum(axis=1) for side in (own, shares[person])]
     else:
         means = answers.person_means
-        there = np.isfinite(means)
-        number_of = (there & rest[:, None]).sum(axis=0)
         scores = [-np.nansum((means[rest] - side) ** 2, axis=0) for side in (answers.judge_means[judge], means[person])]
-        answered = np.isfinite(answers.judge_means[judge])
-    used = answers.requested[judge] & there[person] & (number_of > 0)
+    used = answers.requested[judge] & there[person] & there[rest].any(axis=0)
     judge_scores = np.where(answered, scores[0], -np.inf)[used]
     slack = 1e-12 * np.maximum(1.0, np.abs(scores[1][used]))
     return _Comparison(

@@ -24,15 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from recuse.metrics.estimates import (
-    THESE_TEXTS,
-    estimated,
-    losses_of_judge,
-    number,
-    peers_view,
-    these_texts,
-    undefined,
-)
+from recuse.metrics.estimates import THESE_TEXTS, estimated, losses_of_judge, number, peers_view, these_texts, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.ratings import Cells, Ratings
 from recuse.ratings.array import beyond_others, moments_of

@@ -156,7 +156,10 @@ def losses_of_judge(
     for end, other in ((low, high), (high, low)):
         value = mean(end, plus)
         ends.append(value if minus is None else value - mean(other, minus))
-    sides = {"own": plus, "others'": minus} if minus is not None else _halves(plus, reference, cells.times)
+    sides = {"all": plus} if minus is None else {"own": plus, "others'": minus}
+    if minus is None and (known := plus & np.isfinite(reference)).any():
+        middle = median_of(reference[known], taken(cells.times, known))
+        sides = {"high reference": known & (reference > middle), "low reference": known & (reference <= middle)}
     lost, replies = cells.lost[judge], cells.count[judge] + cells.lost[judge]
     counts = {name: (cells.replies(lost * side), cells.replies(replies * side)) for name, side in sides.items()}
     return losses(counts, (ends[0], ends[1]))
@@ -165,14 +168,6 @@ def losses_of_judge(
 def peers_view(cells: Cells, judge: int) -> Floats:
     """Mean over the other judges on each text, shape (U,), whether or not the judge itself has an answer."""
     return mean_of(np.delete(cells.mean, judge, axis=0), axis=0)
-
-
-def _halves(texts: Mask, reference: Floats, times: Floats | None) -> dict[str, Mask]:
-    known = texts & np.isfinite(reference)
-    if not known.any():
-        return {"all": texts}
-    middle = median_of(reference[known], taken(times, known))
-    return {"high reference": known & (reference > middle), "low reference": known & (reference <= middle)}
 
 
 def add_losses(

@@ -233,7 +233,12 @@ def _camps(criterion: str, people: tuple[str, ...], answers: Floats, texts: Answ
     known = {pair: r for pair, r in pairs.items() if r is not None}
     if len(known) < len(pairs):
         return []
-    camp = _two_groups(len(people), {pair: r.value for pair, r in known.items()})
+    # who is grouped with the first person where people are joined, the closest first, until two groups are left
+    group = list(range(len(people)))
+    for i, j in sorted(known, key=lambda pair: -known[pair].value):
+        if group[i] != group[j] and len(set(group)) > 2:
+            group = [group[i] if g == group[j] else g for g in group]
+    camp = {k for k, g in enumerate(group) if g == group[0]}
     level = LEVEL / len(pairs) / 2
     if min(len(camp), len(people) - len(camp)) < 2:
         return []
@@ -245,12 +250,3 @@ def _camps(criterion: str, people: tuple[str, ...], answers: Floats, texts: Answ
     best, least = max(across, key=lambda r: r.value), min(r.value for r in within)
     low, high = best.end(level), best.end(1 - level)
     return [PeopleFault("camps", criterion, one, other, best.value, low, high, least, best.n)]
-
-
-def _two_groups(size: int, correlations: dict[tuple[int, int], float]) -> set[int]:
-    """Who is grouped with the first person where people are joined, the closest first, until two groups are left."""
-    group = list(range(size))
-    for i, j in sorted(correlations, key=lambda pair: -correlations[pair]):
-        if group[i] != group[j] and len(set(group)) > 2:
-            group = [group[i] if g == group[j] else g for g in group]
-    return {k for k in range(size) if group[k] == group[0]}

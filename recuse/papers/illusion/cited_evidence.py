@@ -162,7 +162,7 @@ ANCHORS = (2.0, 5.0, 8.0, 10.0)
 
 @measure(
     "repeated_numbers", "scores that repeat the prompt's numbers", unit="share", rank=423, bad="above",
-    above="repeats the prompt's numbering or anchors|repeat the prompt's numbering or anchors",
+    above="repeats the prompt's numbering or anchors",
     reading="Share of replies whose scores, in the order in which they are asked for, count 1, 2, 3, ... or begin 2, "
     "5, 8, 10 as the prompt names the anchors. Such a reply is readable and judges nothing.",
 )  # fmt: skip
@@ -203,7 +203,7 @@ def repeated_numbers(ratings: Ratings) -> Estimates:
 
 @measure(
     "quotes_in_text", "quotes that are in the text", unit="share", rank=424, bad="below",
-    below="cites what is not in the text|cite what is not in the text",
+    below="cites what is not in the text",
     reading="Share of the places cited as evidence that stand in the judged text, word for word.",
 )  # fmt: skip
 def quotes_in_text(ratings: Ratings) -> Estimates:

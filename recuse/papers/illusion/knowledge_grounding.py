@@ -194,8 +194,7 @@ def _selectivity(cells: rubrics.RubricCells, groups: NDArray[Any]) -> Estimate:
 
 @measure(
     "flaw_penalty", "sound above polished", signed=True, bad="below", rank=420,
-    below="scores a polished text with a deep flaw above its sound twin|score polished texts with deep flaws above "
-    "their sound twins",
+    below="scores a polished text with a deep flaw above its sound twin",
     reading="Score of the plain, sound text less that of its polished twin with a planted flaw. Below 0: polish wins.",
 )  # fmt: skip
 @per_subject("judge", itself)

@@ -25,7 +25,7 @@ from recuse.statistics.distributions import Student
 
 @measure(
     "tier_order", "known tiers kept in order", unit="share", bad="below", rank=630,
-    below="does not keep targets of known tiers in order|do not keep targets of known tiers in order",
+    below="does not keep targets of known tiers in order",
     reading="Share of the pairs of targets from two tiers of which the judge's mean is higher for the higher tier: "
     "one half is chance, 1 keeps all of them in order.",
 )  # fmt: skip

@@ -36,7 +36,7 @@ BIASED = "difference of shares, t with Agresti-Min weights"
 
 @measure(
     "decision_consistency", "decides as people do", unit="share", rank=330, counts=True,
-    below="decides otherwise than people|decide otherwise than people",
+    below="decides otherwise than people",
     reading="Share of texts on which thresholding the judge's answers decides as thresholding people's does, at one "
     "half unless a panel says otherwise.",
 )  # fmt: skip
@@ -58,7 +58,7 @@ def decision_consistency(ratings: Ratings, tau: float = TAU) -> Estimates:
 
 @measure(
     "consistency_over_beta", "decides as people do, however unsure they were", unit="share", rank=331, counts=True,
-    below="decides otherwise than people if some accept both|decide otherwise than people if some accept both",
+    below="decides otherwise than people if some accept both",
     reading="The same where 4 in 10 of those who chose another option would have accepted this one too. With people's "
     "response sets, beta is not needed.",
 )  # fmt: skip
@@ -77,7 +77,7 @@ def consistency_over_beta(ratings: Ratings, tau: float = TAU, betas: Sequence[fl
 
 @measure(
     "prevalence_bias", "bias of the share found", unit="share", signed=True, rank=332, counts=True,
-    above="finds too much of it|find too much of it", below="misses too much of it|miss too much of it",
+    above="finds too much of it", below="misses too much of it",
     reading="Share of texts that the judge finds positive less the share that people do, at a threshold of one half "
     "unless a panel says otherwise.",
 )  # fmt: skip
@@ -95,8 +95,7 @@ def prevalence_bias(ratings: Ratings, tau: float = TAU) -> Estimates:
 
 @measure(
     "bias_over_beta", "bias of the share found, however unsure people were", unit="share", signed=True, rank=333,
-    counts=True,
-    above="finds too much of it|find too much of it", below="misses too much of it|miss too much of it",
+    counts=True, above="finds too much of it", below="misses too much of it",
     reading="The same where 4 in 10 of those who chose another option would have accepted this one too.",
 )  # fmt: skip
 def bias_over_beta(ratings: Ratings, tau: float = TAU, betas: Sequence[float] = BETAS) -> Estimates:

@@ -36,8 +36,7 @@ CHOOSING = tuple(definition(name) for name in (
 
 
 @measure(
-    "selection_regret", "cost of choosing by it", unit="share", rank=350, counts=True,
-    above="chooses a worse judge|choose a worse judge",
+    "selection_regret", "cost of choosing by it", unit="share", rank=350, counts=True, above="chooses a worse judge",
     reading="Consistency with people's decisions that is lost by using the judge that this measure ranks first instead "
     "of the best one. Mean over thresholds .3, .5 and .7; people's choices at face value.",
 )  # fmt: skip
@@ -57,7 +56,7 @@ def selection_regret(ratings: Ratings, taus: Sequence[float] = TAUS) -> Estimate
 
 @measure(
     "regret_over_beta", "cost of choosing by it, however unsure people were", unit="share", rank=351, counts=True,
-    above="chooses a worse judge|choose a worse judge",
+    above="chooses a worse judge",
     reading="The same at the beta from 0 to .4 where it is largest. With people's response sets beta is not needed.",
 )  # fmt: skip
 def regret_over_beta(ratings: Ratings, taus: Sequence[float] = TAUS, betas: Sequence[float] = BETAS) -> Estimates:

@@ -27,7 +27,7 @@ MEAN, SD = ".mean", ".sd"
 
 @measure(
     "self_reported_final", "final scores that do not follow", rank=330, unit="share",
-    above="reports finals that do not add up|report finals that do not add up",
+    above="reports finals that do not add up",
     reading="Share of claimed finals that are not the mean of the claimed means, beyond rounding.",
 )  # fmt: skip
 def self_reported_final(ratings: Ratings) -> Estimates:
@@ -50,8 +50,7 @@ def self_reported_final(ratings: Ratings) -> Estimates:
 
 
 @measure(
-    "self_reported_mean", "impossible means", rank=320, unit="share",
-    above="reports means no scores have|report means no scores have",
+    "self_reported_mean", "impossible means", rank=320, unit="share", above="reports means no scores have",
     reading="Share of claimed means that no scores on the scale's steps can have.",
 )  # fmt: skip
 def self_reported_mean(ratings: Ratings, repeats: int = 10, step: float | None = None) -> Estimates:
@@ -71,7 +70,7 @@ def self_reported_mean(ratings: Ratings, repeats: int = 10, step: float | None =
 
 @measure(
     "self_reported_sd", "impossible standard deviations", rank=340, unit="share",
-    above="reports spreads no scores have|report spreads no scores have",
+    above="reports spreads no scores have",
     reading="Share of claimed SDs that no scores with the claimed mean can have.",
 )  # fmt: skip
 def self_reported_sd(ratings: Ratings, repeats: int = 10, step: float | None = None, ddof: int = 1) -> Estimates:

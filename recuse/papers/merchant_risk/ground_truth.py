@@ -101,7 +101,7 @@ def _per_model(function: Callable[[Picks], Estimate]) -> Callable[[Ratings], Est
 
 @measure(
     "rank_correlation", "rank correlation with the data", ends=(-1, 1), signed=True, rank=270, bad="below",
-    below="does not follow the data|do not follow the data",
+    below="does not follow the data",
     reading="Spearman's rank correlation of the levels a model put items on with the items' true values.",
 )  # fmt: skip
 @_per_model
@@ -141,7 +141,7 @@ def rank_correlation(p: Picks) -> Estimate:
 
 
 @measure(
-    "misassignments", "misassignments", rank=280, above="misplaces items|misplace items", unit="share",
+    "misassignments", "misassignments", rank=280, above="misplaces items", unit="share",
     reading="Share of picks two or more levels away from where the true values put them.",
 )  # fmt: skip
 @_per_model
@@ -187,8 +187,7 @@ def misassignments(p: Picks) -> Estimate:
 
 
 @measure(
-    "progression", "steps that rise", rank=290, unit="share",
-    below="does not rise with the data|do not rise with the data",
+    "progression", "steps that rise", rank=290, unit="share", below="does not rise with the data",
     reading="Share of steps from one level to the next in which the mean true value rises; 1 is smooth.",
 )  # fmt: skip
 @_per_model

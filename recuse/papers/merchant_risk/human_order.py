@@ -33,7 +33,7 @@ pairs are counted one by one for Kendall's tau."""
 
 @measure(
     "human_order", "order against people", ends=(-1, 1), signed=True, rank=235, bad="below", counts=True,
-    below="ranks the texts unlike people|rank the texts unlike people",
+    below="ranks the texts unlike people",
     reading="Spearman's rank correlation of a judge's scores with people's mean over the same texts.",
 )  # fmt: skip
 @per_subject("judge", compared)

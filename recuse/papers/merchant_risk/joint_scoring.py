@@ -24,7 +24,7 @@ from recuse.statistics.clusters import clustered_mean, difference_of_means
 
 @measure(
     "ranking_follows_scores", "ranking against own scores", signed=True, rank=315, bad="below",
-    below="ranks against its own scores|rank against their own scores",
+    below="ranks against its own scores",
     reading="Kendall's tau-b between the order a judge states and the order of the scores it gives in the same reply; "
     "1 where they agree.",
 )  # fmt: skip

@@ -30,8 +30,7 @@ SINGLE = "change on its own text with the spread of the changes on others' texts
 
 
 @measure(
-    "name_effect", "effect of the name", signed=True, rank=90,
-    above="is swayed by names|are swayed by names", below="is swayed by names|are swayed by names",
+    "name_effect", "effect of the name", signed=True, rank=90, above="is swayed by names", below="is swayed by names",
     reading="Self-bias with names shown less self-bias with names hidden.",
 )  # fmt: skip
 @per_subject("judge", itself, "names")
@@ -196,7 +195,7 @@ def name_shift(part: Ratings, judge: str, shown: Cells, hidden: Cells) -> Estima
 
 @measure(
     "rank_stability", "order of the authors when names are hidden", ends=(-1, 1), bad="below", rank=101,
-    below="ranks authors by their names|rank authors by their names",
+    below="ranks authors by their names",
     reading="Spearman's correlation of a judge's ranking of the authors with names shown and with names hidden; 1 "
     "where hiding names changes nothing.",
 )  # fmt: skip

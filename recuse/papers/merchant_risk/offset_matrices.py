@@ -23,7 +23,7 @@ from recuse.statistics.clusters import difference_of_means
 
 @measure(
     "consensus_deviation", "deviation from consensus", signed=True, rank=120, counts=True,
-    above="departs from its peers|depart from their peers",
+    above="departs from its peers",
     reading="Each judge's mean score less the mean of the other judges' on the same texts.",
 )  # fmt: skip
 @per_part(itself)

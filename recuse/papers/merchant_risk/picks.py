@@ -159,8 +159,7 @@ SHOWN = 5
 
 
 @measure(
-    "rules_kept", "rules kept", unit="share", bad="below", rank=295,
-    below="writes what the task forbids|write what the task forbids",
+    "rules_kept", "rules kept", unit="share", bad="below", rank=295, below="writes what the task forbids",
     reading="Share of a model's texts that keep a rule of the task. Rules are checked by words: they find a mention, "
     "not its sense.",
 )  # fmt: skip

@@ -187,7 +187,7 @@ SINGLE = "no text has two usable repeats"
 
 
 @measure(
-    "repeat_difference", "difference between repeats", above="is unsteady|are unsteady", rank=200,
+    "repeat_difference", "difference between repeats", above="is unsteady", rank=200,
     reading="How far two of a judge's answers to one text lie apart, on average over all pairs of answers.",
 )  # fmt: skip
 @per_judge(in_cells)

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
 
 @measure(
-    "reported_total", "totals that do not follow", rank=310, unit="share",
-    above="reports totals that do not add up|report totals that do not add up",
+    "reported_total", "totals that do not follow", rank=310, unit="share", above="reports totals that do not add up",
     reading="Share of replies whose total is not the mean of the scores beside it, beyond rounding.",
 )  # fmt: skip
 def reported_total(ratings: Ratings) -> Estimates:

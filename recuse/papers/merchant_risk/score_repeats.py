@@ -69,7 +69,7 @@ def cell_table(ratings: Ratings) -> Estimates:
 
 
 @measure(
-    "repeat_reliability", "repeat reliability", ends=(-1, 1), below="is unsteady|are unsteady", rank=210,
+    "repeat_reliability", "repeat reliability", ends=(-1, 1), below="is unsteady", rank=210,
     reading="How well a judge's scores tell the texts apart, beyond its own noise: an intraclass correlation.",
 )  # fmt: skip
 @per_judge(in_cells)

@@ -31,7 +31,7 @@ FIRST_CHOICE, ROTATION = "first_choice", "rotation"
 
 @measure(
     "same_choice", "same choice asked otherwise", unit="share", rank=339,
-    below="chooses otherwise when asked otherwise|choose otherwise when asked otherwise",
+    below="chooses otherwise when asked otherwise",
     reading="How near two ways of asking come to one choice, orders averaged: 1 where all pairs are decided alike, 0 "
     "where every one is reversed, one half where they have nothing to do with each other.",
 )  # fmt: skip
@@ -182,8 +182,7 @@ def _mean(metric: str, ratings: Ratings, values: Floats, groups: NDArray[Any], *
 
 
 @measure(
-    "list_accuracy", "finds the best of a list", unit="share", rank=402,
-    below="seldom finds the best of a list|seldom find the best of a list",
+    "list_accuracy", "finds the best of a list", unit="share", rank=402, below="seldom finds the best of a list",
     reading="Share of lists, over all rotations, of which a judge names the text that is known to be best.",
 )  # fmt: skip
 @per_subject("judge", itself, ROTATION)
@@ -207,7 +206,7 @@ def list_accuracy(part: Ratings) -> Iterator[Named]:
 
 @measure(
     "list_consistency", "same best however the list is turned", unit="share", rank=403,
-    below="names another best when a list is turned|name another best when a list is turned",
+    below="names another best when a list is turned",
     reading="Share of lists of which a judge names one and the same text in all rotations.",
 )  # fmt: skip
 @per_subject("judge", itself, ROTATION)

@@ -185,8 +185,7 @@ OVER_TEXTS = "mean of score less right score over texts, cluster-robust t over i
 
 @measure(
     "known_score_error", "error against the known score", signed=True, rank=285, bad="both",
-    above="overrates what can be counted|overrate what can be counted",
-    below="underrates what can be counted|underrate what can be counted",
+    above="overrates what can be counted", below="underrates what can be counted",
     reading="Mean of a judge's score less the right score, on a criterion that can be counted.",
 )  # fmt: skip
 def known_score_error(ratings: Ratings) -> Estimates:

@@ -42,8 +42,7 @@ EXPECTED, MASS = "expected", "mass"
 
 @measure(
     "self_preference_change", "change of self-preference by a remedy", signed=True, rank=350,
-    above="would prefer its own work more|would prefer their own work more",
-    below="would prefer its own work less|would prefer their own work less",
+    above="would prefer its own work more", below="would prefer its own work less",
     reading="How far a judge scores its own text above its peers (S - R), after a remedy less before, on the same "
     "items.",
 )  # fmt: skip

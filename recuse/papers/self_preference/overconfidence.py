@@ -33,8 +33,7 @@ FEWEST = 4
 
 @measure(
     "overconfidence", "own answers beyond what is true", signed=True, rank=45,
-    above="takes its own answers for better than they are|take their own answers for better than they are",
-    below="takes its own answers for worse than they are|take their own answers for worse than they are",
+    above="takes its own answers for better than they are", below="takes its own answers for worse than they are",
     reading="Score of a judge's own texts less its score of others' texts that deserve the same.",
 )  # fmt: skip
 @per_subject("judge", own_texts)

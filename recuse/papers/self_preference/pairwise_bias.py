@@ -171,9 +171,8 @@ ONE_ORDER = "every pair was shown in one order only: this counts on the order ha
 
 
 @measure(
-    "first_pick_share", "first picks", unit="share",
-    above="favours what stands first|favour what stands first",
-    below="favours what stands second|favour what stands second",
+    "first_pick_share", "first picks", unit="share", above="favours what stands first",
+    below="favours what stands second",
     reading="Share of decided choices that fall on the text shown first; 0.5 without a preference.",
 )  # fmt: skip
 @per_subject("judge", itself, *PAIRED)

@@ -24,8 +24,7 @@ UNKNOWN = "what the texts deserve is not known; say it (texts: true_<criterion>)
 
 
 @measure(
-    "error_by_prompt", "distance from what is true", rank=346,
-    above="is far from what the texts deserve|are far from what the texts deserve",
+    "error_by_prompt", "distance from what is true", rank=346, above="is far from what the texts deserve",
     reading="Mean distance between a judgement and what the text is known to deserve, by the way of asking.",
 )  # fmt: skip
 @per_subject(("judge", PROMPT), lambda part, ratings: list(_ways(part)), PROMPT)
@@ -51,8 +50,7 @@ def error_by_prompt(ways: list[_Ways]) -> Iterator[Named]:
 
 @measure(
     "error_change", "change of the distance from what is true", signed=True, rank=347,
-    below="would come closer to the truth|would come closer to the truth",
-    bad="none",
+    below="would come closer to the truth", bad="none",
     reading="Distance from what the text deserves with another way of asking less that with the ordinary one, on the "
     "same texts. Below 0: it helps.",
 )  # fmt: skip

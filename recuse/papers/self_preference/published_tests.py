@@ -35,8 +35,7 @@ ALPHA = 0.05
 
 @measure(
     "self_minus_received", "own text against its peers' view of it", signed=True, rank=310,
-    above="scores its own text above its peers|score their own texts above their peers",
-    below="scores its own text below its peers|score their own texts below their peers",
+    above="scores its own text above its peers", below="scores its own text below its peers",
     reading="S - R: a judge's score of its own text less its peers' mean for the same text; its leniency included.",
 )  # fmt: skip
 def self_minus_received(ratings: Ratings, margin: float = PAIRED_MARGIN, alpha: float = ALPHA) -> Estimates:
@@ -59,8 +58,7 @@ def self_minus_received(ratings: Ratings, margin: float = PAIRED_MARGIN, alpha: 
 
 @measure(
     "self_minus_given", "own text against the others' texts", signed=True, rank=320,
-    above="scores its own text above others'|score their own texts above others'",
-    below="scores its own text below others'|score their own texts below others'",
+    above="scores its own text above others'", below="scores its own text below others'",
     reading="S - G: a judge's score of its own text less its mean for the others' texts; their quality included.",
 )  # fmt: skip
 def self_minus_given(ratings: Ratings, margin: float = PAIRED_MARGIN) -> Estimates:
@@ -76,8 +74,7 @@ def self_minus_given(ratings: Ratings, margin: float = PAIRED_MARGIN) -> Estimat
 
 @measure(
     "sibling_preference", "preference for a sibling's text", signed=True, rank=41,
-    above="prefers texts of its own family|prefer texts of their own family",
-    below="disfavours texts of its own family|disfavour texts of their own family",
+    above="prefers texts of its own family", below="disfavours texts of its own family",
     reading="The same for the text of another model of the judge's family, held against judges and texts of others.",
 )  # fmt: skip
 def sibling_preference(ratings: Ratings) -> Estimates:

@@ -30,8 +30,7 @@ DIFFERENCE = "difference of means over items, Student's t"
 
 @measure(
     "recognised_in_pairs", "knows its own text of two", unit="share", signed=True, rank=335,
-    above="knows its own texts|know their own texts",
-    below="takes others' texts for its own|take others' texts for their own",
+    above="knows its own texts", below="takes others' texts for its own",
     reading="Share of pairs in which a judge names its own text as its own, less one half, and less the share in which "
     "peers that wrote neither claim that text.",
 )  # fmt: skip
@@ -64,9 +63,8 @@ def recognised_in_pairs(part: Ratings) -> Iterator[Named]:
 
 
 @measure(
-    "recognised_singly", "says yes to its own texts", unit="share", signed=True, rank=336,
-    above="knows its own texts|know their own texts",
-    below="takes others' texts for its own|take others' texts for their own",
+    "recognised_singly", "says yes to its own texts", unit="share", signed=True, rank=336, above="knows its own texts",
+    below="takes others' texts for its own",
     reading="How much oftener a judge says that it wrote a text where it did than where another did.",
 )  # fmt: skip
 @per_subject("judge", own_texts)
@@ -121,7 +119,7 @@ def recognition_and_preference(ratings: Ratings) -> Estimates:
 
 @measure(
     "preference_where_recognised", "favours what it knows for its own", signed=True, rank=338,
-    above="favours the texts that it knows for its own|favour the texts that they know for their own",
+    above="favours the texts that it knows for its own",
     reading="Self-preference on items whose own text the judge knew for its own, less that on items where it did not.",
 )  # fmt: skip
 def preference_where_recognised(ratings: Ratings) -> Estimates:

@@ -29,8 +29,7 @@ ONE_DIRECTION = "it was asked in one direction of the scale only"
 
 @measure(
     "framing_change", "change of self-preference with the scale turned", signed=True, rank=340,
-    above="prefers its own work more where low is best|prefer their own work more where low is best",
-    below="prefers its own work less where low is best|prefer their own work less where low is best",
+    above="prefers its own work more where low is best", below="prefers its own work less where low is best",
     reading="Self-preference where the lowest number is best less that where the highest is.",
 )  # fmt: skip
 @per_subject(("judge", "against"), lambda part, ratings: (part, ratings.own()), DIRECTION)

@@ -34,9 +34,8 @@ INSENSITIVE = f"share of same numbers minus share of mirrored numbers; {BOUNDED}
 
 
 @measure(
-    "framing_shift", "shift with the scale turned", signed=True, rank=90,
-    above="is kinder where low is best|are kinder where low is best",
-    below="is harsher where low is best|are harsher where low is best",
+    "framing_shift", "shift with the scale turned", signed=True, rank=90, above="is kinder where low is best",
+    below="is harsher where low is best",
     reading="Mean score where the lowest number is best less that where the highest is, both on the ascending scale.",
 )  # fmt: skip
 @per_subject("judge", itself, DIRECTION)
@@ -58,7 +57,7 @@ def framing_shift(part: Ratings) -> Iterator[Named]:
 
 @measure(
     "direction_insensitivity", "blindness to which end is best", ends=(-1, 1), unit="index", signed=True, rank=80,
-    above="does not notice which end of the scale is best|do not notice which end of the scale is best",
+    above="does not notice which end of the scale is best",
     reading="Share of texts that keep their number when the scale is turned, less the share that get its mirror image.",
 )  # fmt: skip
 @per_subject("judge", itself, DIRECTION)
@@ -185,10 +184,8 @@ QUALITY, BADNESS = LEVELS[WORDING]
 
 @measure(
     "wording_effect", "shift by wording and direction", signed=True, rank=91,
-    above="is kinder when asked for badness, or where low is best|are kinder when asked for badness, or where low is "
-    "best",
-    below="is harsher when asked for badness, or where low is best|are harsher when asked for badness, or where low is "
-    "best",
+    above="is kinder when asked for badness, or where low is best",
+    below="is harsher when asked for badness, or where low is best",
     reading="Change of the score on the ascending scale: with badness asked for instead of quality, with the lowest "
     "number best instead of the highest, and how much the second depends on the first.",
 )  # fmt: skip
@@ -217,7 +214,7 @@ def wording_effect(part: Ratings) -> Iterator[Named]:
 
 @measure(
     "wording_flip", "lets the word turn the scale", unit="index", signed=True, rank=81,
-    above="lets a word turn the scale round|let a word turn the scale round",
+    above="lets a word turn the scale round",
     reading="Share of texts whose number is mirrored when badness is asked for instead of quality on the same scale, "
     "less the share that keep it.",
 )  # fmt: skip

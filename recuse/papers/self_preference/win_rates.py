@@ -53,8 +53,8 @@ def own_win_rate(part: Ratings) -> Iterator[Named]:
 
 
 @measure(
-    "own_win_excess", "own wins beyond neutral peers", unit="share", signed=True,
-    above="prefers its own text|prefer their own texts", below="disfavours its own text|disfavour their own texts",
+    "own_win_excess", "own wins beyond neutral peers", unit="share", signed=True, above="prefers its own text",
+    below="disfavours its own text",
     reading="Wins of a judge's own text by its own choice less those by peers who wrote neither text.",
 )  # fmt: skip
 @per_subject("judge", itself, *PAIRED)
@@ -115,7 +115,7 @@ def _mean_of_pairs(
 
 @measure(
     "controlled_own_win_excess", "own wins beyond noise and quality", unit="share", signed=True,
-    above="prefers its own text|prefer their own texts", below="disfavours its own text|disfavour their own texts",
+    above="prefers its own text", below="disfavours its own text",
     reading="Own wins beyond neutral peers, with how well the judge tells texts apart taken into account.",
 )  # fmt: skip
 @per_subject("judge", itself, *PAIRED)
