@@ -131,7 +131,7 @@ def _comparisons(answers: Answers, judge: int, expert: str | None) -> dict[str, 
 
 
 def _comparison(answers: Answers, judge: int, person: int, rest: NDArray[np.bool_]) -> _Comparison:
-    there: Mask = np.isfinite(answers.rated).any(axis=2)
+    there: Mask = np.asarray(np.isfinite(answers.rated).any(axis=2))
     answered = np.isfinite(answers.judged[judge]).any(axis=1)
     if answers.options:
         own, shares = answers.judge_shares[judge], answers.person_shares
