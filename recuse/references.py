@@ -23,7 +23,7 @@ LLM1 = "gpt-5.1"
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from os.path import normpath
 from pathlib import Path
@@ -98,27 +98,23 @@ def reference_of(task: Task) -> pd.DataFrame | None:
     if "reference" not in task.data:
         return None
     given = task.data["reference"]
-    table = _true_values(task, given)
+    kind = next((name for name in given if name not in ("file", "names")), None)
+    if kind is None:
+        table = _csv(task, given["file"])
+    else:
+        path = Path(normpath(task.folder / given[kind]))
+        if not path.is_file():
+            raise RecuseError(f"{path}: no such file; task.toml of {task.name} names it")
+        read: Callable[[Path], pd.DataFrame] = named(kind, what="kind of true values", package="recuse.references")
+        table = read(path)
     if missing := [name for name in ("item", "value") if name not in table]:
         raise RecuseError(f"task {task.name}: the reference lacks the column(s) {', '.join(missing)}")
     table = table.assign(item=table["item"].astype(str))
     if "names" in given:
         names = _csv(task, given["names"])
-        first, name = names.columns[0], "name"
-        names = names.assign(item=names[first].astype(str))[["item", name]]
-        table = table.drop(columns=[c for c in ("name",) if c in table]).merge(names, on="item", how="left")
+        names = names.assign(item=names[names.columns[0]].astype(str))[["item", "name"]]
+        table = table.drop(columns="name", errors="ignore").merge(names, on="item", how="left")
     return table
-
-
-def _true_values(task: Task, given: Mapping[str, str]) -> pd.DataFrame:
-    kind = next((name for name in given if name not in ("file", "names")), None)
-    if kind is None:
-        return _csv(task, given["file"])
-    path = Path(normpath(task.folder / given[kind]))
-    if not path.is_file():
-        raise RecuseError(f"{path}: no such file; task.toml of {task.name} names it")
-    read: Callable[[Path], pd.DataFrame] = named(kind, what="kind of true values", package="recuse.references")
-    return read(path)
 
 
 def blinded_people(task: Task) -> Ratings | None:
@@ -148,7 +144,7 @@ def blinded_people(task: Task) -> Ratings | None:
     item = table["item"] if "item" in table else table["target"]
     table = table.assign(kind="person", simulated=bool(source.get("simulated")), item=item)
     scale = Numeric(float(source["scale"]["minimum"]), float(source["scale"]["maximum"]), source["scale"].get("step"))
-    return Ratings.of(table.drop(columns=[c for c in ("label",) if c in table]), scales=scale, factors=[])
+    return Ratings.of(table.drop(columns="label", errors="ignore"), scales=scale, factors=[])
 
 
 def payloads_of(task: Task) -> pd.DataFrame | None:

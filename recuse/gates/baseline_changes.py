@@ -319,7 +319,6 @@ def _name(row: EntryRow) -> str:
 
 
 def _summary(comparison: Comparison, compared: int, complete: bool) -> str:
-    """One or two plain sentences."""
     path, named = comparison["path"], comparison["named"]
     parts = _first(str(row["sentence"]) for row in comparison["limits"])
     if named:

@@ -198,9 +198,6 @@ def environment(*folders: str) -> Environment:
     return env
 
 
-# --------------------------------------------------------------------------- sections
-
-
 def _section(
     env: Environment, view: ResultsModel, question: Question, drawings: Drawings, panels: Collection[str]
 ) -> Section | None:
@@ -211,20 +208,15 @@ def _section(
     gated = [n for group in groups for n in group.numbers if n.verdict]
     drawn: list[DrawnGroup] = []
     for group in groups:
-        drawn.append(_drawn(env, group, drawings, {line for earlier in drawn for line in earlier.footnotes}))
+        drawing, fault = drawings.of(question.id), drawings.fault(question.id)
+        try:
+            reading, figures = drawing.reading(group), drawing.draw(group)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:  # drawn plainly instead
+            reading, figures, fault = "", plain.draw(group), f"{type(error).__name__}: {error}"
+        template = f"questions/{question.id}.html.j2"
+        shown = template if not fault and template in env.list_templates() else ""
+        above = {line for earlier in drawn for line in earlier.footnotes}
+        drawn.append(DrawnGroup(group, reading, shown, figures, footnotes(group, above), fault))
     # what is red stands above already, as does an upgrade's table
     long = question.id == "upgrade" or len({n.who for n in gated}) > MOST_OPEN
     return Section(question, [n.state for n in gated], long or all(n.is_tolerated for n in gated), drawn)
-
-
-def _drawn(env: Environment, group: Group, drawings: Drawings, above: Collection[str]) -> DrawnGroup:
-    """The group as its drawing shows it; where that cannot, plainly, with the fault told on the page."""
-    drawing, fault = drawings.of(group.question.id), drawings.fault(group.question.id)
-    try:
-        reading, figures = drawing.reading(group), drawing.draw(group)
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        fault = f"{type(error).__name__}: {error}"
-        reading, figures = "", plain.draw(group)
-    template = f"questions/{group.question.id}.html.j2"
-    shown = template if not fault and template in env.list_templates() else ""
-    return DrawnGroup(group, reading, shown, figures, footnotes(group, above), fault)

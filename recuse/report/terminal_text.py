@@ -50,18 +50,20 @@ def terminal(
         return "\n".join([*_brief(plain, view, room, color), *where])
     lines = [*upgrade_lines(view, "-"), *(line.text for line in decision_lines(view))]
     standings = [part for line in lines for part in _folded(line, room, "  ", "    ")]
+    moved: list[str] = []
+    if changes := changed(view):
+        rows = numbers.fitting([change.text for change in changes.rows], MOST_CASES, "more changes in the report")
+        rows += [changes.rest] if changes.rest else []
+        moved = [TITLE, *(part for line in rows for part in _folded(line, room, "  ", "    "))]
     blocks = [
         "\n".join([*_opening(plain, room), *standings]),
-        _changed(view, room),
+        "\n".join(moved),
         *["\n".join(_upgrade(table, room, color)) for table in upgrade_tables(view, minus="-")],
         *_questions(view, room, color, Drawings(drawings), methods=verbosity > 1),
         *_matters(view, room, color),
         "\n".join(_footer(view, room, where)),
     ]
     return "\n\n".join(block for block in blocks if block)
-
-
-# --------------------------------------------------------------------------- in few lines
 
 
 MOST_WORDS = 8
@@ -95,25 +97,10 @@ def _brief(results: Results, view: ResultsModel, width: int, color: bool) -> lis
     return [*lines, *last]
 
 
-# --------------------------------------------------------------------------- who is cleared, what changed
-
-
 def _opening(results: Results, width: int) -> list[str]:
     step = next_step(results)
     lines = [*opening(results), *([f"Next: {step}"] if step else []), *filter(None, [expiring(results)])]
     return [part for line in lines for part in _folded(line, width, "", "  ")]
-
-
-def _changed(view: ResultsModel, width: int) -> str:
-    changes = changed(view)
-    if changes is None:
-        return ""
-    rows = numbers.fitting([change.text for change in changes.rows], MOST_CASES, "more changes in the report")
-    rows += [changes.rest] if changes.rest else []
-    return "\n".join([TITLE, *(part for line in rows for part in _folded(line, width, "  ", "    "))])
-
-
-# --------------------------------------------------------------------------- tables
 
 
 def _upgrade(table: UpgradeTable, width: int, color: bool) -> list[str]:
@@ -199,9 +186,8 @@ def _cell(cell: Cell) -> tuple[str, str]:
         return "-", ""
     outcome, outcomes = cell.outcome, [n.state for n in cell.numbers]
     word = f"({printed(outcome)})" if cell.informs else _word(outcome)
-    if len(outcomes) > 1:
-        return f"{outcomes.count(outcome)} of {len(outcomes)} {word}", outcome
-    return f"{word} {cell.numbers[0].text(minus='-')}", outcome
+    several = f"{outcomes.count(outcome)} of {len(outcomes)} {word}"
+    return several if outcomes[1:] else f"{word} {cell.numbers[0].text(minus='-')}", outcome
 
 
 # --------------------------------------------------------------------------- what failed, and the rest
@@ -248,9 +234,6 @@ def _footer(view: ResultsModel, width: int, where: list[str]) -> list[str]:
     if (rates := view.results.get("error_rates")) and rates.get("sentence"):
         lines.append(f"how sure: {rates['sentence']}")
     return [part for line in (*lines, *where) for part in _folded(line, width, "", "  ")]
-
-
-# --------------------------------------------------------------------------- text
 
 
 def _word(outcome: str) -> str:

@@ -93,7 +93,6 @@ def is_of_upgrade(number: Number) -> bool:
 
 
 def _compared(view: ResultsModel, upgrade: UpgradeVerdictRow) -> list[Number]:
-    """The verdicts on its components."""
     by_key = {(n.gate, n.about): n for n in view.numbers if is_of_upgrade(n)}
     keys = [(row["gate"], tuple(sorted(row["subject"].items()))) for row in upgrade["rows"]]
     return [by_key[key] for key in keys if key in by_key]

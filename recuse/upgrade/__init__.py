@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import pandas as pd
 
@@ -181,7 +180,15 @@ def _repaired(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], share:
     numeric = all(isinstance(scale, Numeric) and not scale.reversed for scale in scales)
     if not numeric or "direction" in upgrade.after.factors:
         return ""
-    moved, table = _shifts(upgrade), upgrade.after.table.copy()
+    both = upgrade.both  # by how much the candidate's mean differs on the texts of both, by criterion, with two digits
+    keys = ["criterion", "item", "target", *_factors(upgrade)]
+    means = both.table.groupby([*keys, "rater"], observed=True)["score"].mean().unstack()
+    apart = (means[upgrade.shown[1]] - means[upgrade.shown[0]]).dropna().rename("by").reset_index()
+    times = apart["item"].astype(str).map(both.times) if both.times else 1
+    sums = apart.assign(by=apart["by"] * times, times=times).groupby("criterion", observed=True)[["by", "times"]].sum()
+    sums = sums.reindex(both.table["criterion"].unique())  # NaN where no text has an answer of both
+    moved = {str(name): float(f"{by / n:.2g}") if n > 0 else 0.0 for name, by, n in sums.itertuples()}
+    table = upgrade.after.table.copy()
     for name, by in moved.items():
         its_rows = (table["rater"] == upgrade.candidate) & (table["criterion"] == name)
         table.loc[its_rows, "score"] = (table.loc[its_rows, "score"] - by).clip(*upgrade.after.scales[name].ends)
@@ -195,26 +202,14 @@ def _repaired(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], share:
     return f"move thresholds by {', '.join(steps)}: with its scores moved back by as much, {new} keeps every limit"
 
 
-def _shifts(upgrade: Upgrade) -> dict[str, float]:
-    """By how much the candidate's mean differs on the texts that both answered, by criterion, with two digits."""
-    both = upgrade.both
-    keys = ["criterion", "item", "target", *_factors(upgrade)]
-    means = both.table.groupby([*keys, "rater"], observed=True)["score"].mean().unstack()
-    apart = (means[upgrade.shown[1]] - means[upgrade.shown[0]]).dropna().rename("by").reset_index()
-    times = apart["item"].astype(str).map(both.times) if both.times else 1
-    sums = apart.assign(by=apart["by"] * times, times=times).groupby("criterion", observed=True)[["by", "times"]].sum()
-    sums = sums.reindex(both.table["criterion"].unique())  # NaN where no text has an answer of both
-    return {str(name): float(f"{by / n:.2g}") if n > 0 else 0.0 for name, by, n in sums.itertuples()}
-
-
 def _decided(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], share: float) -> UpgradeVerdict:
     def phrase(verdict: Verdict) -> str:
         about, limit = described(verdict.estimate.metric), Limit.of(verdict.limit)
         words = about.above if verdict.estimate.value > limit.high else about.below
         return in_place_of_people((words or about.below or about.above).split("|")[0], verdict.estimate.detail)
 
-    about: dict[str, Any] = {"names": upgrade.shown, "change": upgrade.change, "share": share}
-    return decide_upgrade(gates, measure_upgrade(upgrade), subject, phrase=phrase, **about)
+    measured, names, change = measure_upgrade(upgrade), upgrade.shown, upgrade.change
+    return decide_upgrade(gates, measured, subject, names=names, phrase=phrase, change=change, share=share)
 
 
 def worst_of(verdicts: Iterable[UpgradeVerdict]) -> UpgradeVerdict:

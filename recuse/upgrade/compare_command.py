@@ -67,8 +67,7 @@ def compare(
     scores = [score_of(str(score)) for score in several]
     mapping = {name: value for name, value in options.items() if name != "reader"} | _typed(scores)
     sources = open_sources(given, limits, mapping, options.get("reader", ""), names)
-    decided = _decide(sources, names, limits, changes, scores)
-    return worst_of(verdict for _, verdict in decided)
+    return worst_of(verdict for _, verdict in _decide(sources, names, limits, changes, scores))
 
 
 def run_compare(
@@ -159,9 +158,6 @@ def _limits_of(paths: Sequence[object]) -> Path:
     named = re.search(r"""^recuse_gates\s*=\s*["']?([^"'\n]+)""", settings, re.M)
     own = root / (named[1].strip() if named else "evals/gates.toml")
     return own if "[upgrade_" in (text_of(own) or "") else shipped_evals() / "gates.toml"
-
-
-# --------------------------------------------------------------------------- what is printed
 
 
 def verdict_text(results: Results, worst: UpgradeVerdict) -> str:
@@ -259,13 +255,13 @@ def compare_baselines(
     before, after = _entries((old, incumbent), (new, candidate))
     shared = sorted(before.keys() & after.keys())
     called = (incumbent, candidate) if incumbent != candidate else (f"{incumbent} before", f"{candidate} after")
-    if not shared:
-        return _not_comparable(called, ["the two judges share no result"])
     why = {key: [*_differently_asked(old, new, before[key], after[key], change)] for key in shared}
     reasons = sorted({reason for reasons_of_one in why.values() for reason in reasons_of_one})
     pairs = [(before[key], after[key]) for key in shared if not why[key]]
     if not pairs:
-        return _not_comparable(called, reasons)
+        first, *others = reasons or ["the two judges share no result"]
+        sentence = f"{called[0]} and {called[1]} cannot be compared: {first}."
+        return BaselineVerdict("not comparable", sentence, reasons=tuple(others))
     there = [entry["figures"] for entry in old["entries"] if entry["subject"] in [e["subject"] for e in after.values()]]
     # Of one recording: what is kept of the candidate stands in the incumbent's baseline as well.
     together = any(entry["figures"] in there for entry in after.values())
@@ -283,11 +279,6 @@ def compare_baselines(
         "against it, but they hold no ratings text by text; compare the panels or files that they were made from."
     )
     return BaselineVerdict(UNDECIDED, sentence, tuple(named), len(pairs), tested, tuple(reasons))
-
-
-def _not_comparable(called: tuple[str, str], reasons: Sequence[str]) -> BaselineVerdict:
-    sentence = f"{called[0]} and {called[1]} cannot be compared: {reasons[0]}."
-    return BaselineVerdict("not comparable", sentence, reasons=tuple(reasons[1:]))
 
 
 def _judges(old: Baseline, new: Baseline, names: Sequence[str]) -> tuple[str, str]:

@@ -12,8 +12,6 @@ from recuse.schema.details import Matrix, MatrixDetail, PairsDetail, PeopleDetai
 from recuse.schema.number_text import fixed, is_number
 from recuse.schema.vocabulary import PASS, UNDECIDED
 
-# --------------------------------------------------------------------------- item by item
-
 COEFFICIENTS = (
     "percent_agreement cohen_kappa scott_pi gwet_ac krippendorff_alpha concordance icc_with_people pearson spearman "
     "kendall mean_error absolute_error true_positive_rate true_negative_rate precision f1"
@@ -57,16 +55,12 @@ def _text_by_text(group: Group) -> Scatters | None:
 def _winning(group: Group) -> Table:
     """Whom of the people the judge may stand in for, person by person."""
     rows = [
-        [
-            Cell(f"{_named(group, n)}, in place of {entry['person']}", outcome=PASS if entry["won"] else UNDECIDED),
-            Cell("yes" if entry["won"] else "not shown"),
-            Cell(fixed(entry["advantage"], signed=True)),
-            Cell(p_value(entry["p"])),
-            Cell(str(entry["n"])),
-        ]
+        [Cell(f"{_named(group, n)}, in place of {entry['person']}", outcome=PASS if entry["won"] else UNDECIDED),
+         Cell("yes" if entry["won"] else "not shown"), Cell(fixed(entry["advantage"], signed=True)),
+         Cell(p_value(entry["p"])), Cell(str(entry["n"]))]
         for n in group.of("winning_rate")
         for entry in n.detail_as(PeopleDetail).get("people") or ()
-    ]
+    ]  # fmt: skip
     columns = ["whom it may stand in for", "as well as that person", "advantage", "p", "texts"]
     return Table("Alternative annotator test, corrected over people", columns, rows, frozenset({2, 3, 4}))
 

@@ -156,7 +156,6 @@ LIKELIHOODS = {"expected": "expected by token probabilities", "mass": "probabili
 
 
 def _in_words(read: Iterable[tuple[Any, ...]]) -> str:
-    """What was read in a reply."""
     level_words: dict[str, None] = {}
     for criterion, score, response, status, why in read:
         if status != "ok":

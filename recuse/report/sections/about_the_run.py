@@ -3,7 +3,7 @@ limit with its reason, how often such a run would be wrong, what it cost, and of
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -62,11 +62,10 @@ def not_asked(view: ResultsModel) -> Table:
 
 def _wanting(entries: Iterable[NotAskedRow]) -> str:
     """Questions in the order of their titles, a line each; those with the same places together, then the places."""
-    places: dict[str, set[str]] = {}
+    places: dict[str, set[str]] = defaultdict(set)
     for row in entries:
         where = ", ".join(plain_name(str(of)) for name in ("task", "protocol") if (of := row.get(name)))
-        title = str(row.get("title") or plain_name(str(row.get("question"))))
-        places.setdefault(title, set()).add(f"{row.get('panel')}: {where}")
+        places[row.get("title") or plain_name(row["question"])].add(f"{row.get('panel')}: {where}")
     together = grouped(sorted(places), lambda title: tuple(sorted(places[title])))
     return "\n".join("\n".join([*titles, f"({'; '.join(where)})"]) for where, titles in together.items())
 
@@ -83,9 +82,6 @@ def in_one_line(view: ResultsModel) -> str:
     return f"{counted(len(entries), 'question')} (counted per task) for lack of {phrases}" if entries else ""
 
 
-# --------------------------------------------------------------------------- who judged, by which limits
-
-
 def _panel(view: ResultsModel, panel: Panel) -> Block:
     meaning = PROVENANCE_MEANINGS.get(panel.provenance, "Where these replies come from was not stated.")
     rows: list[list[str | Cell]] = [
@@ -96,10 +92,9 @@ def _panel(view: ResultsModel, panel: Panel) -> Block:
         ]
         for judge in panel.judges
     ]  # fmt: skip
-    sentences = " ".join(part for part in (meaning, panel.description) if part)
-    figures: list[object] = [Words("read", [sentences]), table("", "judge|model|wire format|own work judged", rows)]
-    title = f"Judges of {panel.name}: {panel.provenance or 'provenance unknown'}"
-    return Block("section", [figure for figure in figures if figure], title)
+    words = Words("read", [" ".join(filter(None, (meaning, panel.description)))])
+    asked = [table("", "judge|model|wire format|own work judged", rows)] if rows else []
+    return Block("section", [words, *asked], f"Judges of {panel.name}: {panel.provenance or 'provenance unknown'}")
 
 
 def _gates(view: ResultsModel, questions: Iterable[Question]) -> list[object]:
@@ -150,9 +145,6 @@ def _accepted(view: ResultsModel, gated: list[Number]) -> list[list[str | Cell]]
         words = " ".join(filter(None, ("accepted", accept, f"until {until}" if until else "")))
         rows.append([first, some[0].gate_title, values, words, reason])
     return rows
-
-
-# --------------------------------------------------------------------------- how sure, at what price
 
 
 def error_rates(view: ResultsModel) -> list[object]:
@@ -214,14 +206,14 @@ DIGITS = 12
 
 def facts(view: ResultsModel, known: Known) -> list[tuple[str, str]]:
     """Commit, recording days and digests, from the results and from what is `known` beside them."""
-    rows = [("commit", str(known.get("commit") or "")[:DIGITS])]
-    for panel, (first, last) in sorted((known.get("recorded") or {}).items()):
-        rows.append((f"{panel} recorded", first if first == last else f"{first} to {last}"))
-    for row in view.results.get("panels") or ():
-        if row.get("provenance") == "imported":
-            rows.append((row["name"], row.get("source") or ""))
-    rows.append(("gates.toml sha256", str(known.get("gates") or "")[:DIGITS]))
-    rows.append(("results.json sha256", str(known.get("results") or "")[:DIGITS]))
+    panels, recorded = view.results.get("panels") or (), sorted((known.get("recorded") or {}).items())
+    rows = [
+        ("commit", (known.get("commit") or "")[:DIGITS]),
+        *((f"{panel} recorded", first if first == last else f"{first} to {last}") for panel, (first, last) in recorded),
+        *((row["name"], row.get("source") or "") for row in panels if row.get("provenance") == "imported"),
+        ("gates.toml sha256", (known.get("gates") or "")[:DIGITS]),
+        ("results.json sha256", (known.get("results") or "")[:DIGITS]),
+    ]
     return [(name, value) for name, value in rows if value]
 
 
@@ -244,9 +236,6 @@ def digests(view: ResultsModel) -> list[Table]:
         table("Judges and their versions", "judge|panel|model|digest of its settings", judges),
         table("Digests of what was asked", "panel, task, protocol|items|prompt|rubric|scale", rows),
     ]
-
-
-# --------------------------------------------------------------------------- all of it, in the order of the page
 
 
 def parts_before(view: ResultsModel, questions: Iterable[Question]) -> list[Part]:

@@ -57,7 +57,15 @@ def changed(view: ResultsModel) -> Changed | None:
         a_file = all("read_as" in panel for panel in view.results["panels"]) and not view.results.get("sources")
         return None if a_file and not upgrades else Changed(upgrades, "" if a_file else NOT_KNOWN)
     rows = [*_limits(view, baseline), *upgrades, *_results(view, baseline)]
-    return Changed(rows, _rest(baseline, any_rows=bool(rows)))
+    counts = {  # "2 results moved and cannot be tested for chance, 1 result appeared"
+        "moved and cannot be tested for chance":
+            len({(row["what"], *sorted(row["subject"].items())) for row in baseline.get("moved") or ()}),
+        "appeared": len(baseline.get("appeared") or ()),
+        "vanished": sum(row["kind"] != "verdict" for row in baseline.get("vanished") or ()),
+    }  # fmt: skip
+    rest = ", ".join(f"{counted(n, 'result')} {words}" for words, n in counts.items() if n)
+    nothing = "" if rows else str(baseline.get("summary") or "Nothing.")
+    return Changed(rows, f"{rest}." if rest else nothing)
 
 
 def _limits(view: ResultsModel, baseline: Comparison) -> Iterator[Change]:
@@ -117,20 +125,6 @@ def _results(view: ResultsModel, baseline: Comparison) -> Iterator[Change]:
         by, low, high = (in_unit(moved[part], unit, 3, signed=True) for part in ("change", "low", "high"))
         note = f"{moved['beyond'] or f'beyond chance{within}'}: {by} ({low} to {high})"
         yield Change(_what(view, moved), before, after, note, bool(moved["beyond"]))
-
-
-def _rest(baseline: Comparison, *, any_rows: bool) -> str:
-    """ "2 numbers moved that cannot be tested, 1 result appeared"; that nothing changed, where nothing did."""
-    moved = {(row["what"], *sorted(row["subject"].items())) for row in baseline.get("moved") or ()}
-    counts = {
-        "moved and cannot be tested for chance": len(moved),
-        "appeared": len(baseline.get("appeared") or ()),
-        "vanished": sum(row["kind"] != "verdict" for row in baseline.get("vanished") or ()),
-    }
-    phrases = [f"{counted(n, 'result')} {words}" for words, n in counts.items() if n]
-    if phrases:
-        return f"{', '.join(phrases)}."
-    return "" if any_rows else str(baseline.get("summary") or "Nothing.")
 
 
 def _what(view: ResultsModel, row: EntryRow) -> str:

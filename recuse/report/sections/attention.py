@@ -34,12 +34,11 @@ def _excerpt(view: ResultsModel, entry: ExcerptRow) -> Excerpt:
     panel = view.panel(entry["panel"])
     text, cut = shortened(str(entry.get("text") or ""), MOST_CHARACTERS)
     factors = [view.lexicon.level(name, str(level)) for name, level in (entry.get("factors") or {}).items()]
-    repeat, target = entry.get("repeat"), view.label(str(entry.get("target") or ""), panel)
-    asked_again = [f"repeat {repeat + 1}"] if isinstance(repeat, int) else []
-    circumstances = [plain_name(str(entry.get("protocol") or "")), *factors, *asked_again]
+    asked_again = [f"repeat {repeat + 1}"] if isinstance(repeat := entry.get("repeat"), int) else []
+    names = (view.label(str(entry.get(name) or ""), panel) for name in ("judge", "target"))
     return Excerpt(
-        about=" on ".join(part for part in (view.label(str(entry.get("judge") or ""), panel), target) if part),
-        circumstances=", ".join(part for part in circumstances if part),
+        about=" on ".join(filter(None, names)),
+        circumstances=", ".join(filter(None, [plain_name(str(entry.get("protocol") or "")), *factors, *asked_again])),
         status=plain_name(str(entry.get("status") or "")),
         why=visible(shortened(str(entry.get("why") or ""), 300)[0]),
         text=visible(text),
