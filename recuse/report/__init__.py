@@ -11,28 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import sha256
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from recuse.report.canonical_form import canonical
-    from recuse.report.first_line import headline
-    from recuse.report.terminal_text import terminal
     from recuse.schema.results import Known, Results
 
-__all__ = ["canonical", "headline", "terminal", "write"]
+__all__ = ["write"]
 
 SCHEMA = 1
-HOMES = {"canonical": "canonical_form", "headline": "first_line", "terminal": "terminal_text"}
-
-
-if not TYPE_CHECKING:  # imported when they are asked for
-
-    def __getattr__(name: str) -> object:
-        if name not in HOMES:
-            raise AttributeError(f"module 'recuse.report' has no attribute {name!r}")
-        return getattr(import_module(f"recuse.report.{HOMES[name]}"), name)
 
 
 def write(

@@ -161,12 +161,12 @@ class Run(Records):
     def terminal(self, width: int, color: bool, verbosity: int = 0) -> str:
         """What the terminal prints at the end: the results, and with more verbosity the recordings that nothing used.
         Of a run that broke off before there were results, what is wrong with it."""
-        from recuse import report
+        from recuse.report.terminal_text import terminal
 
         written = self.folder / "index.html"
         if not self.results:
             return "\n".join(f"recuse: {line}" for line in self.objections)
-        parts = [report.terminal(self.results, width, color, written, self.drawings, verbosity)]
+        parts = [terminal(self.results, width, color, written, self.drawings, verbosity)]
         if verbosity < 1:
             return parts[0]
         unused = self.results.get("cassettes", {}).get("unused_lines", [])

@@ -58,15 +58,16 @@ def show(results: Path, other: Path | None = None, html: Path | None = None) -> 
 
 def _shown(results: Sequence[dict[str, Any]], names: Sequence[str], html: Path | None) -> tuple[str, str]:
     """One result or two side by side, as text, and as the page where one is wanted."""
-    from recuse import report
     from recuse.report import page, side_by_side
     from recuse.report.canonical_form import normalised
+    from recuse.report.first_line import headline
+    from recuse.report.terminal_text import terminal
 
     plain = [normalised(one) for one in results]
-    headlines = [one.get("headline") or report.headline(one) for one in plain]
+    headlines = [headline(one) for one in plain]
     if len(plain) == 1:
         plain[0]["headline"] = headlines[0]
-        text = report.terminal(plain[0], shutil.get_terminal_size().columns, sys.stdout.isatty(), html)
+        text = terminal(plain[0], shutil.get_terminal_size().columns, sys.stdout.isatty(), html)
         return text, page.page(plain[0], headlines[0]) if html else ""
     rows = side_by_side.side_by_side(*plain)
     return visible(side_by_side.text(rows, names)), side_by_side.page(rows, names, headlines) if html else ""
@@ -81,9 +82,9 @@ def check_outputs(to_json: Path | None, to_html: Path | None) -> None:
 def write_results(results: Results, to_json: Path | None, to_html: Path | None) -> None:
     """As JSON, and as a page of its own, where a path is given. Raises `RecuseError` where it cannot be written."""
     if to_json:
-        from recuse import report
+        from recuse.report.canonical_form import canonical
 
-        write_output(to_json, report.canonical(results), is_results)
+        write_output(to_json, canonical(results), is_results)
     if to_html:
         from recuse.report.canonical_form import normalised
         from recuse.report.page import page

@@ -23,7 +23,7 @@ from recuse.ratings.scale import Numeric, check_thresholds
 from recuse.readers.file_panel import ReadOptions
 from recuse.readers.file_ratings import score_of
 from recuse.readers.formats import RatingsSource
-from recuse.report.canonical_form import normalised
+from recuse.report.canonical_form import canonical, normalised
 from recuse.report.results_model import ResultsModel
 from recuse.report.terminal_text import ascii_of
 from recuse.report.upgrade_table import upgrade_tables
@@ -133,8 +133,6 @@ def _by_baselines(
     change: Sequence[str], html: Path | None, json: Path | None,
 ) -> int:  # fmt: skip
     """Where ratings are not there: what baselines keep of the judges."""
-    from recuse import report
-
     if any(one is None for one in held):
         raise RecuseError(
             f"{', '.join(map(str, paths))}: a baseline is compared with a baseline; to hold a panel against a baseline "
@@ -146,7 +144,7 @@ def _by_baselines(
     compared = compare_baselines(known[0], known[-1], names, gates, change)
     print("\n".join(visible(line) for line in compared.lines()))
     if json:
-        record = report.canonical({"headline": compared.sentence, "upgrade": compared.record()})
+        record = canonical({"headline": compared.sentence, "upgrade": compared.record()})
         write_output(json, record, is_results)
     return compared.exit_code
 

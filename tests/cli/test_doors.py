@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recuse import report
 from recuse.check.check_command import check
 from recuse.gates import Decision, decide
 from recuse.gates.records import changes_of, decoded
 from recuse.readers.file_panel import load_file_panel
+from recuse.report.canonical_form import canonical
 from recuse.run.run import ask_file
 from recuse.suite.question_runner import read_evals, shipped_evals
 
@@ -124,7 +124,7 @@ def words(judges: list[Mapping[str, Any]]) -> Words:
 
 def saved(results: Mapping[str, Any]) -> Decision:
     """The decision over results.json as it lies on disk."""
-    results = json.loads(report.canonical(results))
+    results = json.loads(canonical(results))
     return decide(decoded(results, changes_of(results)))
 
 

@@ -14,6 +14,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "report"))
 import samples
 
 from recuse import report
+from recuse.report.canonical_form import canonical
+from recuse.report.first_line import headline
 
 
 @pytest.fixture
@@ -22,7 +24,7 @@ def kept(tmp_path):
 
     def write(name, results):
         path = tmp_path / name
-        path.write_text(report.canonical(results))
+        path.write_text(canonical(results))
         return path
 
     return write
@@ -42,10 +44,10 @@ def changed_results():
 
 def test_an_earlier_report_is_told_as_on_its_day(recuse, kept, tmp_path):
     results = samples.failing()
-    path = kept("results.json", {**results, "headline": report.headline(results)})
+    path = kept("results.json", {**results, "headline": headline(results)})
     found = recuse("show", path, "--html", tmp_path / "page.html")
     assert found.code == 0
-    assert " ".join(found.out.split()).startswith(report.headline(results)[:60])
+    assert " ".join(found.out.split()).startswith(headline(results)[:60])
     report.write(results, tmp_path / "reports")
     pages = [(tmp_path / name).read_text() for name in ("page.html", "reports/index.html")]
     verdicts = [re.search(r"<section id=verdicts .*?</section>", page, re.DOTALL)[0] for page in pages]

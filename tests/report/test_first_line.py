@@ -10,12 +10,12 @@ import pytest
 import samples
 from page_reader import read
 
-from recuse import report
 from recuse.report.canonical_form import normalised
 from recuse.report.first_line import decision_lines, expiring, headline, next_step, opening
 from recuse.report.page import page, pages
 from recuse.report.results_model import ResultsModel
 from recuse.report.summary import summary
+from recuse.report.terminal_text import terminal
 
 
 def view_of(results: samples.Results) -> ResultsModel:
@@ -27,7 +27,7 @@ def outputs(results: samples.Results) -> dict[str, str]:
     plain = normalised(results)
     tree = read(page(plain, plain["headline"]))
     texts = {
-        "terminal": report.terminal(plain, 200),
+        "terminal": terminal(plain, 200),
         "summary": summary(plain).replace("\\", ""),
         "page": tree.one("body").text,
     }

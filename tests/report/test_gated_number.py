@@ -6,10 +6,10 @@ import json
 
 import samples
 
-from recuse import report
-from recuse.report.canonical_form import normalised
+from recuse.report.canonical_form import canonical, normalised
 from recuse.report.gated_number import UNDESCRIBED, Lexicon
 from recuse.report.page import page
+from recuse.report.terminal_text import terminal
 
 HELD = {
     "measures": {
@@ -41,7 +41,7 @@ def test_order_is_that_of_the_descriptions() -> None:
 
 def test_a_stored_file_is_drawn_in_its_own_words() -> None:
     """Another title in results.json is another title in the report: no table of the engine is asked."""
-    held = json.loads(report.canonical(samples.published()))
+    held = json.loads(canonical(samples.published()))
     held["measures"]["self_bias"]["title"] = "house bias"
     plain = normalised(held)
     assert "house bias" in page(plain, "x").lower()
@@ -50,4 +50,4 @@ def test_a_stored_file_is_drawn_in_its_own_words() -> None:
 
 def test_results_without_descriptions_are_drawn() -> None:
     bare = {k: v for k, v in samples.published().items() if k not in ("measures", "factors", "tasks", "not_asked")}
-    assert "not cleared: gemini-2.5-pro and grok-4; of gemini-2.5-pro: " in report.terminal(bare, 300)
+    assert "not cleared: gemini-2.5-pro and grok-4; of gemini-2.5-pro: " in terminal(bare, 300)

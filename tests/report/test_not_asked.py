@@ -7,12 +7,12 @@ from typing import Any
 import samples
 from page_reader import read
 
-from recuse import report
 from recuse.report.canonical_form import normalised
 from recuse.report.page import page
 from recuse.report.results_model import ResultsModel
 from recuse.report.sections.about_the_run import in_one_line, not_asked
 from recuse.report.summary import summary
+from recuse.report.terminal_text import terminal
 
 PEOPLE = "add ratings by people (task.toml, [people])"
 
@@ -74,9 +74,9 @@ def test_many_wants_are_cut() -> None:
 
 
 def test_terminal_has_one_line() -> None:
-    lines = report.terminal(results(), 120).splitlines()
+    lines = terminal(results(), 120).splitlines()
     assert "not asked: 3 questions (counted per task) for lack of people (2) and repeats (1); see the report" in lines
-    assert "not asked:" not in report.terminal(samples.published(), 120)
+    assert "not asked:" not in terminal(samples.published(), 120)
 
 
 def test_summary_folds_the_list() -> None:

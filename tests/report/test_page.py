@@ -14,8 +14,8 @@ import pytest
 import samples
 from page_reader import Element, read
 
-from recuse import report
-from recuse.report.canonical_form import normalised
+from recuse.report.canonical_form import canonical, normalised
+from recuse.report.first_line import headline
 from recuse.report.page import page
 from recuse.schema import RecuseError
 
@@ -34,7 +34,7 @@ SAMPLES: dict[str, Callable[[], samples.Results]] = {
 
 def html_of(results: samples.Results) -> str:
     plain = normalised(results)
-    return page(plain, report.headline(plain))
+    return page(plain, headline(plain))
 
 
 @pytest.fixture(scope="module", params=SAMPLES)
@@ -157,7 +157,7 @@ def test_the_same_results_give_the_same_bytes() -> None:
     from test_canonical_form import shuffled
 
     assert html_of(shuffled(samples.both(), 1)) == html_of(samples.both())
-    assert html_of(json.loads(report.canonical(samples.both()))) == html_of(samples.both())
+    assert html_of(json.loads(canonical(samples.both()))) == html_of(samples.both())
 
 
 def test_size() -> None:

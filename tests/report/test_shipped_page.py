@@ -16,9 +16,9 @@ import browser
 import pytest
 from page_reader import Element, read
 
-from recuse import report
 from recuse.report.canonical_form import normalised
 from recuse.report.page import pages
+from recuse.report.terminal_text import terminal
 
 REPORTS = Path(__file__).parents[2] / "reports"
 RESULTS, REPLIES = REPORTS / "results.json", REPORTS / "replies"
@@ -102,7 +102,7 @@ def test_studies_have_pages_of_their_own_and_the_page_shows_nothing_of_them(draw
 def test_the_terminal_keeps_its_budgets_of_lines(width: int) -> None:
     results = json.loads(RESULTS.read_text(encoding="utf-8"))
     levels = (-1, 0, 1, 2)
-    texts = [report.terminal(results, width, report="reports/index.html", verbosity=level) for level in levels]
+    texts = [terminal(results, width, report="reports/index.html", verbosity=level) for level in levels]
     lines = [text.splitlines() for text in texts]
     word, brief, tables, methods = map(len, lines)
     assert word == 2 < brief <= 25 < tables <= 120
@@ -300,7 +300,7 @@ def test_the_first_words_are_read_without_a_glossary(shipped: str) -> None:
     file = REPORTS.parent / "tests" / "cli" / "two_judges_two_people.csv"
     command = [sys.executable, "-m", "recuse.cli", "check", str(file)]
     texts = [
-        *(report.terminal(results, 100, verbosity=level) for level in (-1, 0)),
+        *(terminal(results, 100, verbosity=level) for level in (-1, 0)),
         read(shipped).one("header").text,
         subprocess.run(command, capture_output=True, text=True, check=False).stdout,
     ]

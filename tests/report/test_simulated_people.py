@@ -7,10 +7,11 @@ import re
 import pytest
 import samples
 
-from recuse import report
 from recuse.report.canonical_form import normalised
+from recuse.report.first_line import headline
 from recuse.report.page import page
 from recuse.report.summary import summary
+from recuse.report.terminal_text import terminal
 
 
 def results(*, simulated: bool) -> samples.Results:
@@ -23,9 +24,9 @@ def results(*, simulated: bool) -> samples.Results:
 
 def written(name: str, results: samples.Results) -> str:
     if name == "terminal":
-        return report.terminal(results, 200)
+        return terminal(results, 200)
     plain = normalised(results)
-    plain["headline"] = report.headline(plain)
+    plain["headline"] = headline(plain)
     return summary(plain) if name == "summary" else page(plain, plain["headline"])
 
 

@@ -6,14 +6,14 @@ import re
 
 import samples
 
-from recuse import report
 from recuse.report.canonical_form import normalised
+from recuse.report.first_line import headline
 from recuse.report.summary import SIZE_LIMIT, summary
 
 
 def of(results: samples.Results, **more: int) -> str:
     plain = normalised(results)
-    plain["headline"] = report.headline(plain)
+    plain["headline"] = headline(plain)
     return summary(plain, **more)
 
 

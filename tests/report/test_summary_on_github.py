@@ -14,8 +14,8 @@ import pytest
 import samples
 from cmarkgfm.cmark import Options
 
-from recuse import report
 from recuse.report.canonical_form import normalised
+from recuse.report.first_line import headline
 from recuse.report.summary import SIZE_LIMIT, summary
 
 OURS = {
@@ -62,7 +62,7 @@ class Elements(HTMLParser):
 
 def rendered(results: samples.Results) -> Elements:
     plain = normalised(results)
-    plain["headline"] = report.headline(plain)
+    plain["headline"] = headline(plain)
     return Elements(cmarkgfm.github_flavored_markdown_to_html(summary(plain), options=Options.CMARK_OPT_UNSAFE))
 
 

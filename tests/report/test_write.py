@@ -9,6 +9,8 @@ import pytest
 import samples
 
 from recuse import report
+from recuse.report.canonical_form import canonical
+from recuse.report.first_line import headline
 from recuse.run.run import Run
 from recuse.schema import RecuseError
 
@@ -22,8 +24,8 @@ def test_writes_results_summary_page_and_tables(tmp_path: Path) -> None:
         "summary.md",
         "tables",
     ]
-    assert paths[0].read_text() == report.canonical(json.loads(paths[0].read_text()))
-    assert json.loads(paths[0].read_text())["headline"] == report.headline(samples.published())
+    assert paths[0].read_text() == canonical(json.loads(paths[0].read_text()))
+    assert json.loads(paths[0].read_text())["headline"] == headline(samples.published())
 
 
 def test_results_json_draws_the_same_report_again(tmp_path: Path) -> None:

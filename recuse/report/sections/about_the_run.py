@@ -93,8 +93,8 @@ def _panel(view: ResultsModel, panel: Panel) -> Block:
         for judge in panel.judges
     ]  # fmt: skip
     words = Words("read", [" ".join(filter(None, (meaning, panel.description)))])
-    asked = [table("", "judge|model|wire format|own work judged", rows)] if rows else []
-    return Block("section", [words, *asked], f"Judges of {panel.name}: {panel.provenance or 'provenance unknown'}")
+    judges = [table("", "judge|model|wire format|own work judged", rows)] if rows else []
+    return Block("section", [words, *judges], f"Judges of {panel.name}: {panel.provenance or 'provenance unknown'}")
 
 
 def _gates(view: ResultsModel, questions: Iterable[Question]) -> list[object]:
