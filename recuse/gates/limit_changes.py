@@ -45,12 +45,18 @@ def as_stated(stated: StatedGates, now: Gates) -> Gates:
     """The gates of a baseline, on the day and under the path of those of `now`. Raises `RecuseError` for tables that a
     gates file could not have."""
     accepted = [{**one, "reason": UNTOLD} for one in stated["accepted"]]
+
+    def with_words(table: Mapping[str, Any]) -> dict[str, object]:
+        because = {"because": UNTOLD} if table.get("undecided") == "allow" else {}
+        on = {"on": [{**one, "reason": UNTOLD} for one in table["on"]]} if isinstance(table.get("on"), list) else {}
+        return {**table, "reason": UNTOLD, **because, **on}
+
     try:
         return replace(
             now,
             run=RunTable.model_validate(stated.get("run") or {}),
             uses={name: UseTable.model_validate(table) for name, table in stated["uses"].items()},
-            gates={name: Gate.model_validate(_with_words(table)) for name, table in stated["gates"].items()},
+            gates={name: Gate.model_validate(with_words(table)) for name, table in stated["gates"].items()},
             accepted_faults=tuple(map(AcceptedFault.model_validate, accepted)),
         )
     except ValueError as error:
@@ -178,15 +184,6 @@ def _consequence(outcome: str, row: LimitChangeRow) -> str:
 
 def _stated(table: Gate | AcceptedFault | RunTable | UseTable) -> dict[str, Any]:
     return table.model_dump(mode="json", exclude_defaults=True, exclude=WORDS)
-
-
-def _with_words(table: Mapping[str, object]) -> dict[str, object]:
-    words: dict[str, object] = {"reason": UNTOLD}
-    if table.get("undecided") == "allow":
-        words["because"] = UNTOLD
-    if isinstance(on := table.get("on"), list):
-        words["on"] = [{**one, "reason": UNTOLD} for one in on]
-    return {**table, **words}
 
 
 def _differing(before: Mapping[str, object], after: Mapping[str, object]) -> list[tuple[str, object, object]]:

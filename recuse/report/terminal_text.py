@@ -55,13 +55,21 @@ def terminal(
         rows = numbers.fitting([change.text for change in changes.rows], MOST_CASES, "more changes in the report")
         rows += [changes.rest] if changes.rest else []
         moved = [TITLE, *(part for line in rows for part in _folded(line, room, "  ", "    "))]
+    last = []
+    if unasked := in_one_line(view):
+        last.append(f"not asked: {unasked}; see the report")
+    if (cassettes := plain.get("cassettes")) and cassettes.get("files"):
+        kinds = ("files", "interactions", "used", "unused")
+        last.append(f"cassettes: {', '.join(f'{numbers.count(cassettes.get(kind))} {kind}' for kind in kinds)}")
+    if (rates := plain.get("error_rates")) and rates.get("sentence"):
+        last.append(f"how sure: {rates['sentence']}")
     blocks = [
         "\n".join([*_opening(plain, room), *standings]),
         "\n".join(moved),
         *["\n".join(_upgrade(table, room, color)) for table in upgrade_tables(view, minus="-")],
         *_questions(view, room, color, Drawings(drawings), methods=verbosity > 1),
         *_matters(view, room, color),
-        "\n".join(_footer(view, room, where)),
+        "\n".join(part for line in (*last, *where) for part in _folded(line, room, "", "  ")),
     ]
     return "\n\n".join(block for block in blocks if block)
 
@@ -222,18 +230,6 @@ def _limit(matter: Matter) -> str:
 def _folded(text: str, width: int, first: str, rest: str) -> list[str]:
     lines = textwrap.wrap(ascii_of(text), width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
     return [line.rstrip() for line in lines]  # a name longer than a line may leave a blank at the end of its last part
-
-
-def _footer(view: ResultsModel, width: int, where: list[str]) -> list[str]:
-    lines = []
-    if unasked := in_one_line(view):
-        lines.append(f"not asked: {unasked}; see the report")
-    if (cassettes := view.results.get("cassettes")) and cassettes.get("files"):
-        kinds = ("files", "interactions", "used", "unused")
-        lines.append(f"cassettes: {', '.join(f'{numbers.count(cassettes.get(kind))} {kind}' for kind in kinds)}")
-    if (rates := view.results.get("error_rates")) and rates.get("sentence"):
-        lines.append(f"how sure: {rates['sentence']}")
-    return [part for line in (*lines, *where) for part in _folded(line, width, "", "  ")]
 
 
 def _word(outcome: str) -> str:

@@ -76,7 +76,11 @@ def _of_panel(
 ) -> Iterator[InPlaceRow]:  # fmt: skip
     """`held`: what the files of panels and their tasks held at the base commit."""
     path = panel.path.relative_to(root).as_posix()
-    if (before := path if path in held else _other_path(panel, path, commit)) is None:
+    renamed = (  # under another file name beside the one that it has now; git is asked only then
+        other for folder in Path(path).parents[:1] for other in commit.files(f"{folder.as_posix()}/")
+        if other.endswith(".toml") and keys_of(commit.text(other)).get(("name",)) == panel.name
+    )  # fmt: skip
+    if (before := path if path in held else next(renamed, None)) is None:
         return  # a new panel
     held = held if before in held else {**held, **dict(commit.contents([before]))}
     tasks = tuple(f"fixtures/tasks/{name}/" for name in panel.tasks)
@@ -101,14 +105,6 @@ def _of_panel(
                        "cause": why, "paste": "", "kinds": [], "steps": []}  # fmt: skip
         return
     yield from _of_judges(old, known, RecordedPanel.opened(root, panel.path, gates), readers)
-
-
-def _other_path(panel: Panel, path: str, commit: BaseCommit) -> str | None:
-    """Where the panel of this name was, under another file name beside the one that it has now."""
-    for other in commit.files(str(Path(path).parent.as_posix()) + "/"):
-        if other.endswith(".toml") and keys_of(commit.text(other)).get(("name",)) == panel.name:
-            return other
-    return None
 
 
 def _reader_changed(root: Path, name: str, commit: BaseCommit) -> str | None:
