@@ -223,31 +223,26 @@ class Gates(Mapping[str, Gate]):
     def __len__(self) -> int:
         return len(self.gates)
 
-    # -- verdicts
-
     def _verdicts(self, decided: Iterable[Decided], formerly: Iterable[Verdict], *, asserted: bool = True) -> Verdicts:
         """`formerly`: those of the same under the gates of the baseline, where these are others."""
-        before = {(one.gate, *sorted(one.subject.items())): one for one in formerly}
-        about = ((one, (one.member.name, *sorted(one.member.subject.items()))) for one in decided)
-        return Verdicts(self._verdict(one, before.get(key), asserted=asserted) for one, key in about)
-
-    def _verdict(self, decided: Decided, formerly: Verdict | None, *, asserted: bool) -> Verdict:
-        member, decision = decided.member, decided.decision
-        gate, applied, outcome = member.gate, member.applied, decision.outcome
-        allowed = gate.allows_undecided(self.today) and decision.straddles
-        covering = (one for one in self.accepted_faults if one.gate == member.name and one.covers(member.subject))
-        if known := next(covering, None):  # there is one at most: overlaps were refused on reading
-            then = getattr(formerly, "accepted_fault", None)  # a verdict that is red is falsy
-            held = self.former is None or (then is not None and then.state in ("applied", "expired"))
-            outcome, remedy, acceptance = under_accepted_fault(known, decided, self.today, self.file, held=held)
-        else:
-            remedy, acceptance = next_step(decided, self.today, self.file), None
-        power, label = None, in_place_of_people(gate.label or "", decision.estimate.detail)
-        if decided.family is not None:
-            power = power_of(applied.limit, member.estimate, gate.level, decided.fail_level)
-        return Verdict(
-            gate=member.name, label=label, subject=member.subject, outcome=outcome,
-            estimate=decision.estimate, rule=rule_of(decided), limit=applied.limit.mapping(), reason=applied.reason,
-            remedy=remedy, accepted_fault=acceptance, formerly=getattr(formerly, "outcome", None), power=power,
-            allowed=(allowed and outcome == UNDECIDED) or not asserted,
-        )  # fmt: skip
+        before, verdicts = {(one.gate, *sorted(one.subject.items())): one for one in formerly}, []
+        for one in decided:
+            member, decision, gate, applied = one.member, one.decision, one.member.gate, one.member.applied
+            former, outcome = before.get((member.name, *sorted(member.subject.items()))), decision.outcome
+            covering = (fault for fault in self.accepted_faults
+                        if fault.gate == member.name and fault.covers(member.subject))  # fmt: skip
+            if known := next(covering, None):  # there is one at most: overlaps were refused on reading
+                then = former.accepted_fault if former is not None else None  # a verdict that is red is falsy
+                held = self.former is None or (then is not None and then.state in ("applied", "expired"))
+                outcome, remedy, acceptance = under_accepted_fault(known, one, self.today, self.file, held=held)
+            else:
+                remedy, acceptance = next_step(one, self.today, self.file), None
+            allowed = outcome == UNDECIDED and gate.allows_undecided(self.today) and decision.straddles
+            verdicts.append(Verdict(
+                gate=member.name, label=in_place_of_people(gate.label or "", decision.estimate.detail),
+                subject=member.subject, outcome=outcome, estimate=decision.estimate, rule=rule_of(one),
+                limit=applied.limit.mapping(), reason=applied.reason, remedy=remedy, accepted_fault=acceptance,
+                formerly=former.outcome if former is not None else None, allowed=allowed or not asserted,
+                power=power_of(applied.limit, member.estimate, gate.level, one.fail_level) if one.family else None,
+            ))  # fmt: skip
+        return Verdicts(verdicts)
