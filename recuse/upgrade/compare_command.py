@@ -14,7 +14,7 @@ from typing import Any, Unpack, cast
 
 from recuse.gates import Gates
 from recuse.gates import baseline_file as baselines
-from recuse.gates.baseline_changes import beyond_chance, place_of
+from recuse.gates.baseline_changes import beyond_chance, place_of, without_levels
 from recuse.gates.limits import Limit
 from recuse.gates.upgrade_verdict import EXIT, UpgradeVerdict, Word
 from recuse.gates.uses import Uses
@@ -264,7 +264,14 @@ def compare_baselines(
     # Of one recording: what is kept of the candidate stands in the incumbent's baseline as well.
     together = any(entry["figures"] in there for entry in after.values())
     named, tested = beyond_chance(pairs, {place_of(now) for _, now in pairs}, gates, only_paired=together)
-    worse = [row for row in named if _got_worse(row, after)]
+    limits = {
+        (entry["what"], *sorted(about.items())): Limit.of(entry["limit"])
+        for entry in after.values() if "limit" in entry
+        for about in (without_levels(entry["subject"]), entry["subject"])  # of all levels together there is no entry
+    }  # fmt: skip
+    red = (row for row in named if row["kind"] == "verdict" and row["beyond"])
+    bounds = ((row, limits[row["what"], *sorted(row["subject"].items())]) for row in red)
+    worse = [row for row, limit in bounds if limit.holds(row["before"]) and not limit.holds(row["after"])]
     named = [*worse, *(row for row in named if row not in worse)]
     if worse:
         sentence = (
@@ -321,12 +328,3 @@ def _differently_asked(
         if before.get(name) != after.get(name) and name not in change:
             declare = "" if name in FIXED else f"; if that is the upgrade, say --change {name}"
             yield f"{about}: the {name} differ{'' if name == 'items' else 's'}{declare}"
-
-
-def _got_worse(row: NamedRow, after: Mapping[str, BaselineEntry]) -> bool:
-    """Beyond chance, and outside a limit that the judge in use keeps."""
-    if row["kind"] != "verdict" or not row["beyond"]:
-        return False
-    now = next(e for e in after.values() if (e["what"], e["subject"]) == (row["what"], row["subject"]))
-    limit = Limit.of(now["limit"])
-    return limit.holds(row["before"]) and not limit.holds(row["after"])

@@ -293,6 +293,19 @@ def test_two_judges_of_one_recording_are_not_taken_for_independent(recuse, tmp_p
     assert "1 results of both, 0 differ and can be tested" in found.out
 
 
+def test_what_all_levels_of_a_factor_show_together_is_held_against_their_limit(recuse, tmp_path):
+    paths = [kept(tmp_path / f"{name}.json", value=value) for name, value in (("old", 0.1), ("new", 0.9))]
+    for path in paths:
+        held = json.loads(path.read_text())
+        (one,) = held["entries"]
+        value = one["figures"]["value"]
+        one["figures"] |= {"these_texts": [value - 0.1, value + 0.1], "these_texts_df": 29}
+        held["entries"] = [{**one, "subject": {**one["subject"], "names": level}} for level in ("hidden", "shown")]
+        path.write_text(json.dumps(held))
+    found = recuse("compare", *paths)
+    assert (found.code, found.out.count("same texts, all levels together")) == (1, 1), found.err
+
+
 def test_a_baseline_is_compared_with_baselines_only(recuse, files, rater, tmp_path):
     path = files("t.csv", anna=rater(0.95), judge=rater(0.9))
     found = recuse("compare", kept(tmp_path / "old.json", value=0.1), path, "today", "judge")
