@@ -16,7 +16,7 @@ that items share.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 from recuse.metrics.estimates import add_losses, estimated, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.metrics.position import pairs_by_judge
-from recuse.ratings import RatingArray, Ratings, mean_of
+from recuse.ratings import Ratings, mean_of
 from recuse.ratings.array import judges_array
 from recuse.ratings.pair_array import PAIRED, pair_array, repeated_over
 from recuse.ratings.text_slices import doublings_of_pairs, doublings_of_texts, sizes_of_pairs
-from recuse.schema import Estimate, RatingsError
+from recuse.schema import RatingsError
 from recuse.schema.arrays import Floats
 from recuse.statistics.bounded import BOUNDED, bounded_mean
 from recuse.statistics.clusters import OverClusters, slopes
@@ -116,20 +116,8 @@ def length_coefficient(part: Ratings) -> Iterator[Named]:
     doublings = doublings_of_texts(part, array)
     beyond = np.stack([array.means[j] - mean_of(np.delete(array.means, j, axis=0), axis=0)
                        for j in range(len(array.raters))]) if array.raters else array.means  # fmt: skip
-    for j, distribution, raw, texts, groups in _text_slopes(array, beyond, doublings):
-        lost = int(array.requested[j].sum()) - texts
-        why = "no target's texts vary in length against the others'" if texts else "no peer scored the same texts"
-        unit = f"{array.scale.unit} per doubling"
-        more = {"n_clusters": groups, "n_excluded": lost, "unit": unit, "span": array.scale.span, **over}
-        yield array.raters[j], _coefficient("length_coefficient", distribution, raw, texts, why, more)
-
-
-def _text_slopes(
-    array: RatingArray, beyond: Floats, doublings: Floats
-) -> list[tuple[int, OverClusters, OverClusters, int, int]]:
-    """Per judge: its number, the slope beyond the peers, the raw one, how many texts and clusters it rests on."""
-    known = np.isfinite(doublings)
-    clusters = np.unique(np.array(array.clusters, dtype=object), return_inverse=True)[1]
+    item_clusters = np.unique(np.array(array.clusters, dtype=object), return_inverse=True)[1]
+    clusters = np.broadcast_to(item_clusters[:, None], doublings.shape)
     single = int(array.requested.any(axis=0).sum(axis=1).max(initial=0)) <= 1
 
     def fitted(values: Floats, usable: NDArray[np.bool_]) -> list[OverClusters]:
@@ -137,12 +125,34 @@ def _text_slopes(
         named = np.arange(0 if single else 1, len(array.targets))  # without levels of items, every target has its own
         controls = (target[:, None] == named[None, :]).astype(float)
         levels = False if single else item
-        return slopes(values[:, usable].T, doublings[usable], clusters[item], controls, levels=levels)
+        return slopes(values[:, usable].T, doublings[usable], clusters[usable], controls, levels=levels)
 
-    distributions = [_grouped(values, known, fitted) for values in (beyond, array.means)]
-    usable = np.isfinite(beyond) & known
-    sizes = [(int(of_judge.sum()), len(np.unique(clusters[of_judge.any(axis=1)]))) for of_judge in usable]
-    return [(j, distributions[0][j], distributions[1][j], *size) for j, size in enumerate(sizes)]
+    over |= {"unit": f"{array.scale.unit} per doubling", "span": array.scale.span}
+    whys = "no peer scored the same texts", "no target's texts vary in length against the others'"
+    requested = zip(array.raters, array.requested, strict=True)
+    yield from _by_judge("length_coefficient", requested, doublings, beyond, array.means, fitted, clusters, whys, over)
+
+
+def _by_judge(
+    metric: str, judges: Iterable[tuple[str, NDArray[np.bool_]]], doublings: Floats, beyond: Floats, own: Floats,
+    fitted: Callable[[Floats, NDArray[np.bool_]], list[OverClusters]], clusters: NDArray[Any], whys: tuple[str, str],
+    over: dict[str, Any],
+) -> Iterator[Named]:  # fmt: skip
+    """The slope of what each of the `judges`, with what they were asked, gives `beyond` the peers (J, ...), and in the
+    detail that of its `own`. `whys`: why there is none, of judges without a text or pair in use, and with some."""
+    known = np.isfinite(doublings)
+    fitted_judges = zip(judges, beyond, *(_grouped(values, known, fitted) for values in (beyond, own)), strict=True)
+    for (judge, requested), given, distribution, raw in fitted_judges:
+        usable = np.isfinite(given) & known
+        n = int(usable.sum())
+        facts: dict[str, Any] = {
+            "n": n, "n_clusters": len(np.unique(clusters[usable])), "n_excluded": int(requested.sum()) - n,
+            "method": FITTED, "detail": {"raw": number(raw.value)}, **over,
+        }  # fmt: skip
+        if math.isnan(distribution.value):
+            yield judge, undefined(metric, whys[n > 0], **facts)
+        else:
+            yield judge, estimated(metric, distribution.value, distribution, **facts)
 
 
 def _grouped(values: Floats, known: NDArray[np.bool_], fitted: Any) -> list[OverClusters]:
@@ -181,7 +191,7 @@ def choice_length_coefficient(part: Ratings) -> Iterator[Named]:
     pairs, over = pair_array(part), repeated_over(part)
     doublings, groups = doublings_of_pairs(part, pairs), pairs.cluster_codes()
     beyond = pairs.beyond_peers()
-    known, authors = np.isfinite(doublings), sorted({*pairs.a, *pairs.b})[1:]
+    authors = sorted({*pairs.a, *pairs.b})[1:]
     sides = np.column_stack([pairs.credit(name).astype(float) for name in authors] or [np.zeros((len(groups), 0))])
 
     def fitted(values: Floats, usable: NDArray[np.bool_]) -> list[OverClusters]:
@@ -189,21 +199,7 @@ def choice_length_coefficient(part: Ratings) -> Iterator[Named]:
 
     # the raw slope rests on the same pairs as the one beyond the peers
     credit = np.where(np.isfinite(beyond), pairs.won - 0.5, np.nan)
-    distributions, raws = _grouped(beyond, known, fitted), _grouped(credit, known, fitted)
-    for j, judge in enumerate(pairs.judges):
-        usable = np.isfinite(beyond[j]) & known
-        why = "lengths do not vary beyond the authors' own" if usable.any() else "no peer judged the same pairs"
-        more = {
-            "n_clusters": len(np.unique(groups[usable])), "n_excluded": int(pairs.requested[j].sum() - usable.sum()),
-            "unit": "share per doubling", **over,
-        }  # fmt: skip
-        yield judge, _coefficient("choice_length_coefficient", distributions[j], raws[j], int(usable.sum()), why, more)
-
-
-def _coefficient(
-    metric: str, distribution: OverClusters, raw: OverClusters, n: int, why: str, more: dict[str, Any]
-) -> Estimate:
-    detail = {"raw": number(raw.value)}
-    if math.isnan(distribution.value):
-        return undefined(metric, why, method=FITTED, n=n, detail=detail, **more)
-    return estimated(metric, distribution.value, distribution, n=n, method=FITTED, detail=detail, **more)
+    over |= {"unit": "share per doubling"}
+    whys = "no peer judged the same pairs", "lengths do not vary beyond the authors' own"
+    requested = zip(pairs.judges, pairs.requested, strict=True)
+    yield from _by_judge("choice_length_coefficient", requested, doublings, beyond, credit, fitted, groups, whys, over)
