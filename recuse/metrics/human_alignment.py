@@ -120,7 +120,7 @@ class Compared:
         these = self.over_repeats(used) if cells.fixed else None
         distribution: Any = these if repeats and these else self.over_texts(used, by_group=metric == "human_offset")
         se, df = self.people.error(texts)
-        in_general: Any = distribution if math.isnan(se) else distribution.plus_error(se, df)
+        in_general: Any = distribution if math.isnan(se) else Student.minus(distribution, Student(0.0, se, df))
         if cells.scale.unit == "share" and self.people.known and self.groups is None and not repeats:
             text = np.nonzero(used)[1]
             distribution = bounded_mean(

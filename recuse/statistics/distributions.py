@@ -88,11 +88,6 @@ class Student(Sampled):
     def _half_width_at(self, factor: float) -> float | None:
         return float(special.stdtrit(self.df * factor, 0.975)) * self.se / math.sqrt(factor)
 
-    def plus_error(self, se: float, df: float) -> Student:
-        """The same mean with an independent error beside its own; degrees of freedom after Welch-Satterthwaite."""
-        both, freedom = welch_satterthwaite([self.se**2, se**2], [self.df, df])
-        return Student(self.value, both, freedom, parts=((self.se**2, self.df), (se**2, df)))
-
     def minus(self, other: Student) -> Student:
         """The difference of two independent means; variances add, degrees of freedom after Welch-Satterthwaite."""
         se, df = welch_satterthwaite([self.se**2, other.se**2], [self.df, other.df])
