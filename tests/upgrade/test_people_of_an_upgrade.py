@@ -208,3 +208,19 @@ def test_what_people_chose_counts_in_both_orders_whichever_they_saw(seen):
               for measured in (whole, part)]  # fmt: skip
     assert values[0] == values[1]
     assert values[0]["upgrade_agreement"][0][0] > 0.1
+
+
+def test_a_pair_that_all_saw_in_one_order_was_asked_in_no_other():
+    """What people chose is given to a judge's orders, pair by pair: another pair's order leaves no answer out."""
+    rng = np.random.default_rng(5)
+    better, seen = rng.random(100) < 0.5, rng.random(100) < 0.5
+    texts = pd.DataFrame({"item": [f"t{k}" for k in range(100)], "target": "", "a": "old", "b": "new"})
+    rows = [
+        pd.DataFrame({"rater": name, "kind": kind, "item": texts["item"], "order": np.where(seen, "ab", "ba"),
+                      "response": np.where((better == seen) ^ (rng.random(100) < error), "first", "second")})
+        for name, kind, error in (("today", "judge", 0.2), ("next", "judge", 0.1), ("anna", "person", 0.1))
+    ]  # fmt: skip
+    ratings = Ratings.of(pd.concat(rows, ignore_index=True), scales=CHOICES, texts=texts)
+    [agreement] = dict(measure_upgrade(Upgrade.within(ratings, "today", "next")))["upgrade_agreement"].values()
+    assert agreement.detail["answered"] == [1.0, 1.0]
+    assert agreement.detail["candidate"] > 0.4

@@ -260,19 +260,22 @@ def texts_of(ratings: Ratings, judge: str) -> frozenset[Text]:
 
 
 def _with_people_in_every_order(ratings: Ratings) -> Ratings:
-    """The same with what people chose under each order and labels that judges were asked under: their choice is the
-    same whoever stood first, and is the other place where the two stood the other way round."""
+    """The same with what people chose under each order and labels that a judge was asked a text under: their choice is
+    the same whoever stood first, and is the other place where the two stood the other way round."""
     table, factors = ratings.table, [name for name in COMPARED if name in ratings.factors]
     persons = table["kind"].eq(PERSON)
     if ORDER not in factors or not isinstance(ratings.scale, Nominal) or not set(ratings.scale.options) <= PLACES:
         return ratings
-    people, parts = table[persons].sort_values(factors, kind="stable"), [table[~persons]]
-    for names in table.loc[~persons, factors].drop_duplicates().itertuples(index=False, name=None):
+    people, judges = table[persons].sort_values(factors, kind="stable"), table[~persons]
+    text = pd.MultiIndex.from_frame(people[TEXT])
+    turned = people["response"].replace({"first": "second", "second": "first"})
+    parts = [judges, people[~text.isin(pd.MultiIndex.from_frame(judges[TEXT]))]]
+    for names, rows in judges.groupby(factors, sort=False, observed=True):
         level = dict(zip(factors, names, strict=True))
         own = (people[factors] == pd.Series(level)).all(axis=1)
-        turned = people["response"].replace({"first": "second", "second": "first"})
         chosen = people.assign(response=people["response"].where(people[ORDER] == level[ORDER], turned), **level)
-        parts.append(pd.concat([chosen[own], chosen[~own]]).drop_duplicates([*SAME_ANSWER]))
+        there = text.isin(pd.MultiIndex.from_frame(rows[TEXT]))
+        parts.append(pd.concat([chosen[there & own], chosen[there & ~own]]).drop_duplicates([*SAME_ANSWER]))
     return replace(ratings, table=pd.concat(parts, ignore_index=True), _memory={})
 
 
