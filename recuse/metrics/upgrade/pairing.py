@@ -271,7 +271,7 @@ def _with_people_in_every_order(ratings: Ratings) -> Ratings:
     turned = people["response"].replace({"first": "second", "second": "first"})
     parts = [judges, people[~text.isin(pd.MultiIndex.from_frame(judges[TEXT]))]]
     for names, rows in judges.groupby(factors, sort=False, observed=True):
-        level = dict(zip(factors, names, strict=True))
+        level = dict(zip(factors, map(str, names), strict=True))
         own = (people[factors] == pd.Series(level)).all(axis=1)
         chosen = people.assign(response=people["response"].where(people[ORDER] == level[ORDER], turned), **level)
         there = text.isin(pd.MultiIndex.from_frame(rows[TEXT]))
