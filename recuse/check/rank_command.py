@@ -91,11 +91,11 @@ class Ranking:
                 if s == SHOWN // 2:
                     yield f"  and {left_out} systems between them"
                 continue
-            cells = (f"{v:+.0f} ({low:+.0f} to {high:+.0f})" for v, low, high in self.strengths[:, s])
+            cells = (f"{v:+z.0f} ({low:+z.0f} to {high:+z.0f})" for v, low, high in self.strengths[:, s])
             yield f"  {name:<{width}}" + "".join(f"{cell:<28}" for cell in cells).rstrip()
         for judge, moved in zip(self.by[1:], self.moved, strict=False):
             sure = [s for s in range(len(self.systems)) if not moved[s, 1] <= 0 <= moved[s, 2]]
-            ends = (f"{value:+.0f} ({low:+.0f} to {high:+.0f})" for value, low, high in moved[sure])
+            ends = (f"{value:+z.0f} ({low:+z.0f} to {high:+z.0f})" for value, low, high in moved[sure])
             phrases = [f"{self.systems[s]} {text}" for s, text in zip(sure, ends, strict=True)]
             yield f"{judge} less {self.by[0]}: {'; '.join(phrases) or 'no system is moved beyond chance'}"
         for judge, count in self.unanswered.items():
