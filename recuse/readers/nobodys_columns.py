@@ -70,7 +70,8 @@ def _computed(roles: Roles, named: Collection[str]) -> list[Column]:
                 continue
             made = _summed(own, rest)
             whose = [c for c in those if c.name in made and (c.may_be_a_person or c.is_judge)]
-            if made and (column.is_person or (column.plain in NAMES["value"] and not whose)):
+            unclear = column.is_person and not column.is_derived  # human_avg says what it is
+            if made and (unclear or (column.plain in NAMES["value"] and not whose)):
                 raise RecuseError(
                     f"{column} is worked out from {', '.join(made)}: if these are its parts, say --ignore "
                     f"{as_option(made)}; if it is made of several people's ratings, --ignore {column}"
