@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from recuse.readers import read_file
+from recuse.readers.nobodys_columns import _summed
 from recuse.schema import RecuseError
 
 NUMBER = 60
@@ -229,3 +232,11 @@ def test_the_number_of_a_run_that_is_the_same_in_every_row_is_no_repeat(file):
     header, cells = "id,judge,attack,run_index,score", ("plain", "swap")
     found = read(file, header, lambda k: (f"t{k // 2}", "gpt-4", cells[k % 2], 0, mark(k // 2, k % 2)))
     assert (found.mapping.repeat, found.mapping.target) == ("", "attack")
+
+
+def test_only_a_sum_of_parts_is_worked_out_from_them():
+    """Each part adds to it: one that takes away is no part, whatever the numbers are."""
+    parts = pd.DataFrame(np.random.default_rng(1).integers(1, 6, (40, 3)).astype(float), columns=["a", "b", "c"])
+    assert _summed(parts["a"] / 2 + 2 * parts["b"] + parts["c"], parts) == ["a", "b", "c"]
+    assert _summed(parts["a"] + parts["b"], parts) == ["a", "b"]
+    assert _summed(parts["a"] + parts["b"] - parts["c"], parts) == []

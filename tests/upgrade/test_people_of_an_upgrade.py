@@ -220,7 +220,10 @@ def test_a_pair_that_all_saw_in_one_order_was_asked_in_no_other():
                       "response": np.where((better == seen) ^ (rng.random(100) < error), "first", "second")})
         for name, kind, error in (("today", "judge", 0.2), ("next", "judge", 0.1), ("anna", "person", 0.1))
     ]  # fmt: skip
-    ratings = Ratings.of(pd.concat(rows, ignore_index=True), scales=CHOICES, texts=texts)
-    [agreement] = dict(measure_upgrade(Upgrade.within(ratings, "today", "next")))["upgrade_agreement"].values()
-    assert agreement.detail["answered"] == [1.0, 1.0]
-    assert agreement.detail["candidate"] > 0.4
+    every = pd.concat(rows, ignore_index=True)
+    some = every[every["kind"].eq("person") | every["item"].isin(texts["item"][:70])]
+    for table, answered in ((every, 1.0), (some, 0.7)):  # of thirty pairs no judge has an answer, in either order
+        ratings = Ratings.of(table, scales=CHOICES, texts=texts)
+        [agreement] = dict(measure_upgrade(Upgrade.within(ratings, "today", "next")))["upgrade_agreement"].values()
+        assert agreement.detail["answered"] == [answered, answered]
+        assert agreement.detail["candidate"] > 0.4 * answered
