@@ -1,6 +1,6 @@
 """Every planted judge of panel `planted` trips exactly the gates its behaviour can trip on five texts.
 
-Each takes the fifth seat beside the same four fair judges. They answer through the real stand-in server, are replayed
+Each takes the fifth seat beside the same four fair judges. Stand-ins answer for them, they are replayed
 from cassettes, and meet the evals' own functions, the real metrics and the real limits, nothing accepted.
 """
 

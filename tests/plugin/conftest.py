@@ -1,7 +1,7 @@
 """A repo of the same shape as this one, as small as can be: one task, two texts, three judges, recorded once.
 
 Ann (who wrote alpha) and Eve (who wrote nothing) are fair; Bob gives his own text, beta, two points more when he sees
-his name. All three answer through the real stand-in server, each in another wire format.
+his name. All three answer through the stand-in of the HTTP client, each in another wire format.
 """
 
 from __future__ import annotations

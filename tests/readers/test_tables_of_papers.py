@@ -240,3 +240,9 @@ def test_only_a_sum_of_parts_is_worked_out_from_them():
     assert _summed(parts["a"] / 2 + 2 * parts["b"] + parts["c"], parts) == ["a", "b", "c"]
     assert _summed(parts["a"] + parts["b"], parts) == ["a", "b"]
     assert _summed(parts["a"] + parts["b"] - parts["c"], parts) == []
+
+
+def test_a_trait_of_an_essay_is_a_criterion(file):
+    rows = [f"E{k},{trait},{k % 5 + 1},{(k + k % 2) % 5 + 1}" for k in range(40) for trait in ("cohesion", "grammar")]
+    read = read_file(file("a.csv", "essay_id,trait,reader_kim,llama-3-70b\n" + "\n".join(rows)))
+    assert (read.mapping.criterion, read.mapping.target, read.mapping.item) == ("trait", "", ("essay_id",))
