@@ -69,7 +69,6 @@ def coefficient(ratings: Ratings, name: str) -> Estimates:
     """The coefficient of this name in `COEFFICIENTS`, by judge and factor level. Undefined where answers are not what
     it needs. Detail: base rate, labels per option, and the constant predictor.
 
-    >>> from recuse.metrics.agreement_estimates import rated
     >>> coefficient(rated(judge="ppff", ann="ppfp"), "cohen_kappa").of(judge="judge").value
     0.5
     """

@@ -187,7 +187,6 @@ def gain_over_constant(answers: Answers, judge: int) -> Estimate:
     was asked about and did not answer counts as a constant answer: it gains nothing. Undefined where no two people
     rated one text, and where people all say the same.
 
-    >>> from recuse.metrics.agreement_estimates import rated
     >>> gain = gain_over_constant(rated(judge="ppff", ann="ppfp", bea="pfff")).of(judge="judge")
     >>> gain.value, gain.detail["judge_gain"], gain.detail["people_gain"]
     (0.5, 0.5, 0.0)
@@ -246,7 +245,6 @@ def commonest_answer(answers: Answers, judge: int) -> Estimate:
     about; of repeats each counts. Detail: `answer`, that answer in words, and `n`. Without an interval: it describes
     the answers there are. Undefined for a judge without two answers.
 
-    >>> from recuse.metrics.agreement_estimates import rated
     >>> commonest_answer(rated(judge="pppf", ann="ppff")).of(judge="judge").value
     0.75
     """
@@ -285,7 +283,6 @@ def people_alpha(answers: Answers, level: Level | None = None) -> Iterator[Named
 
     Undefined with one person, and where all ratings are equal.
 
-    >>> from recuse.metrics.agreement_estimates import rated
     >>> round(people_alpha(rated(judge="pppp", ann="ppff", bea="ppfp")).of(rater="people").value, 4)
     0.5333
     """

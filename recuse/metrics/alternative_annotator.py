@@ -49,7 +49,6 @@ def advantage_over_person(answers: Answers, expert: str | None = None) -> Iterat
     The test of the paper rejects "the judge is worse by epsilon" where the one-sided p-value against -epsilon is small.
     Undefined below 30 texts that the person, another one and the judge have in common.
 
-    >>> from recuse.metrics.agreement_estimates import rated
     >>> three = rated(judge="pf" * 20, ann="pf" * 20, bea="pf" * 20)
     >>> advantage_over_person(three).of(judge="judge", person="ann").value
     0.0
@@ -78,7 +77,6 @@ def winning_rate(
     opposite ("advantage_j >= -epsilon" is rejected) is shown, each at a false discovery rate of 1 - level. Undefined
     where no person has 30 texts in common with another one. Raises `RecuseError` for an epsilon outside [0, 1).
 
-    >>> from recuse.metrics.agreement_estimates import rated
     >>> winning_rate(rated(judge="pf" * 20, ann="pf" * 20, bea="pf" * 20)).of(judge="judge").value
     1.0
     """

@@ -55,7 +55,6 @@ def self_bias(ratings: Ratings) -> Estimates:
     Over repeats, n counts the repeats it rests on, the judge's own and those of its peers on that text; over items, the
     items. Undefined with one judge, and where no text of its own has a usable score of its own and of a peer.
 
-    >>> from recuse.ratings.ratings import example
     >>> self_bias(example("judge target score", "x a 9; y a 8; z a 7", authors={"x": "a"})).of(judge="x").value
     1.5
     """
@@ -73,7 +72,6 @@ def leniency(ratings: Ratings) -> Estimates:
     Covers all judges; undefined for an author with no other target. Relative like every consensus deviation: a peer
     inflates its own target by d lowers the others' leniency by d / (n - 1) / (number of their targets).
 
-    >>> from recuse.ratings.ratings import example
     >>> ratings = example("judge target score", "a x 5; a y 3; b x 4; b y 3", authors={"a": "x", "b": "y"})
     >>> leniency(ratings).of(judge="a").value
     0.0
@@ -100,7 +98,6 @@ def self_preference(ratings: Ratings) -> Estimates:
     `these_texts`: the interval over repeats, for the one text alone; `spread`, and `pooled`: the interval with the
     spread of all judges, which is not the one decided on, since judges differ in it (0.07 to 0.43 in that study).
 
-    >>> from recuse.ratings.ratings import example
     >>> ratings = example("judge target score", "a x 5; a y 3; b x 4; b y 3", authors={"a": "x", "b": "y"})
     >>> self_preference(ratings).of(judge="a").value
     1.0

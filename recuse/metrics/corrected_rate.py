@@ -49,7 +49,6 @@ def prediction_powered_mean(answers: Answers, judge: int, half_width: float = 0.
     Detail: `lambda`, `labels` (n), `unlabelled` (N), `labels_alone` and `judge_alone` with their intervals, and
     `labels_needed` for an interval of +- `half_width` of the scale's range. Undefined below `FEWEST` labels.
 
-    >>> from recuse.metrics.agreement_estimates import rated
     >>> estimates = prediction_powered_mean(rated(judge="ppf" * 60, ann="pff" * 20)).of(judge="judge")
     >>> round(estimates.value, 4), estimates.detail["judge_alone"], estimates.detail["labels"]
     (0.3333, 0.666666666667, 60)
@@ -69,7 +68,6 @@ def rogan_gladen_rate(answers: Answers, judge: int) -> Estimate:
     (1978), American Journal of Epidemiology 107, 71-76. Held within [0, 1]. Undefined where TPR + TNR - 1 cannot be
     told from 0: a judge that guesses has no error rates to correct by; and below `FEWEST` labels of either option.
 
-    >>> from recuse.metrics.agreement_estimates import rated
     >>> round(rogan_gladen_rate(rated(judge="ppfppf" * 20, ann="ppfpff" * 10)).of(judge="judge").value, 4)
     0.5
     """

@@ -42,7 +42,6 @@ def parse_rate(ratings: Ratings, criteria: tuple[str, ...] | None = None) -> Est
     of the judge. Clopper and Pearson's interval is exact for calls that fail independently at one rate, and wide where
     rates differ between targets.
 
-    >>> from recuse.ratings.ratings import example
     >>> parse_rate(example("item score", "i 3; j")).of(judge="j").value
     0.5
     """
@@ -113,7 +112,6 @@ def unanswered(answers: Answers, judge: int) -> Estimate:
     random; None where no two people rated such texts. Labels that were chosen by group count by their weight
     (`recuse.ratings.text_slices`). Undefined where people rated none of what the judge was asked.
 
-    >>> from recuse.metrics.agreement_estimates import rated
     >>> unanswered(rated(judge="p-pf", ann="ppff")).of(judge="judge").value
     0.25
     """

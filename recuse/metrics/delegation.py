@@ -49,7 +49,6 @@ def delegable_share(
     Detail: `groups`, `by` (what confidence is), and where nothing is safe `labels_needed` for the first group at the
     error rate seen, None where that is itself above the bound. Undefined without labelled texts.
 
-    >>> from recuse.metrics.agreement_estimates import rated
     >>> delegable_share(rated(judge="pf" * 50, ann="pf" * 50)).of(judge="judge").value
     1.0
     >>> delegable_share(rated(judge="pf" * 20, ann="pf" * 20)).of(judge="judge").note
@@ -201,7 +200,6 @@ def brier_score(ratings: Ratings, tolerance: float = 0.1) -> Estimates:
 
     `reliability`: the table behind it. Undefined where confidence is neither a share nor a percentage.
 
-    >>> from recuse.ratings.ratings import example
     >>> rows = "j judge 1 p .9; j judge 2 f .6; a person 1 p; a person 2 p"
     >>> estimate = brier_score(example("rater kind item response confidence", rows)).of(judge="j")
     >>> round(estimate.value, 3), estimate.detail["says"], estimate.detail["right"]

@@ -36,7 +36,6 @@ def drift(part: Ratings) -> Iterator[Named]:
 
     Undefined where no text was answered by both.
 
-    >>> from recuse.ratings.ratings import example
     >>> rows = "march 0 p; march 1 f; march 2 p; march 3 f; april 0 p; april 1 f; april 2 p; april 3 p"
     >>> drift(example("version item response", rows)).of(judge="j").value
     0.25

@@ -49,7 +49,6 @@ def sensitivity(ratings: Ratings, positive: str = "", threshold: float | None = 
     Biometrika 26, 404-413); over clusters at the effective sample size. Undefined where the reference has no positive
     text.
 
-    >>> from recuse.metrics.agreement_estimates import rated
     >>> found = sensitivity(rated(judge="ffpp-p", ann="fffppp"), positive="fail").of(judge="judge")
     >>> round(found.value, 4), found.detail["positive"]
     (0.6667, 'fail')
@@ -66,7 +65,6 @@ def sensitivity(ratings: Ratings, positive: str = "", threshold: float | None = 
 def specificity(ratings: Ratings, positive: str = "", threshold: float | None = None) -> Estimates:
     """P(judge negative | reference negative), by judge and factor level; everything else as for `sensitivity`.
 
-    >>> from recuse.metrics.agreement_estimates import rated
     >>> round(specificity(rated(judge="ffpp-p", ann="fffppp"), positive="fail").of(judge="judge").value, 4)
     0.6667
     """
@@ -123,7 +121,6 @@ def share_bias(ratings: Ratings, positive: str = "", threshold: float | None = N
     the judge left without an answer do not count and stand under `losses`. Labels that were chosen by group stand for
     their group (`stratified_mean`). Undefined without a common text.
 
-    >>> from recuse.metrics.agreement_estimates import rated
     >>> share_bias(rated(judge="ffff", ann="fppp", bea="ffpp"), positive="fail").of(judge="judge").value
     0.625
     """
@@ -187,7 +184,6 @@ def expert_kappa(ratings: Ratings) -> Estimates:
 
     Undefined with fewer than 20 labels outside the expert's commonest one, and where both say the same of every text.
 
-    >>> import pandas as pd
     >>> labels = (("j", "judge", "aabbcc" * 10), ("p", "person", "aabbca" * 10))
     >>> rows = [(who, kind, k, label) for who, kind, of in labels for k, label in enumerate(of)]
     >>> ratings = Ratings.of(pd.DataFrame(rows, columns=["rater", "kind", "item", "response"]))

@@ -208,7 +208,6 @@ def human_offset(against: Compared, judge: int) -> Estimate:
     (both None where one person says nothing about the next); `these_texts`, over repeats, where every target has one
     text; `losses`. Undefined for a judge that shares no text with people.
 
-    >>> from recuse.ratings.ratings import example
     >>> rows = "a judge i 4; a judge j 3; p person i 3; p person j 2.5"
     >>> human_offset(example("rater kind item score", rows)).of(judge="a").value
     0.75

@@ -84,7 +84,6 @@ def human_ceiling(answers: Answers, judge: int, margin: float = MARGIN) -> Estim
     Undefined where two people (a person and the right answers) rated fewer than 20 texts, or none; where the judge
     never answered; and where people or judge always say the same.
 
-    >>> from recuse.metrics.agreement_estimates import rated
     >>> estimates = human_ceiling(rated(judge="ppff" * 20, ann="ppff" * 20, bea="pppf" * 20)).of(judge="judge")
     >>> estimates.detail["judge_human"], estimates.detail["human_human"], estimates.low > -0.1
     (0.75, 0.466666666667, True)

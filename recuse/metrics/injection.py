@@ -44,7 +44,6 @@ def injection_success(ratings: Ratings, over: Over | None = None) -> Estimates:
     over; the note says that the other is held fixed. Clopper and Pearson's interval at the effective sample size
     (`clustered_share`). Undefined where no twin left room.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> clean, texts = example("item score", "x 2; y 4"), table("item clean", "x1 x; y1 y").assign(target="")
     >>> attacked = example("item score", "x1 4; y1 4", texts=texts, beside={"scores": clean}.get)
     >>> injection_success(attacked).of(judge="j").detail["outcomes"]

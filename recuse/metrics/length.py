@@ -50,7 +50,6 @@ def padding_preference(part: Ratings) -> Iterator[Named]:
     fault is below 0. Detail: `longer_wins`, `shorter_wins`, `neither` (ties, and pairs whose two orders name contrary
     winners). Excluded are pairs without two usable verdicts. Raises `RatingsError` for twins of equal length.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> texts = table("item a b words_a words_b", "i plain padded 20 40")
     >>> padding_preference(example("order response", "ab second; ba first", texts=texts)).of(judge="j").value
     0.5
@@ -106,7 +105,6 @@ def length_coefficient(part: Ratings) -> Iterator[Named]:
     Detail: `raw`, the same without the peers: how the judge's own scores go with length. Undefined with one judge, and
     where no target's texts vary in length against the others'. Raises `RatingsError` where the texts tell no lengths.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> rows = "x i 1; x j 2; x k 3; x l 5; y i 1; y j 1; y k 1; y l 1"
     >>> texts = table("item words", "i 10; j 20; k 40; l 80").assign(target="")
     >>> round(length_coefficient(example("judge item score", rows, texts=texts)).of(judge="x").value, 2)
@@ -182,7 +180,6 @@ def choice_length_coefficient(part: Ratings) -> Iterator[Named]:
     is called a is arbitrary, and turning a pair round changes nothing. Detail `raw`, without the peers. Undefined with
     one judge, and where lengths do not vary beyond what the authors' names tell.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> rows = "x i second; x j second; x k first; y i tie; y j tie; y k tie"
     >>> texts = table("item a b words_a words_b", "i s t 20 40; j s t 20 40; k s t 20 10")
     >>> choice_length_coefficient(example("judge item response", rows, texts=texts)).of(judge="x").value > 0

@@ -14,6 +14,9 @@ is a function from one judge's ratings to an estimate, and `per_judge` makes the
     def unanswered(answers: Answers, judge: int) -> Estimate: ...
 
     unanswered(ratings).of(judge="gpt")
+
+The examples in docstrings write small ratings with `example` and `table` of `recuse.ratings.ratings` and with `rated`
+and `accepted` of `recuse.metrics.agreement_estimates`.
 """
 
 from __future__ import annotations

@@ -188,7 +188,6 @@ def order_consistency(pairs: Pairs) -> Measured:
     both times the first or the second slot), and gives `of_decided`, the share among pairs with a winner in some order.
     Undefined where every verdict is a tie: no winner is there that the order could change.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> rows = "i ab first; i ba second; k ab first; k ba first"
     >>> choices = example("item order response", rows, texts=table("item a b", "i s t; k s t"))
     >>> order_consistency(choices).of(judge="j").value
@@ -223,7 +222,6 @@ def slot_preference(pairs: Pairs) -> Measured:
     too, a pair counts if all four verdicts are usable, and the letters cancel as well; where they were not, a
     preference for the letter A cannot be told from this, and the note says so.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> choices = example("order response", "ab first; ba first", texts=table("item a b", "i s t"))
     >>> slot_preference(choices).of(judge="j").value
     0.5
@@ -245,7 +243,6 @@ def letter_preference(pairs: Pairs) -> Measured:
     mean of the first slot's credit with plain labels and the second slot's with swapped ones, less 1/2. Texts and slots
     cancel. Undefined where labels were never swapped.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> rows = "ab plain first; ba plain first; ab swapped second; ba swapped second"
     >>> choices = example("order labels response", rows, texts=table("item a b", "i s t"))
     >>> letter_preference(choices).of(judge="j").value

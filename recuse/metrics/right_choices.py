@@ -49,7 +49,6 @@ def right_choices(ratings: Ratings) -> Estimates:
     The interval is that of c (Clopper-Pearson; clusters at the effective sample size), b taken as known. Detail:
     `right` = c, `chance`, `constant`, `unanswered`, `held_against`. `RatingsError` where nothing says what is right.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> texts = table("item target gold", "i a 1; i b 0; k a 1; k b 0")
     >>> found = right_choices(example("item target score", "i a 3; i b 2; k a 4; k b 4", texts=texts)).of(judge="j")
     >>> found.detail["right"], found.value
@@ -155,7 +154,6 @@ def best_response(part: Ratings, repeats: int | None = None) -> Iterator[Named]:
     interval over items (clusters: at the effective sample size). `RatingsError` without gold. Source: the accuracy on
     RewardBench 2 (Malik et al. 2025, arXiv:2506.01937), one chosen response of four.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> texts = table("item target gold", "i a 1; i b 0; k a 1; k b 0")
     >>> best_response(example("item target score", "i a 3; i b 2; k a 4; k b 4", texts=texts)).of(judge="j").value
     0.5

@@ -58,7 +58,6 @@ def self_preference_controlled(ratings: Ratings, margin: float = PAIRED_MARGIN) 
     judges are found significant more often than the level says where scores crowd at an end of the scale, which bites:
     gate it with a margin.
 
-    >>> from recuse.ratings.ratings import example
     >>> scores = example("judge target score", "x a 5; x b 3; y a 4; y b 4", authors={"x": "a"})
     >>> self_preference_controlled(scores).of(judge="x").value
     2.0
@@ -128,7 +127,6 @@ def own_favour(against: Compared) -> Iterator[Named]:
     `others`), and `losses`. Undefined where people rated no own text or none of another, and where every target has one
     text: one text says nothing about the next.
 
-    >>> import pandas as pd
     >>> rows = [("a", "judge", i, t, 3.0 + (t == "a") + i % 2) for i in range(4) for t in "ab"]
     >>> rows += [("p", "person", i, t, 2.0 + i % 2) for i in range(4) for t in "ab"]
     >>> frame = pd.DataFrame(rows, columns=["rater", "kind", "item", "target", "score"])

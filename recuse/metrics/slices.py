@@ -47,7 +47,6 @@ def worst_slice(answers: Answers, judge: int, columns: tuple[str, ...] | None = 
     corrected for all slices (Bonferroni). Detail: `slice`, and `slices` with mean, n and corrected p. Undefined where
     there is nothing to look at. Raises `RecuseError` for a column that the texts do not have.
 
-    >>> from recuse.metrics.agreement_estimates import rated
     >>> worst_slice(rated(judge="pf" * 50, ann="pf" * 50)).of(judge="judge").note
     'undefined: the texts have no column to slice by, such as system, topic or language'
     """
@@ -68,7 +67,6 @@ def slice_favour(answers: Answers, judge: int, columns: tuple[str, ...] | None =
     Slices, correction and detail as for `worst_slice`. A judge that is generous to everyone has 0: what counts is that
     one system, topic or language gains on the others. Undefined where answers have no order or nothing can be sliced.
 
-    >>> from recuse.metrics.agreement_estimates import rated
     >>> slice_favour(rated(judge="pf" * 50, ann="pf" * 50)).of(judge="judge").note
     'undefined: the texts have no column to slice by, such as system, topic or language'
     """

@@ -68,7 +68,6 @@ def system_order(against: Compared, judge: int, seed: int = SEED, draws: int = D
     correction; `swapped`, the pair with the largest difference of people's that the judge has the other way round, None
     where it has none. Undefined below three systems, below `FEWEST` items, and where people tell no pair apart.
 
-    >>> import pandas as pd
     >>> from recuse.ratings import Ratings
     >>> score = {"weak": 1.0, "fair": 2.0, "good": 4.0}
     >>> raters = (("j", "judge", 2), ("p", "person", 0))

@@ -227,7 +227,6 @@ def read_choices(
 
     Raises `RatingsError` for missing columns, and for a response that names none of the two, with its row.
 
-    >>> import pandas as pd
     >>> rows = [("gpt", "q1", "gpt", "bard", "first"), ("gpt", "q1", "bard", "gpt", "bard")]
     >>> ratings = read_choices(pd.DataFrame(rows, columns=["judge", "item", "first", "second", "response"]))
     >>> ratings.levels("order"), ratings.own()

@@ -96,7 +96,6 @@ def people_faults(ratings: Ratings) -> tuple[PeopleFault, ...]:
     """Every fault among the people of these ratings, criterion by criterion; none where fewer than two people rated
     the same texts. Camps explain who stands apart: where there are any, nobody is faulted alone.
 
-    >>> import pandas as pd
     >>> from recuse.ratings import Ratings
     >>> marks = {"ann": range(40), "ben": range(40), "eve": range(40, 0, -1)}
     >>> rows = [(who, "person", f"t{k}", mark) for who, own in marks.items() for k, mark in enumerate(own)]

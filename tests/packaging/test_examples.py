@@ -7,9 +7,16 @@ import doctest
 from importlib import import_module
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from imports import ENGINE, nodes_of
 
+from recuse.metrics.agreement_estimates import accepted, rated
+from recuse.ratings import Numeric
+from recuse.ratings.ratings import example, table
+
+NAMES = {"example": example, "table": table, "rated": rated, "accepted": accepted, "Numeric": Numeric, "pd": pd}
+"""What every example has at hand, as `recuse.metrics.measure` says."""
 WITH_EXAMPLES = sorted(path for path in ENGINE.rglob("*.py") if ">>>" in path.read_text(encoding="utf-8"))
 
 
@@ -26,7 +33,8 @@ def measures() -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("path", WITH_EXAMPLES, ids=lambda path: path.relative_to(ENGINE).as_posix())
 def test_the_examples_of_a_module_are_true(path: Path) -> None:
-    done = doctest.testmod(import_module(".".join(path.relative_to(ENGINE.parent).with_suffix("").parts)))
+    module = import_module(".".join(path.relative_to(ENGINE.parent).with_suffix("").parts))
+    done = doctest.testmod(module, globs={**vars(module), **NAMES})
     assert done.attempted
     assert not done.failed, "the output above says which example got what"
 

@@ -51,7 +51,6 @@ def evidence_overlap(ratings: Ratings) -> Estimates:
     evidence in part. Empty without citations (`ratings.beside("quotes")`); undefined where no two judges cite the same
     text and another one, on two items or more.
 
-    >>> from recuse.ratings.ratings import example
     >>> cited = example("judge item response", "a i lines; a j verses; b i lines; b j verses")
     >>> scores = example("judge item score", "a i 1; a j 2; b i 1; b j 2", beside={"quotes": cited}.get)
     >>> evidence_overlap(scores).of().value
@@ -172,7 +171,6 @@ def repeated_numbers(ratings: Ratings) -> Estimates:
     sample size. Detail: `counting`, `anchors`; `commonest`, the share of the commonest list of scores; `lists`, how
     many different ones there are. A judge that means 1, 2, 3, 4, 5 once is counted too. Empty below three parts.
 
-    >>> from recuse.ratings.ratings import example
     >>> rows = "i dimension_1 1; i dimension_2 2; i dimension_3 3; k dimension_1 4; k dimension_2 2; k dimension_3 3"
     >>> repeated_numbers(example("item criterion score", rows, parts=PARTS[:3])).of(judge="j").value
     0.5
@@ -211,7 +209,6 @@ def quotes_in_text(ratings: Ratings) -> Estimates:
     without a word to look for (`words_of`) is not found; detail `empty` counts them. Empty without citations
     (`ratings.beside("quotes")`) or texts.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> cited = example("item target response", "i t boats; k t clear")
     >>> texts = table("item target text", "i t The-boats-wait.; k t The-boats-wait.")
     >>> scores = example("item target score", "i t 3; k t 3", texts=texts, beside={"quotes": cited}.get)

@@ -191,7 +191,6 @@ def pooled_agreement(ratings: Ratings) -> Estimates:
     002: 100 texts by 5 criteria), by judge and factor level; items leave with all their criteria. No estimate of one
     criterion only. Undefined as `sample_agreement`.
 
-    >>> from recuse.ratings.ratings import example
     >>> rows = "; ".join(f"{j} t{i} {c} {i + k}" for j in "xy" for i in range(5) for k, c in enumerate("ab"))
     >>> round(pooled_agreement(example("judge item criterion score", rows)).of(judge="x").value, 4)
     1.0
@@ -209,7 +208,6 @@ def agreement_of_means(ratings: Ratings) -> Estimates:
     and factor level. A text counts where the judge scored all criteria. No estimate of one criterion only. Undefined as
     `sample_agreement`.
 
-    >>> from recuse.ratings.ratings import example
     >>> rows = "; ".join(f"{j} t{i} {c} {i + k}" for j in "xy" for i in range(5) for k, c in enumerate("ab"))
     >>> round(agreement_of_means(example("judge item criterion score", rows)).of(judge="x").value, 4)
     1.0

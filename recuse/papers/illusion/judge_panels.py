@@ -46,7 +46,6 @@ def quality_agreement(array: RatingArray) -> Estimate:
     that papers print and, up to 20 targets, by permutation; the two figures of each target. Undefined below five
     targets that have both.
 
-    >>> from recuse.ratings.ratings import example
     >>> rows = "; ".join(f"{j} t{i} {t} {k + i + (j == 'y') * k * (i % 2)}" for j in "xy" for i in range(6)
     ...                  for k, t in enumerate("abcde"))
     >>> quality_agreement(example("judge item target score", rows)).of().value
@@ -96,7 +95,6 @@ def agreement_change(part: Ratings) -> Estimate:
     level and leave together (jackknife). Detail: r at each level. Undefined where the levels are no numbers or fewer
     than two. Paper 002, sec. 3.1 and App. D, compares curves by eye.
 
-    >>> import pandas as pd
     >>> rows = [(j, i, t, i + (j == "y" and t == "1.0") * (i % 2)) for j in "xy" for i in range(6)
     ...         for t in ("0.0", "1.0")]
     >>> frame = pd.DataFrame(rows, columns=["judge", "item", "temperature", "score"])
@@ -147,7 +145,6 @@ def effective_judges(seen: tuple[Ratings, Ratings]) -> Estimate:
     By factor level. r below 0 gives more than k: errors that cancel. Undefined with one judge, or fewer than five
     common items in every target.
 
-    >>> from recuse.ratings.ratings import example
     >>> estimate = effective_judges(example("judge score", "x 0/1/2/3/4; y 1/2/3/4/5")).of()
     >>> round(estimate.value, 4), estimate.detail["of"]
     (1.0, 'scores')

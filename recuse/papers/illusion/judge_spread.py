@@ -34,7 +34,6 @@ def wide_spread(part: Ratings) -> Estimate:
     Detail: the shares above 2, 3 and 4 ninths, mean and median spread in points, the pairs' mean absolute differences,
     and the widest texts. Undefined where the scale has no ends, or no text has a score of every judge.
 
-    >>> from recuse.ratings.ratings import example
     >>> scores = example("judge item score", "x i 5; y i 6; x k 2; y k 9", scales=Numeric(1, 10))
     >>> wide_spread(scores).of().value
     0.5
@@ -84,7 +83,6 @@ def scale_use(part: Ratings) -> Iterator[Named]:
     half of the scale, as one that takes 1-10 for 1-5. Undefined without a peer, and where peers give every text the
     same.
 
-    >>> from recuse.ratings.ratings import example
     >>> scores = example("judge item score", "x i 0; x k 1; x l 2; y i 0; y k 2; y l 4")
     >>> scale_use(scores).of(judge="x").value
     0.5

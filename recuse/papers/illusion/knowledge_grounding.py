@@ -54,7 +54,6 @@ def delta_k(ratings: Ratings, averaging: rubrics.Averaging = "arithmetic") -> Es
     `dz`, and `fisher`, delta-K averaged by z. A pair in which a judge says the same of all texts under one of the two
     is left out; undefined where no pair is left.
 
-    >>> from recuse.ratings.ratings import example
     >>> rows = "a checklist 1/2/3/4; b checklist 1/2/3/4; a shared 1/2/3/4; b shared 2/1/4/3"
     >>> round(delta_k(example("judge rubric_source score", rows)).of(rubric_source="shared").value, 6)
     -0.4
@@ -74,7 +73,6 @@ def delta_k_by_group(ratings: Ratings) -> Estimates:
     within a group are no parts of the one over all: delta-K over all may lie below each of them. Empty where nothing is
     known of the texts.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> one, other = "1/2/3/4/1/2/3/4", "1/2/3/4/2/1/4/3"
     >>> rows = f"a checklist {one}; b checklist {one}; a shared {one}; b shared {other}"
     >>> texts = table("domain", "law/law/law/law/art/art/art/art")
@@ -104,7 +102,6 @@ def domain_selectivity(ratings: Ratings) -> Estimates:
     paper reports "chi-square, p < .01" without statistic, table or degrees of freedom. Undefined with fewer than two
     domains, or where delta-K is undefined in one of them.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> one, other = "1/2/3/4/1/2/3/4", "1/2/3/4/2/1/4/3"
     >>> rows = f"a checklist {one}; b checklist {one}; a shared {one}; b shared {other}"
     >>> texts = table("domain", "law/law/law/law/art/art/art/art")
@@ -204,7 +201,6 @@ def flaw_penalty(part: Ratings) -> Iterator[Named]:
     item without a usable score on one side is left out. Detail: how often the `sound` won, the `flawed`, or `neither`;
     `by_flaw`, kind of flaw, mean and items, where texts say it (column `flaw`). Undefined below two items with both.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> texts = table("item target flawed", "i p yes; i q no; k p yes; k q no")
     >>> flaw_penalty(example("item target score", "i p 7; i q 4; k p 6; k q 5", texts=texts)).of(judge="j").value
     -2.0

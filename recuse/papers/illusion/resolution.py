@@ -52,7 +52,6 @@ def model_agreement(part: Ratings) -> Iterator[Named]:
     judges; the mean of several pairs varies less. (Noise of resampled items pulls every rho down: such an interval may
     miss the truth nearly always.) Undefined below three targets, or without another judge.
 
-    >>> from recuse.ratings.ratings import example
     >>> rows = "x a 1/1/1; x b 3/3/3; x c 2/2/2; y a 2/2/2; y b 4/4/4; y c 3/3/3"
     >>> model_agreement(example("judge target score", rows)).of(judge="x").value
     1.0
@@ -73,7 +72,6 @@ def sample_agreement(part: Ratings) -> Iterator[Named]:
     per target, and the mean by Fisher's z. Undefined with fewer than five common items per target, or where a judge
     gives every text of a target the same; such targets are left out and counted.
 
-    >>> from recuse.ratings.ratings import example
     >>> round(sample_agreement(example("judge score", "x 0/1/2/3/4; y 1/2/3/4/5")).of(judge="x").value, 4)
     1.0
     """
@@ -91,7 +89,6 @@ def absolute_agreement(part: Ratings) -> Iterator[Named]:
     """Mean over targets and the other judges of ICC(2,1) of the two judges over a target's items, by judge and factor
     level (Shrout and Fleiss 1979; paper 002, sec. 2.1). Detail and undefined cases as `sample_agreement`.
 
-    >>> from recuse.ratings.ratings import example
     >>> round(absolute_agreement(example("judge score", "x 0/1/2/3/4; y 1/2/3/4/5")).of(judge="x").value, 4)
     0.8333
     """
@@ -110,7 +107,6 @@ def panel_agreement(part: Ratings) -> Estimate:
     """Mean over all pairs of judges and all targets of ICC(2,1) over a target's items, by factor level: what
     `absolute_agreement` says of one judge, of the panel, for the gate. Undefined as that.
 
-    >>> from recuse.ratings.ratings import example
     >>> round(panel_agreement(example("judge score", "x 0/1/2/3/4; y 1/2/3/4/5")).of().value, 4)
     0.8333
     """
@@ -137,7 +133,6 @@ def resolution_gap(part: Ratings) -> Estimate:
     (`agreement_of_averages`; the paper's noise that averaging absorbs). Undefined below three targets or five common
     items per target.
 
-    >>> from recuse.ratings.ratings import example
     >>> x, y = "x a 0/1/2/1/1; x b 3/4/5/4/4; x c 6/7/8/7/7", "y a 1/1/0/1/2; y b 4/4/3/4/5; y c 7/7/6/7/8"
     >>> detail = resolution_gap(example("judge target score", f"{x}; {y}")).of().detail
     >>> detail["model"], detail["sample"]

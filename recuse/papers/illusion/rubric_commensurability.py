@@ -214,7 +214,6 @@ def agreement_by_rubric(ratings: Ratings) -> Estimates:
     """Mean Pearson r over pairs of judges, by source of the rubric; jackknife over items. Detail: `pairs`, each with r
     and the texts both scored.
 
-    >>> from recuse.ratings.ratings import example
     >>> scores = example("judge rubric_source score", "a shared 1/2/3/4; b shared 2/1/4/3")
     >>> round(agreement_by_rubric(scores).of(rubric_source="shared").value, 6)
     0.6
@@ -237,7 +236,6 @@ def rubric_step(ratings: Ratings) -> Estimates:
     """Mean over pairs of r(source) - r(source before), in the order independent, dimensions, shared, universal;
     jackknife over items. Only pairs and texts that both have count.
 
-    >>> from recuse.ratings.ratings import example
     >>> rows = "a independent 1/2/3/4; b independent 2/1/4/3; a dimensions 1/2/3/4; b dimensions 1/2/4/3"
     >>> round(rubric_step(example("judge rubric_source score", rows)).of(rubric_source="dimensions").value, 6)
     0.2
@@ -262,7 +260,6 @@ def structural_share(ratings: Ratings, whole: str = "dimensions") -> Estimates:
     items. `whole` names the denominator: the paper's 62 % is of "dimensions", (.6225 - .239) / .6225; of "shared" its
     table gives 53 and 69 %. Above 1 where own rubrics make judges disagree; undefined where r(whole) is not above 0.
 
-    >>> from recuse.ratings.ratings import example
     >>> rows = "a independent 1/2/3/4; b independent 2/1/4/3; a dimensions 1/2/3/4; b dimensions 1/2/4/3"
     >>> round(structural_share(example("judge rubric_source score", rows)).of(of="dimensions").value, 6)
     0.25

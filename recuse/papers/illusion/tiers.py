@@ -36,7 +36,6 @@ def tier_order(part: Ratings) -> Iterator[Named]:
     by themselves, and Cohen's d of the highest tier over the lowest in three conventions. Undefined where fewer than
     two tiers have targets with scores.
 
-    >>> from recuse.ratings.ratings import example
     >>> tiers = {"base": ("a", "b"), "instruct": ("c", "d")}
     >>> estimate = tier_order(example("target score", "a 1; b 3; c 2; d 4", tiers=tiers)).of(judge="j")
     >>> estimate.value, estimate.detail["means"]

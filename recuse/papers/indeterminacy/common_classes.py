@@ -39,7 +39,6 @@ def common_class_recall(part: Ratings) -> Iterator[Named]:
     tested and was not rejected. Detail: `truth`, the bounds of the same share against the truth, if every text of the
     class is truly of it; `p_independent`; `prevalence` of the class.
 
-    >>> from recuse.metrics.agreement_estimates import rated
     >>> common_class_recall(rated(judge="ppff")).of(judge="judge", option="pass").note
     'undefined: without labels, three raters at least are needed to tell whose answer is off; there are 1'
     """

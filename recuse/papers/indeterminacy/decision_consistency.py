@@ -49,7 +49,6 @@ def decision_consistency(ratings: Ratings, tau: float = TAU) -> Estimates:
     Detail: `tau`, `beta` and `option`, the property; `taus`, `betas`, `value`, `low`, `high` (taus x betas): what other
     thresholds say; `people_alike`: what deciding by as many people as rated would reach (`ItemSpread`).
 
-    >>> from recuse.metrics.agreement_estimates import rated
     >>> decision_consistency(rated(judge="ppff", ann="pppf")).of(judge="judge").value
     0.75
     """
@@ -67,7 +66,6 @@ def consistency_over_beta(ratings: Ratings, tau: float = TAU, betas: Sequence[fl
     and the largest value over beta, and `survives`, the largest beta up to which the value stays at least
     `decision_consistency`'s lower bound: how far the conclusion carries.
 
-    >>> from recuse.metrics.agreement_estimates import rated
     >>> estimates = consistency_over_beta(rated(judge="ppff", ann="pppf", bob="ppff")).of(judge="judge")
     >>> estimates.value, estimates.detail["beta"], estimates.detail["range"], estimates.detail["survives"]
     (0.75, 0.4, [0.75, 0.875], 0.4)
@@ -86,7 +84,6 @@ def prevalence_bias(ratings: Ratings, tau: float = TAU) -> Estimates:
     underestimates. Of pairs whose options are who wins, the prevalence is the win rate. |B| <= 1 - C. Guerdan et al.
     (2025), sec. 2.2.2.
 
-    >>> from recuse.metrics.agreement_estimates import rated
     >>> prevalence_bias(rated(judge="ppff", ann="pppf")).of(judge="judge").value
     -0.25
     """
@@ -102,7 +99,6 @@ def bias_over_beta(ratings: Ratings, tau: float = TAU, betas: Sequence[float] = 
     """`prevalence_bias` at the largest of `betas`, the least there can be: people's share rises with beta. Detail as
     `consistency_over_beta`.
 
-    >>> from recuse.metrics.agreement_estimates import rated
     >>> bias_over_beta(rated(judge="ppff", ann="pppf", bob="ppff")).of(judge="judge").detail["range"]
     [-0.25, -0.125]
     """
@@ -118,7 +114,6 @@ def prevalence_shift(ratings: Ratings, taus: Sequence[float] = TAUS, betas: Sequ
     """Prevalence by people at the largest beta less that at the smallest, by tau (figure 8). Detail: `betas`,
     `prevalence`. 0 where people's response sets are known. Prevalence rises with beta and falls with tau.
 
-    >>> from recuse.metrics.agreement_estimates import rated
     >>> estimates = prevalence_shift(rated(judge="ppff", ann="pppf", bob="ppff")).of(threshold="0.7")
     >>> estimates.value, estimates.detail["prevalence"]
     (0.25, [0.5, 0.5, 0.5, 0.5, 0.75])

@@ -47,7 +47,6 @@ def selection_regret(ratings: Ratings, taus: Sequence[float] = TAUS) -> Estimate
     The best of a resample is chosen anew, which lifts the interval a little above the value: it errs against the
     choice. Undefined with fewer than two judges that have valid answers.
 
-    >>> from recuse.metrics.agreement_estimates import rated
     >>> selection_regret(rated(judge="ppff", ann="pppf")).of(definition="hit_rate(h/h)").note
     'undefined: choosing takes two judges with valid answers; there are 1 of 1'
     """
@@ -63,7 +62,6 @@ def regret_over_beta(ratings: Ratings, taus: Sequence[float] = TAUS, betas: Sequ
     """`selection_regret` at the worst beta. Detail has `over_beta`: for each, the judge chosen, the best, regrets and
     `right`; `survives`: whether one judge is chosen, and is the best, for all of them.
 
-    >>> from recuse.metrics.agreement_estimates import rated
     >>> regret_over_beta(rated(judge="ppff", ann="pppf")).of(definition="hit_rate(h/h)").note
     'undefined: choosing takes two judges with valid answers; there are 1 of 1'
     """
@@ -78,7 +76,6 @@ def best_judge(ratings: Ratings, taus: Sequence[float] = TAUS) -> Estimates:
     """By judge and factor level; ties go to the first. No interval: it is itself a statement of doubt. Detail:
     `consistency`, mean over taus, and `at_beta`, the same share for every beta of `BETAS`.
 
-    >>> from recuse.metrics.agreement_estimates import rated
     >>> best_judge(rated(judge="ppff", ann="pppf")).of(judge="judge").value
     1.0
     """

@@ -38,7 +38,6 @@ def indeterminate_share(ratings: Ratings) -> Estimates:
     Exact interval over pairs of rater and text. Detail: `words`, what Theorem 3.4 says of the task: whether choices
     determine response sets, from the rank of the estimated F (options x sets seen).
 
-    >>> from recuse.metrics.agreement_estimates import accepted
     >>> indeterminate_share(accepted(judge="pbfp", ann="bbpf")).of(rater="people").value
     0.5
     """
@@ -53,7 +52,6 @@ def accepted_both(ratings: Ratings) -> Estimates:
     """beta = P(positive in S | O is another option), by rater and factor level; exact interval over pairs of rater and
     text. Beta of judges says nothing of people's: it only shows which values occur (sec. 7).
 
-    >>> from recuse.metrics.agreement_estimates import accepted
     >>> accepted_both(accepted(judge="pbfp", ann="bbpf")).of(rater="people").value  # nobody who chose fail
     0.0
     """
@@ -77,7 +75,6 @@ def rater_error(ratings: Ratings) -> Estimates:
     Undefined where fewer answers agree than by any epsilon; empty where no person answered a text twice. Skew (eta) is
     not estimated: what a person favours by mistake shows only beside what is true.
 
-    >>> from recuse.ratings.ratings import example
     >>> from recuse.ratings.scale import ResponseSets
     >>> rows = "; ".join(f"ann person t{k} {r} {'yes|no' if r and k < 2 else 'yes'}" for k in range(10) for r in (0, 1))
     >>> sets = ResponseSets(("yes", "no"))
@@ -111,7 +108,6 @@ def ratings_needed(ratings: Ratings, taus: Sequence[float] = TAUS, wanted: float
     median of ratings per text; `now`, what these are expected to reach; `one`, what one rating does. No interval.
     Undefined where no text has two ratings, and where 1000 ratings do not do.
 
-    >>> from recuse.metrics.agreement_estimates import rated
     >>> ratings_needed(rated(judge="ppff", ann="pppf", bob="ppff")).of(threshold="0.5").detail["have"]
     2
     """
@@ -237,7 +233,6 @@ def performance(ratings: Ratings, tau: float = 0.5, beta: float = 0.0) -> Estima
     Interval: bootstrap over texts or clusters. Detail: `title`, `higher` (whether more is better), `tau`, `beta`.
     Undefined where either side has no valid answer, and where a coefficient is 0 / 0.
 
-    >>> from recuse.metrics.agreement_estimates import rated
     >>> performance(rated(judge="ppff", ann="pppf")).of(judge="judge", definition="hit_rate(h/h)").value
     0.75
     """

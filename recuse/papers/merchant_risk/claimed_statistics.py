@@ -37,7 +37,6 @@ def self_reported_final(ratings: Ratings) -> Estimates:
     "inconsistent" and counts. Detail: `checked`, `follow`, `wrong`, `offenders` and all `verdicts`. Undefined where no
     reply has all of them.
 
-    >>> from recuse.ratings.ratings import example
     >>> claimed = example("criterion score", "x.mean 8; y.mean 9; final.mean 9.2", headline=["final.mean"])
     >>> self_reported_final(claimed).of(judge="j").value
     1.0
@@ -60,7 +59,6 @@ def self_reported_mean(ratings: Ratings, repeats: int = 10, step: float | None =
     `offenders` (target, criterion, and what was reported). Undefined where nothing usable was reported. Brown and
     Heathers (2017).
 
-    >>> from recuse.ratings.ratings import example
     >>> claimed = example("criterion score", "x.mean 8.25; f.mean 8.25", scales=Numeric(0, 10), headline=["f.mean"])
     >>> self_reported_mean(claimed).of(judge="j").value
     1.0
@@ -78,7 +76,6 @@ def self_reported_sd(ratings: Ratings, repeats: int = 10, step: float | None = N
     ddof = 1 is the sample SD, 0 the population SD. Grid, detail and undefined case as for `self_reported_mean`. SDs of
     the final are not tested: it is a mean of several, on a finer grid.
 
-    >>> from recuse.ratings.ratings import example
     >>> claimed = example("criterion score", "x.mean 9; x.sd .2; f.mean 9", scales=Numeric(0, 10), headline=["f.mean"])
     >>> self_reported_sd(claimed).of(judge="j").value
     1.0

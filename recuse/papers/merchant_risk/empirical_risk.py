@@ -41,7 +41,6 @@ def risk_score(table: pd.DataFrame, weights: Weights, *, category: str, amount: 
     `RecuseError` for an empty table, a missing column, a flag column that is not boolean, an unknown key, a
     negative or non-finite weight, or weights that are all 0.
 
-    >>> import pandas as pd
     >>> payments = pd.DataFrame({"shop": ["a", "a", "b"], "amount": [1.0, 3.0, 5.0], "fraud": [True, False, False]})
     >>> weights = {"fraud": {"any_of": ["fraud"], "count": 1, "amount": 1}}
     >>> risk_score(payments, weights, category="shop")["risk"].tolist()

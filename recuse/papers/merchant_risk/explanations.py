@@ -69,7 +69,6 @@ def explanation_finding(ratings: Ratings) -> Estimates:
     how many texts they are about. An explanation without a usable score counts everywhere but under "contradiction".
     Empty without explanations (`ratings.beside("explanations")`).
 
-    >>> from recuse.ratings.ratings import example
     >>> beside = {"explanations": example("item response", "i clear; k clear")}.get
     >>> estimates = explanation_finding(example("item score", "i 1; k 9", scales=Numeric(0, 10), beside=beside))
     >>> estimates.of(judge="j", finding="contradiction").value, estimates.of(judge="j", finding="boilerplate").value

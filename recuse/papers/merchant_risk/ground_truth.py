@@ -117,7 +117,6 @@ def rank_correlation(p: Picks) -> Estimate:
     below four picks, and where all levels or all values are equal. `RecuseError` without a reference, or with two
     values of one item.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> truth = table("item value", "i .1; k .1; l .4; m .9")
     >>> rank_correlation(example("item score", "i 1; k 1; l 2; m 3", reference=truth)).of(judge="j").value
     1.0
@@ -155,7 +154,6 @@ def misassignments(p: Picks) -> Estimate:
     assigned, empirical and value, farthest first, and `in_place`, the rest. No interval: ranks among one model's picks
     are not independent of each other.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> truth = table("item value", "i .1; k .4; l .9")
     >>> round(misassignments(example("item score", "i 3; k 2; l 1", reference=truth)).of(judge="j").value, 3)
     0.667
@@ -198,7 +196,6 @@ def progression(p: Picks) -> Estimate:
     between-level variance that sequence cannot follow (0 = smooth). No interval, as for `misassignments`. Undefined
     where fewer than two levels were used.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> truth = table("item value", "i .1; k .9; l .4")
     >>> progression(example("item score", "i 1; k 2; l 3", reference=truth)).of(judge="j").value
     0.5

@@ -48,7 +48,6 @@ def human_order(against: Compared, seed: int = SEED, draws: int = 1999) -> Itera
     cannot fall below 2/120), by Student's t beyond; Kendall's tau-b. Undefined for a judge, or people, with the same
     mean on every text, and below three texts.
 
-    >>> from recuse.ratings.ratings import example
     >>> rows = "a judge i 1; a judge k 2; a judge l 4; p person i 2; p person k 1; p person l 3"
     >>> human_order(example("rater kind item score", rows)).of(judge="a").value
     0.5
@@ -181,7 +180,6 @@ def closest_judge(ratings: Ratings, seed: int = SEED, draws: int = 1999) -> Esti
     (repeats redrawn within cells, or items) in which that judge is closest. Ties go to the first in the panel.
     Undefined where no judge shares a text with people.
 
-    >>> from recuse.ratings.ratings import example
     >>> closest_judge(example("rater kind score", "a judge 4; b judge 2; p person 2.5")).of().detail["judge"]
     'b'
     """

@@ -34,7 +34,6 @@ def ranking_follows_scores(part: Ratings | None) -> Iterator[Named]:
     interval over replies. Detail: `contradicting`, the share of replies with tau-b below 0; `replies`. Replies whose
     scores are all alike rank freely and are left out and counted. Empty without places.
 
-    >>> from recuse.ratings.ratings import example
     >>> rows = "s rating 5; t rating 3; s place 2; t place 1"
     >>> ranking_follows_scores(example("target criterion score", rows, headline=["rating"])).of(judge="j").value
     -1.0
@@ -75,7 +74,6 @@ def joint_shift(ratings: Ratings) -> Estimates:
     SD of targets' means jointly by that alone: above 1 where seeing all makes a judge tell them further apart. Empty
     with nothing beside.
 
-    >>> from recuse.ratings.ratings import example
     >>> alone = example("target score", "s 5; t 4")
     >>> estimate = joint_shift(example("target score", "s 6; t 2", beside={"scores": alone}.get)).of(judge="j")
     >>> estimate.value, estimate.detail["spread"]

@@ -47,7 +47,6 @@ def profile_correlation(seen: tuple[Ratings, Ratings]) -> Iterator[Named]:
     judge has (no people) is left out. Detail: `judges` with both figures, and `p_permutation`. Undefined below four
     judges, and where either figure is the same for all.
 
-    >>> from recuse.ratings.ratings import example
     >>> scores = example("judge target score", "a a 5; a b 2; b a 3; b b 2.5", authors={"a": "a", "b": "b"})
     >>> profile_correlation(scores).of(pair="leniency and self-bias").note
     'undefined: a correlation over judges needs four of them; there are 2'
@@ -85,7 +84,6 @@ def self_bias_span(part: Ratings) -> Estimate:
     """Largest self-bias less smallest, by factor level: 1.105 points with names shown in the merchant-risk paper, sec.
     7.1. Detail: `lowest` and `highest`, who they are. No interval: the span of noisy numbers is too wide on average.
 
-    >>> from recuse.ratings.ratings import example
     >>> scores = example("judge target score", "a a 5; a b 2; b a 3; b b 2.5", authors={"a": "a", "b": "b"})
     >>> self_bias_span(scores).of().value
     1.5
@@ -140,7 +138,6 @@ def criterion_self_bias(ratings: Ratings) -> Estimates:
     """`consensus.self_bias` of every part, and of the mean of the parts (`with_criteria_mean`), by judge, factor level
     and criterion.
 
-    >>> from recuse.ratings.ratings import example
     >>> rows = "x whole a 5; y whole a 5; x part a 2; y part a 4"
     >>> more = {"authors": {"x": "a"}, "headline": ["whole"], "parts": ("part",)}
     >>> criterion_self_bias(example("judge criterion target score", rows, **more)).of(judge="x", criterion="part").value

@@ -42,7 +42,6 @@ def name_effect(part: Ratings) -> Iterator[Named]:
     text, that one's change has the spread of the changes on texts it did not write, and `these_texts` is the interval
     over repeats for the one text alone. Undefined where either was not asked.
 
-    >>> from recuse.ratings.ratings import example
     >>> rows = "a shown x 5; a hidden x 4.5; b shown x 4; b hidden x 4"
     >>> name_effect(example("judge names target score", rows, authors={"a": "x"})).of(judge="a").value
     0.5
@@ -144,7 +143,6 @@ def name_shift(part: Ratings, judge: str, shown: Cells, hidden: Cells) -> Estima
     repeats where every author has one text (`these texts only`), over texts otherwise. Undefined where either way was
     not asked.
 
-    >>> from recuse.ratings.ratings import example
     >>> scores = example("judge names score", "a shown 5; a hidden 4.5; b shown 4; b hidden 4")
     >>> [name_shift(scores).of(judge=judge).value for judge in "ab"]
     [0.5, 0.0]
@@ -206,7 +204,6 @@ def rank_stability(part: Ratings, judge: str, shown: Cells, hidden: Cells) -> Es
     rank 1 the best; `within_noise`, how many of the pairs of authors that changed order are closer, either way, than
     two standard errors over repeats. Undefined below three authors, and where a judge scores all alike.
 
-    >>> from recuse.ratings.ratings import example
     >>> rows = "shown x 5; shown y 4; shown z 3; hidden x 5; hidden y 3; hidden z 4"
     >>> rank_stability(example("names target score", rows)).of(judge="j").value
     0.5
@@ -271,7 +268,6 @@ def bias_gone_without_names(part: Ratings) -> Estimate:
     (A = 0) have no ratio and are left out. No interval: a ratio whose denominator may be 0 has no method that covers.
     Detail: `judges` with their own percentages, and `left_out`.
 
-    >>> from recuse.ratings.ratings import example
     >>> rows = "a shown x 5; a hidden x 4.5; b shown x 4; b hidden x 4"
     >>> bias_gone_without_names(example("judge names target score", rows, authors={"a": "x"})).of().value
     50.0

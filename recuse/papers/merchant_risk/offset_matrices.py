@@ -36,7 +36,6 @@ def consensus_deviation(part: Ratings) -> Estimate:
     `naive`: the deviation from a consensus that includes the judge, and its measured `shrinkage` = (n - 1) / n.
     Undefined with one judge, and where no text has usable scores of two.
 
-    >>> from recuse.ratings.ratings import example
     >>> consensus_deviation(example("judge target score", "a x 5; a y 3; b x 4; b y 3")).of().detail["values"]
     [[1.0, 0.0], [-1.0, 0.0]]
     """
@@ -99,7 +98,6 @@ def human_offset_matrix(against: Compared) -> Estimate:
     `low` and `high` per cell, the judges' `scores`, and people's mean per target, `human`. The value is that of
     `panel_offset`. Cells that cannot be compared are empty.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> people = table("target mean sd n", "t 4 1 9")
     >>> human_offset_matrix(example("judge target score", "a t 5; b t 4.5", people=people)).of().detail["values"]
     [[1.0], [0.5]]
@@ -125,7 +123,6 @@ def human_panel_offset(against: Compared) -> Estimate:
     names hidden in the paper. Detail: how many pairs of judge and text lie above 0 (`positive`, `pairs`, in words
     `share_positive`), `people_se`, `these_texts`.
 
-    >>> from recuse.ratings.ratings import example
     >>> human_panel_offset(example("rater kind score", "a judge 4; b judge 2; p person 2.5")).of().value
     0.5
     """
@@ -143,7 +140,6 @@ def human_panel_offset(against: Compared) -> Estimate:
 def human_self_offset(against: Compared) -> Iterator[Named]:
     """Mean over its own texts of judge minus people, by judge and factor level, for judges that wrote a target.
 
-    >>> from recuse.ratings.ratings import example
     >>> rows = "a judge a 4; a judge b 2; p person a 2.5; p person b 2"
     >>> human_self_offset(example("rater kind target score", rows, authors={"a": "a"})).of(judge="a").value
     1.5

@@ -44,7 +44,6 @@ def people_reliability(ratings: Ratings) -> Estimates:
     ICC(2,k), the reliability of the mean of all k people; `people` and `texts`. A person with a gap is left out.
     Undefined below two people or two texts.
 
-    >>> from recuse.ratings.ratings import example
     >>> people = example("rater kind score", "p person 0/4/8; q person 1/5/9")
     >>> ratings = replace(people, beside={"blinded_people": people}.get)
     >>> round(people_reliability(ratings).of(criterion="rating").value, 3)
@@ -100,7 +99,6 @@ def scale_matched_offset(ratings: Ratings) -> Estimates:
     People's scale is told by the columns minimum and maximum of their summary; undefined where it is not, or is the
     judges'.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> from recuse.ratings import Numeric
     >>> people = table("target mean sd n minimum maximum", "t 5.5 1 9 1 10")
     >>> scores = example("judge target score", "a t 6; b t 4", people=people, scales=Numeric(0, 10))
@@ -170,7 +168,6 @@ def three_sources(ratings: Ratings) -> Estimates:
     models are the few there are, not a sample. Undefined below three models with all three figures, and where the same
     judges' scores are not known.
 
-    >>> from recuse.ratings.ratings import example
     >>> three_sources(example("score", "1")).of().note
     "undefined: no scores of the models' texts stand beside their picks"
     """

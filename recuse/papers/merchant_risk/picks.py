@@ -33,7 +33,6 @@ def pick_overlap(part: Ratings) -> Estimate:
     `apart`, how many of the shared lie at most one level apart, and further. No interval: one set of picks per model.
     Undefined with fewer than two models with picks.
 
-    >>> from recuse.ratings.ratings import example
     >>> pick_overlap(example("judge item score", "a i 1; a k 2; b i 1; b l 2")).of().detail["by_all"]
     [['i', '', {'a': 1.0, 'b': 1.0}]]
     """
@@ -81,7 +80,6 @@ def text_homogeneity(ratings: Ratings) -> Estimates:
     rationales beside picks. Detail: `own`, the same of one author's texts on two items; `other`, of two authors' on two
     items. Undefined with fewer than two items on which two authors wrote; empty where no texts are known.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> texts = table("item target text", "i a bridge,opens; i b bridge,opens; k a river,rises; k b river,falls")
     >>> scores = example("item target score", "i a 1; i b 1; k a 1; k b 1", texts=texts)
     >>> round(text_homogeneity(scores).of().value, 3)  # 1 and 1/3
@@ -128,7 +126,6 @@ def yearly_rank_correlation(ratings: Ratings) -> Estimates:
     columns `value_<year>` of the reference. Years share their categories, so they are no independent tests. Undefined
     where the reference has no years.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> truth = table("item value value_2021", "i .1 .1; k .1 .1; l .1 .4; m .1 .9")
     >>> picks = example("item score", "i 1; k 1; l 2; m 3", reference=truth)
     >>> yearly_rank_correlation(picks).of(judge="j", year="2021").value
@@ -169,7 +166,6 @@ def rules_kept(ratings: Ratings) -> Estimates:
     times], at most five; of `all`, `texts`, the first few as [item, words, what they break]. Empty where no rules were
     checked.
 
-    >>> import pandas as pd
     >>> frame = pd.DataFrame({"judge": "a", "item": ["i", "j"], "criterion": "rule: length",
     ...                       "response": ["kept", "has 90 words"]})
     >>> rules_kept(Ratings.of(frame)).of(judge="a", rule="length").value

@@ -47,7 +47,6 @@ def kendalls_w(ratings: Ratings, seed: int = SEED, draws: int = 9999) -> Estimat
     beyond; `p_method`. A judge that scores all texts alike has no ranking and is left out by name (`without_order`). No
     interval: these judges on these texts. Undefined below two judges with an order, and below three texts.
 
-    >>> from recuse.ratings.ratings import example
     >>> kendalls_w(example("judge item score", "a i 1; a k 2; a l 3; b i 5; b k 6; b l 9")).of().value
     1.0
     """
@@ -120,7 +119,6 @@ def people_difference(ratings: Ratings) -> Estimates:
     people: targets are these. Detail: `z` = difference / standard error, `p` and `p_holm` over all pairs of that
     criterion, `told_apart`, whether p_holm is below .05. Empty without people.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> people = table("target mean sd n", "s 5 1 50; t 4 1 50")
     >>> scores = example("target score", "s 5; t 4", people=people)
     >>> round(people_difference(scores).of(pair="s - t").detail["z"], 9)
@@ -142,7 +140,6 @@ def people_groups(ratings: Ratings) -> Estimates:
     group where it is told apart (Holm, .05) from the best of the current one. Detail: `groups`, lists of targets with
     the best group first, and `means`. Undefined below two targets.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> people = table("target mean sd n", "s 5 1 50; t 4.9 1 50; u 1 1 50")
     >>> people_groups(example("target score", "s 5; t 4; u 1", people=people)).of().detail["groups"]
     [['s', 't'], ['u']]

@@ -201,7 +201,6 @@ def repeat_difference(cells: Cells, i: int) -> Estimate:
     heavy-tailed scores (`python tests/benchmarks/coverage.py spread`). A judge that never moved has 0 and an upper end
     above it. Undefined where no text has two repeats.
 
-    >>> from recuse.ratings.ratings import example
     >>> round(repeat_difference(example("repeat score", "0 1; 1 3; 2 1")).of(judge="j").value, 3)
     1.333
     """

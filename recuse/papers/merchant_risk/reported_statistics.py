@@ -40,7 +40,6 @@ def reported_total(ratings: Ratings) -> Estimates:
     difference. Undefined where no reply is complete. `RatingsError` without parts, for a part that nobody rated, and
     for several headline criteria.
 
-    >>> from recuse.ratings.ratings import example
     >>> scores = example("criterion score", "x 1; y 2; all 3", headline=["all"], parts=("x", "y"))
     >>> reported_total(scores).of(judge="j").value
     1.0

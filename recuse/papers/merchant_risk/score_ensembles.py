@@ -45,7 +45,6 @@ def calibration_change(against: Compared) -> Iterator[Named]:
     below 0: calibration helps. Detail: `before` and `after`, the two mean distances. Undefined with fewer than four
     texts that people rated too.
 
-    >>> from recuse.ratings.ratings import example
     >>> scores = example("rater kind score", "a judge 2/3/4/5; p person 1/2/3/4")
     >>> calibration_change(scores).of(judge="a", calibration="offset").value
     -1.0
@@ -65,7 +64,6 @@ def calibration_helps(ratings: Ratings) -> Estimates:
     `tried`, the two counts, and `not_helped`, who. No interval: a judge under two conditions is counted twice.
     Undefined where no calibration could be tried.
 
-    >>> from recuse.ratings.ratings import example
     >>> scores = example("rater kind score", "a judge 2/3/4/5; p person 1/2/3/4")
     >>> calibration_helps(scores).of(calibration="offset").value
     1.0
@@ -186,7 +184,6 @@ def ensemble_change(seen: tuple[Ratings, Compared, Mapping[str, float]]) -> Iter
     `data_order`, with how well each author's picks follow the data, where picks stand beside; `weights` with no text
     left out. Undefined with one judge, and below four texts that all judges and people scored.
 
-    >>> from recuse.ratings.ratings import example
     >>> scores = example("rater kind score", "a judge 1/2/3/4; b judge -1/0/1/2; p person 0/1/2/3")
     >>> ensemble_change(scores).of(ensemble="mean").value
     -1.0

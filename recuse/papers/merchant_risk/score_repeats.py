@@ -37,7 +37,6 @@ def run_sd(cells: Cells, i: int) -> Estimate:
     Student's t with 3 degrees of freedom, unless it is 1.3 times as wide as it need be for normal scores
     (docs/statistics.md). `repeat_difference` is the measure to gate. Undefined where no text has two repeats.
 
-    >>> from recuse.ratings.ratings import example
     >>> round(run_sd(example("repeat score", "0 1; 1 3")).of(judge="j").value, 3)
     1.414
     """
@@ -89,7 +88,6 @@ def repeat_reliability(cells: Cells, i: int, form: Literal["single", "mean"] = "
     whose repeats never differ but whose texts do has ICC 1 and a lower end below it, from the slips that its repeats
     cannot rule out; one whose text means are all equal has no ICC(1,k).
 
-    >>> from recuse.ratings.ratings import example
     >>> scores = example("item repeat score", "i 0 1; i 1 2; k 0 4; k 1 5")
     >>> round(repeat_reliability(scores).of(judge="j").value, 4)
     0.8947
@@ -131,7 +129,6 @@ def runs_needed(ratings: Ratings, half_width: float | None = None, level: float 
     without it to a hundredth of the scale of each criterion. Student's t with the judge's pooled SD, which has no
     interval, so that neither have they. Undefined for a judge that never moved: its spread is unknown, not 0.
 
-    >>> from recuse.ratings.ratings import example
     >>> scores = example("item repeat score", "i 0 1; i 1 2; k 0 4; k 1 5")
     >>> runs_needed(scores, half_width=1.0).of(judge="j").value
     5.0
@@ -186,7 +183,6 @@ def score_matrix(part: Ratings) -> Estimate:
     scores per cell and, where every target has one text, `sd` over repeats. The value is the mean of all cells. Cells
     without a usable score are empty and leave the value undefined.
 
-    >>> from recuse.ratings.ratings import example
     >>> score_matrix(example("judge target score", "a t 1; b t 3")).of().value
     2.0
     """

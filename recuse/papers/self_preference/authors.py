@@ -33,7 +33,6 @@ def author_score(part: Ratings) -> Iterator[Named]:
     """Mean over items of the other judges' mean score of an author's text, by target and factor level. Detail: `rank`
     among the targets, 1 for the best, ties sharing the better rank. Undefined for a target that nobody else scored.
 
-    >>> from recuse.ratings.ratings import example
     >>> scores = example("judge target score", "x a 5; y a 3; x b 4; y b 1", authors={"x": "a", "y": "b"})
     >>> [(estimate.value, estimate.detail["rank"]) for estimate in author_score(scores).values()]
     [(3.0, 2), (4.0, 1)]
@@ -61,7 +60,6 @@ def leaderboard_inflation(part: Ratings) -> Iterator[Named]:
     sharing the better rank, and `gained`, the places between. Other judges' own verdicts stay in throughout. Undefined
     without an item that the author and another judge scored.
 
-    >>> from recuse.ratings.ratings import example
     >>> scores = example("judge target score", "x a 5; y a 3; x b 4; y b 4", authors={"x": "a"})
     >>> estimate = leaderboard_inflation(scores).of(target="a")
     >>> estimate.value, estimate.detail["rank_without"], estimate.detail["rank"]
@@ -100,7 +98,6 @@ def distance_from_fair(seen: OwnTexts) -> Iterator[Named]:
     and `rank`, 1 for the fairest. No interval: a distance is above 0 for a fair judge as well. Undefined for a judge
     none of whose texts was judged, or that has no peer.
 
-    >>> from recuse.ratings.ratings import example
     >>> scores = example("judge target score", "x a 5; x b 3; y a 5; y b 3", authors={"x": "a"})
     >>> distance_from_fair(scores).of(judge="x").detail["given"]
     2.0
@@ -142,7 +139,6 @@ def significant_tests(ratings: Ratings, alpha: float = ALPHA) -> Estimate:
     interval, and never undefined. Detail: `significant`, `survive` (p_holm below alpha), `tests`, and `summary`, the
     sentence.
 
-    >>> from recuse.ratings.ratings import example
     >>> rows = "; ".join(f"{j} {t} i{k} {3 + (j == t) + k % 2 * (t == 'a') / 9}" for j in "ab" for t in "abc"
     ...                  for k in range(9))
     >>> scores = example("judge target item score", rows, authors={"a": "a", "b": "b"})
@@ -179,7 +175,6 @@ def language_drift(ratings: Ratings) -> Estimates:
     """By target, over its texts on items with another author's text. Clopper-Pearson interval. Detail: `items` where it
     drifted, with the scripts. Undefined without texts, and where no other author wrote on its items.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> texts = table("item target text", "i a bridge,\u043c\u043e\u0441\u0442; i b bridge")
     >>> scores = example("target score", "a 3; b 3", texts=texts)
     >>> [language_drift(scores).of(target=name).value for name in "ab"]

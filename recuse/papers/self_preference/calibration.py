@@ -54,7 +54,6 @@ def verdict_agreement(ratings: Ratings, evidence: Ratings | None = None, scores:
     ones where scoring and reference both name a winner; and how many pairs people judged. A tie is worth as much as a
     coin's toss, so what balance buys shows in `of_decided`, what it costs in `ties`.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> scores = example("judge item target score", "y i s 4; y i t 2")
     >>> rows = "x i ab first; x i ba first; y i ab first; y i ba second"
     >>> choices = example("judge item order response", rows, texts=table("item a b", "i s t"))
@@ -81,7 +80,6 @@ def calibration_gain(ratings: Ratings, evidence: Ratings | None = None, scores: 
     """Agreement with the scoring minus agreement with the single order, paired, by (judge, scoring) for the scorings
     other than "single". Above 0: the remedy helps. See `verdict_agreement`.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> scores = example("judge item target score", "y i s 4; y i t 2")
     >>> rows = "x i ab first; x i ba first; y i ab first; y i ba second"
     >>> choices = example("judge item order response", rows, texts=table("item a b", "i s t"))
@@ -108,7 +106,6 @@ def own_win_excess_change(part: Ratings) -> Iterator[Named]:
     Verdicts under several labels and repeats are averaged first. Undefined where no neutral peer judged a pair with its
     own text in both orders.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> more = {"texts": table("item a b", "i x z"), "authors": {"x": "x"}}
     >>> choices = example("judge order response", "x ab first; x ba first; y ab tie; y ba tie", **more)
     >>> own_win_excess_change(choices).of(judge="x", mitigation="position_calibration").value

@@ -41,7 +41,6 @@ def same_choice(part: Ratings) -> Iterator[Named]:
     pairs share. A judge that names the first place, asked for the better or the worse text, decides no pair: its
     credits are 1/2 and this is 1, while its `order_consistency` is 0. Undefined where no pair was asked both ways.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> more = {"factors": ["prompt"], "texts": table("item a b", "i x y")}
     >>> same_choice(example("prompt response", "plain first; worse second", **more)).of(judge="j", prompt="worse").value
     0.0
@@ -60,7 +59,6 @@ def padding_change(part: Ratings) -> Iterator[Named]:
     the first; interval over what pairs share. `texts` has words_a and words_b (`padding_preference`). Thesis, sec.
     2.2.1. Undefined where no pair was asked both ways.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> more = {"factors": ["prompt"], "texts": table("item a b words_a words_b", "i plain padded 20 40")}
     >>> padding_change(example("prompt response", "plain tie; bare second", **more)).of(judge="j", prompt="bare").value
     0.5
@@ -98,7 +96,6 @@ def choice_change(part: Ratings) -> Iterator[Named]:
     is the same text, or a tie, in both orders. Detail: `before`, `after`. Undefined where no pair was asked in both
     orders both ways.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> rows = "plain ab first; plain ba second; bare ab first; bare ba first"
     >>> more = {"factors": ["prompt", "order"], "texts": table("item a b", "i x y")}
     >>> choice_change(example("prompt order response", rows, **more)).of(judge="j", prompt="bare").value
@@ -122,7 +119,6 @@ def discussion_change(part: Ratings) -> Iterator[Named]:
     orders, over pairs. Interval over what pairs share. Detail: `before`, `after`, and for agreement `gave_in`, the
     share of disagreements after which it took the peer's first choice. Undefined without criterion `first_choice`.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> rows = "x first_choice first; y first_choice second; x winner second; y winner second"
     >>> more = {"headline": ["winner"], "texts": table("item a b", "i x y")}
     >>> discussion_change(example("judge criterion response", rows, **more)).of(judge="x", of="agreement").value
@@ -191,7 +187,6 @@ def list_accuracy(part: Ratings) -> Iterator[Named]:
     Detail: `by_chance`, one over the length of the lists. Undefined where no list has a known best (texts:
     true_<criterion>, a target).
 
-    >>> from recuse.ratings.ratings import example, table
     >>> more = {"factors": ["rotation"], "texts": table("item target true_best length", "i a a 3")}
     >>> list_accuracy(example("criterion rotation response", "best 1 a; best 2 b", **more)).of(judge="j").value
     0.5
@@ -213,7 +208,6 @@ def list_accuracy(part: Ratings) -> Iterator[Named]:
 def list_consistency(part: Ratings) -> Iterator[Named]:
     """By judge, over lists with two usable rotations or more; interval over lists.
 
-    >>> from recuse.ratings.ratings import example
     >>> rows = "i 1 a; i 2 b; k 1 a; k 2 a"
     >>> list_consistency(example("item rotation response", rows, factors=["rotation"])).of(judge="j").value
     0.5

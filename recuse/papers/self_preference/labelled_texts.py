@@ -47,7 +47,6 @@ def calibrated_criteria(part: Ratings) -> Iterator[Named]:
     texts that choose; `before` and `after` on the held-out ones. Undefined without labels (texts: true_<criterion>) or
     folds, and without a held-out text scored both ways.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> rows = "given a 3; given b 3; given c 3; given d 3; draft a 1; draft b 5; draft c 2; draft d 4"
     >>> texts = table("item true_rating fold", "a 1 calibration; b 5 calibration; c 1 held_out; d 5 held_out")
     >>> scores = example("criteria item score", rows, factors=["criteria"], texts=texts.assign(target=""))
@@ -125,7 +124,6 @@ def escalation(part: Ratings, bound: float = BOUND) -> Estimate:
     the half that is measured; `before` and `after`. Undefined with fewer than two judges or four labelled items, and
     where nothing is kept.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> rows = "; ".join(f"{j} t{i} {s}" for j, scores in {"x": [1, 5] * 10, "y": [1, 1] * 10}.items()
     ...                  for i, s in enumerate(scores))
     >>> texts = table("item true_rating", "; ".join(f"t{i} {1 + i % 2 * 4}" for i in range(20))).assign(target="")
@@ -195,7 +193,6 @@ def known_score_error(ratings: Ratings) -> Estimates:
     score, right] of the text that is furthest off. Undefined without a usable score of a text whose right score is
     known.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> texts = table("item target true_rating", "i t 8; k t 8")
     >>> scores = example("item target score", "i t 9; k t 8", texts=texts)
     >>> known_score_error(scores).of(judge="j", criterion="rating").value

@@ -58,7 +58,6 @@ def self_preference_change(ratings: Ratings) -> Estimates:
     choices. What is not there leaves its remedy undefined, with the reason. Undefined throughout where no item has the
     judge's own score and a peer's.
 
-    >>> from recuse.ratings.ratings import example
     >>> scores = example("judge target score", "x a 5; y a 4; z a 4", authors={"x": "a"})
     >>> self_preference_change(scores).of(judge="x", mitigation="poll").value
     -0.5

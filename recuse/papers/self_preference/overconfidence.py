@@ -44,7 +44,6 @@ def overconfidence(seen: OwnTexts) -> Iterator[Named]:
     the mean score of its own texts that deserve the lowest score, and `accepts_others` of others' such texts. Undefined
     where no true score is known, and where no own text has another of the same true score beside it.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> texts = table("item target true_rating", "i a 1; i b 1; k a 5; k b 5")
     >>> scores = example("item target score", "i a 5; i b 1; k a 5; k b 5", authors={"j": "a"}, texts=texts)
     >>> overconfidence(scores).of(judge="j").value
@@ -64,7 +63,6 @@ def capability_and_overconfidence(seen: OwnTexts) -> list[Named]:
     No interval of so few; detail: both values per judge, and `p` over all permutations. Undefined with fewer than four
     judges that wrote a text, or where either is the same for all.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> texts = table("item target true_rating", "i a 1; i b 1")
     >>> capability_and_overconfidence(example("target score", "a 5; b 1", authors={"j": "a"}, texts=texts)).of().note
     'undefined: a rank correlation over judges takes 4 of them'

@@ -44,7 +44,6 @@ def gap_effect(part: Ratings, bins: tuple[float, ...] = BINS) -> Iterator[Named]
     gap by construction. Detail `bins`: gap from, to, pairs, share sensitive. Undefined with one judge, and where all
     gaps are equal.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> choices = example("order response", "ab first; ba first", texts=table("item a b", "i s t"))
     >>> gap_effect(choices).of(judge="j").note
     "undefined: no other judge's verdicts give these texts different win rates"
@@ -121,7 +120,6 @@ def same_length_reference(part: Ratings) -> Iterator[Named]:
     0. A text that met no two others of different distance had no nearest one to choose, and takes no part. Hu et al.
     2024 (see thesis, sec. 2.2.1).
 
-    >>> from recuse.ratings.ratings import example, table
     >>> texts = table("target words", "s 10; t 11; u 80").assign(item="i")
     >>> scores = example("judge target score", "x s 1; x t 2; x u 3; y s 2; y t 2; y u 2", texts=texts)
     >>> same_length_reference(scores).of(judge="x", reference="any").value
@@ -184,7 +182,6 @@ def first_pick_share(part: Ratings) -> Iterator[Named]:
     and the note says what that assumes. Undefined where all are ties, and where no two systems met in both orders. The
     interval over clusters allows for the two verdicts of a pair hanging together.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> choices = example("order response", "ab first; ba first", texts=table("item a b", "i s t"))
     >>> first_pick_share(choices).of(judge="j").value
     1.0
@@ -218,7 +215,6 @@ def _first_picks(pairs: Pairs, facts: dict[str, Any]) -> Estimate:
 def tie_share(part: Ratings) -> Iterator[Named]:
     """Share of usable verdicts that are ties, by judge, over all orders and labels.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> choices = example("item response", "i first; k tie", texts=table("item a b", "i s t; k s t"))
     >>> tie_share(choices).of(judge="j").value
     0.5

@@ -45,7 +45,6 @@ def own_predictability(likelihoods: OwnTexts) -> Iterator[Named]:
     `others`', on the same items, and p. Undefined where no item has its likelihood and a peer's on its own text and on
     one that neither wrote.
 
-    >>> from recuse.ratings.ratings import example
     >>> bits = Numeric(0, math.inf, reversed=True, unit="bits per character")
     >>> likelihoods = example("judge target score", "x a 1; x b 3; y a 2; y b 2.5", scales=bits, authors={"x": "a"})
     >>> own_predictability(likelihoods).of(judge="x").value
@@ -71,7 +70,6 @@ def grade_on_predictability(part: Ratings) -> Iterator[Named]:
     scores on its own q. Undefined without likelihoods, without peers, and where q differs from theirs by the same on
     every text. `RatingsError` where likelihoods were asked under several factor levels.
 
-    >>> from recuse.ratings.ratings import example
     >>> def rows(x, y): return "; ".join(f"{j} {text} {s}" for j, given in (("x", x), ("y", y))
     ...                                  for text, s in zip(("i a", "i b", "k a", "k b"), given))
     >>> bits = Numeric(0, math.inf, reversed=True, unit="bits per character")

@@ -33,7 +33,6 @@ def error_by_prompt(ways: list[_Ways]) -> Iterator[Named]:
     answers where there are two options. Detail: `tokens`, the mean of tokens in and out per text, where the server
     counts. Undefined where no true score is known.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> more = {"factors": ["prompt"], "texts": table("item true_rating", "x 2; y 5").assign(target="")}
     >>> scores = example("item prompt score", "x plain 1; y plain 5; x solved 2; y solved 5", **more)
     >>> estimates = error_by_prompt(scores)
@@ -60,7 +59,6 @@ def error_change(ways: list[_Ways]) -> Iterator[Named]:
     Detail: `before` and `after`; `tokens_before`, `tokens_after`, `times`, their quotient. Undefined where no true
     score is known, and where no text was judged both ways.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> more = {"factors": ["prompt"], "texts": table("item true_rating", "x 2; y 5").assign(target="")}
     >>> scores = example("item prompt score", "x plain 1; y plain 5; x solved 2; y solved 5", **more)
     >>> error_change(scores).of(judge="j", prompt="solved").value
@@ -78,7 +76,6 @@ def score_change(ways: list[_Ways]) -> Iterator[Named]:
     """Mean over texts of after - before on the ascending scale, by judge and every prompt but the first. Detail as
     `error_change`. Undefined where no text was judged both ways.
 
-    >>> from recuse.ratings.ratings import example
     >>> scores = example("prompt score", "plain 1; solved 3", factors=["prompt"])
     >>> score_change(scores).of(judge="j", prompt="solved").value
     2.0

@@ -48,7 +48,6 @@ def self_minus_received(ratings: Ratings, margin: float = PAIRED_MARGIN, alpha: 
     `thesis_reading`, of S - R alone and uncorrected. An item without a usable S, R or G is excluded and counted.
     Undefined with one judge, one target, no item left, and where every target has items of its own.
 
-    >>> from recuse.ratings.ratings import example
     >>> scores = example("judge target score", "x a 5; x b 3; y a 4; y b 4", authors={"x": "a"})
     >>> self_minus_received(scores).of(judge="x").value
     1.0
@@ -64,7 +63,6 @@ def self_minus_received(ratings: Ratings, margin: float = PAIRED_MARGIN, alpha: 
 def self_minus_given(ratings: Ratings, margin: float = PAIRED_MARGIN) -> Estimates:
     """Mean of S - G, by judge and factor level: the other half of the same family; see `self_minus_received`.
 
-    >>> from recuse.ratings.ratings import example
     >>> scores = example("judge target score", "x a 5; x b 3; y a 4; y b 4", authors={"x": "a"})
     >>> self_minus_given(scores).of(judge="x").value
     2.0
@@ -82,7 +80,6 @@ def sibling_preference(ratings: Ratings) -> Estimates:
     factor level (`Ratings.families`; thesis, sec. 2.4: "the same model or model family"). Neither the family's other
     judges nor its other texts count: they are no neutral peers. Empty where no two judges of a family wrote texts.
 
-    >>> from recuse.ratings.ratings import example
     >>> more = {"authors": {"a": "s", "c": "t"}, "families": {"a": "one", "c": "one"}}
     >>> scores = example("judge target score", "a s 4; a t 5; a n 3; b s 3; b t 3; b n 3", **more)
     >>> sibling_preference(scores).of(judge="a", target="t").value

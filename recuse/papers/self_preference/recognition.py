@@ -41,7 +41,6 @@ def recognised_in_pairs(part: Ratings) -> Iterator[Named]:
     Interval over what pairs share. Detail: `share`, its mean credit. Undefined for a judge with no such pair, and
     against peers where nobody else was asked.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> more = {"texts": table("item a b", "i x y"), "authors": {"x": "x"}}
     >>> estimates = recognised_in_pairs(example("judge response", "x first; z second", **more))
     >>> [estimates.of(judge="x", against=name).value for name in ("chance", "peers")]
@@ -73,7 +72,6 @@ def recognised_singly(seen: OwnTexts) -> Iterator[Named]:
     alarms. Detail: `hits` and `false_alarms`, both on these items. Undefined for a judge none of whose texts was asked
     about.
 
-    >>> from recuse.ratings.ratings import example
     >>> from recuse.ratings import Ordinal
     >>> more = {"scales": Ordinal(("no", "yes")), "authors": {"j": "a"}}
     >>> estimate = recognised_singly(example("item target response", "i a yes; i b no; k a yes; k b yes", **more))
@@ -99,7 +97,6 @@ def recognition_and_preference(ratings: Ratings) -> Estimates:
     `recuse.metrics.self_preference`), by the factor levels of the scores that stand beside; n counts judges. Detail:
     both values per judge, and `p` over all permutations. Undefined with fewer than four judges.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> scores = example("judge target score", "x a 5; z a 3; x b 3; z b 3", authors={"x": "a"})
     >>> more = {"texts": table("item a b cluster", "p a b i"), "authors": {"x": "a"}, "beside": {"scores": scores}.get}
     >>> pairs = example("judge item response", "x p first; z p second", **more)
@@ -127,7 +124,6 @@ def preference_where_recognised(ratings: Ratings) -> Estimates:
     by judge and the factor levels of the scores beside. t over items. Undefined where it knew all of them or none, or
     where no item was both asked about and scored.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> rows = "; ".join(f"{j} {i} {t} {5 if j + t == 'xa' and i in 'ij' else 3}" for j in "xz" for i in "ijkl"
     ...                  for t in "ab")
     >>> scores = example("judge item target score", rows, authors={"x": "a"})

@@ -40,7 +40,6 @@ def framing_change(seen: tuple[Ratings, Mapping[str, str]], margin: float = PAIR
     `reversed`). `margin` is a share of the scale's range. Undefined where the scale was not turned, and where nothing
     can be compared in both directions.
 
-    >>> from recuse.ratings.ratings import Numeric, example
     >>> rows = "x a ascending 5; x b ascending 3; y a ascending 4; x a reversed 2; x b reversed 3; y a reversed 2"
     >>> scores = example("judge target direction score", rows, scales=Numeric(1, 5), authors={"x": "a"})
     >>> framing_change(scores).of(judge="x", against="received").value
@@ -100,7 +99,6 @@ def jury_reliability(part: Ratings) -> Iterator[Named]:
     ways. Interval by the jackknife over items, or what they share. Undefined with fewer than two judges or three items,
     where the scale was asked one way only, and where a jury's sum does not vary.
 
-    >>> from recuse.ratings.ratings import Numeric, example
     >>> ways = {"ascending": (1, 2, 5), "reversed": (5, 4, 1)}
     >>> rows = "; ".join(f"{j} t{i} {way} {s}" for j in "xy" for way, scores in ways.items()
     ...                  for i, s in enumerate(scores))
@@ -120,7 +118,6 @@ def jury_error(part: Ratings) -> Iterator[Named]:
     """Mean of |jury's mean - true score| over texts, by `jury`; as `jury_reliability`, and undefined where no true
     score is known.
 
-    >>> from recuse.ratings.ratings import Numeric, example, table
     >>> ways = {"ascending": (2, 3, 5), "reversed": (5, 4, 1)}  # a point too much where high is best
     >>> rows = "; ".join(f"{j} t{i} {way} {s}" for j in "xy" for way, scores in ways.items()
     ...                  for i, s in enumerate(scores))
@@ -196,7 +193,6 @@ def shift_by_target(part: Ratings, margin: float = PAIRED_MARGIN) -> Iterator[Na
     """`shift` of every target's texts, by judge and target: a paired t-test over items. `margin` as a share of the
     scale's range; undefined where no text of the target was scored in both directions.
 
-    >>> from recuse.ratings.ratings import Numeric, example
     >>> rows = "i ascending a 4; i reversed a 1; k ascending a 3; k reversed a 3"
     >>> scores = example("item direction target score", rows, scales=Numeric(1, 5))
     >>> shift_by_target(scores).of(judge="j", target="a").value

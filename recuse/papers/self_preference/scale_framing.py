@@ -47,7 +47,6 @@ def framing_shift(part: Ratings) -> Iterator[Named]:
     `reversed`), on the same texts. Excluded are texts with one score unusable. Undefined where no text was scored in
     both directions.
 
-    >>> from recuse.ratings.ratings import Numeric, example
     >>> rows = "i ascending 4; i reversed 1; k ascending 3; k reversed 3"
     >>> framing_shift(example("item direction score", rows, scales=Numeric(1, 5, step=1))).of(judge="j").value
     0.5
@@ -76,7 +75,6 @@ def direction_insensitivity(part: Ratings) -> Iterator[Named]:
     `same_share_if_aware`, what it would be for a judge that mirrors every number. Undefined where no text was scored in
     both directions or all are in the middle, and on a scale without ends.
 
-    >>> from recuse.ratings.ratings import Numeric, example
     >>> rows = "i ascending 4; i reversed 4; k ascending 5; k reversed 5"
     >>> direction_insensitivity(example("item direction score", rows, scales=Numeric(1, 5))).of(judge="j").value
     1.0
@@ -194,7 +192,6 @@ def wording_effect(part: Ratings) -> Iterator[Named]:
     """The three effects above, by judge and effect, over texts scored in all four cells; interval over items or
     what they share. In units of the scale. Undefined where no text was scored in all four.
 
-    >>> from recuse.ratings.ratings import Numeric, example
     >>> rows = "quality ascending 4; quality reversed 2; badness ascending 3; badness reversed 3"
     >>> estimates = wording_effect(example("wording direction score", rows, scales=Numeric(1, 5)))
     >>> [estimates.of(judge="j", effect=name).value for name in EFFECTS]
@@ -229,7 +226,6 @@ def wording_flip(part: Ratings) -> Iterator[Named]:
     at -1: `direction_insensitivity` is there to find it. Undefined where every score is the middle, where no text was
     scored under both words, and on a scale without ends.
 
-    >>> from recuse.ratings.ratings import Numeric, example
     >>> rows = "i quality ascending 4; i badness ascending 2; k quality ascending 5; k badness ascending 1"
     >>> wording_flip(example("item wording direction score", rows, scales=Numeric(1, 5))).of(judge="j").value
     1.0

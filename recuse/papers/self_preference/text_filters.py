@@ -196,7 +196,6 @@ def detection_rate(ratings: Ratings) -> Estimates:
     cluster. Detail: `by_language` and `by_class`, each with payloads and the share found; `missed`, the payloads never
     found. Undefined where there is no payload of the kind, or no clean text passes. `RecuseError` without texts.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> texts = table("item text", "x Open.; y Open.; z Open.").assign(target="t")
     >>> clean = example("item target score", "x t 3; y t 3; z t 3", texts=texts)
     >>> payloads = table("payload class language", "p c en; q c de").assign(held_out=[False, True])

@@ -41,7 +41,6 @@ def own_win_rate(part: Ratings) -> Iterator[Named]:
     usable (in the one order, where no pair was asked in both); people's in whichever order they were asked, since each
     pair is usually shown to them once.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> more = {"texts": table("item a b", "i x z"), "authors": {"x": "x"}}
     >>> estimates = own_win_rate(example("judge response", "x first; y tie", **more))
     >>> [estimates.of(judge="x", seen_by=view).value for view in ("self", "peers")]
@@ -64,7 +63,6 @@ def own_win_excess(part: Ratings) -> Iterator[Named]:
     `against_people`: self minus people on the pairs that both judged, with their number. Undefined where nobody neutral
     judged: that takes three judges.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> more = {"texts": table("item a b", "i x z"), "authors": {"x": "x"}}
     >>> own_win_excess(example("judge response", "x first; y tie", **more)).of(judge="x").value
     0.5
@@ -133,7 +131,6 @@ def controlled_own_win_excess(part: Ratings) -> Iterator[Named]:
     level says where quality and noise differ moderately, and more often where they differ by factors of two and more.
     Undefined where every other author's texts win alike, where nobody neutral judged, and below two clusters.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> more = {"texts": table("item a b", "i x z"), "authors": {"x": "x"}}
     >>> controlled_own_win_excess(example("judge response", "x first; y tie", **more)).of(judge="x").defined
     False
