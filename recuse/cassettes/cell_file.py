@@ -39,9 +39,6 @@ class UnpackingError(CassetteError):
     """A compressed cassette is damaged or cut off."""
 
 
-# --------------------------------------------------------------------------- where it is
-
-
 def is_packed(path: Path) -> bool:
     """Whether a cell is compressed, in a file of its own or in a pack, by its name."""
     return path.name.endswith(SUFFIX + PACKED) or is_in_pack(path)
@@ -92,9 +89,6 @@ def stored_path(plain: Path) -> Path:
     )
 
 
-# --------------------------------------------------------------------------- its bytes
-
-
 def contents(path: Path) -> tuple[bytes, os.stat_result]:
     """All bytes of a cassette, unpacked, and the state of its file when it was opened. Thousands are read this way.
 
@@ -138,9 +132,6 @@ def readable_part(path: Path) -> bytes:
     return bytes(data)
 
 
-# --------------------------------------------------------------------------- compressed
-
-
 def packed(data: bytes) -> bytes:
     """The compressed form of a cassette: the same bytes for the same content, on every machine of one zlib."""
     stream = zlib.compressobj(9, zlib.DEFLATED, _RAW)
@@ -173,9 +164,6 @@ def _damaged(path: Path, why: str) -> UnpackingError:
         f"{path}: the compressed cassette is damaged ({why}); restore it from version control, "
         "or delete it and record again"
     )
-
-
-# --------------------------------------------------------------------------- how it is replaced
 
 
 def replace_contents(path: Path, data: bytes) -> None:

@@ -219,9 +219,6 @@ def salvaged(data: bytes, name: str) -> tuple[bytes, list[str]]:
     return b"".join(line + b"\n" for line in ([header, *lines] if header else lines)), faults
 
 
-# --------------------------------------------------------------------------- the order of a file
-
-
 def canonical_bytes(
     index: CellIndex, data: bytes, header: bytes | None, order: Iterable[Interaction],
     without: AbstractSet[str] = frozenset(),

@@ -68,9 +68,6 @@ class Pack(BaseModel):
         return f"{self.sha256}.zip"
 
 
-# --------------------------------------------------------------------------- reading
-
-
 def packed_cell(plain: Path) -> Path | None:
     """Where a cell that has no file of its own is found in a pack of its panel: its path with `SUFFIX`."""
     with suppress(FileNotFoundError):
@@ -214,9 +211,6 @@ def _open_pack(path: Path, there: Stamp, named: Pack) -> _OpenPack:
         except (zipfile.BadZipFile, EOFError, OSError, ValueError, TypeError, LookupError, RuntimeError) as error:
             raise CassetteError(f"{path}: cannot be read as a pack ({error})") from None
     return _OpenPack(path, there, places)
-
-
-# --------------------------------------------------------------------------- writing
 
 
 def write_pack(folder: Path, cells: Mapping[Path, int], contents: Callable[[Path], bytes], url: str = "") -> Pack:

@@ -184,9 +184,6 @@ class RecordingReport:
             raise IncompleteRecordingError(self.text())
 
 
-# --------------------------------------------------------------------------- how a recording is told to stop
-
-
 GRACE_S = 30.0  # after a first signal, how long answers that are on their way may still arrive
 
 

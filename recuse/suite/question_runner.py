@@ -205,9 +205,6 @@ def _is_same(before: pd.Series[Any], now: pd.Series[Any]) -> bool:
     return in_place or now.equals(before)
 
 
-# --------------------------------------------------------------------------- questions, as evals write them
-
-
 @dataclass(frozen=True, slots=True)
 class Question:
     """A test that asks about judges: what it needs, and to which task and protocol it is narrowed down."""

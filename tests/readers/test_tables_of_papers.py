@@ -105,6 +105,7 @@ def test_replies_beside_their_ratings_are_judges_where_somebody_rated_the_whole_
 
 def test_a_weighed_sum_of_others_is_nobodys(file):
     """The experts' mean beside experts and volunteers, in a list of objects each."""
+
     def record(k):
         of = [{"tone": mark(k, s)} for s in range(3)]
         by = [{"tone": mark(k, s)} for s in (5, 6)]
@@ -147,6 +148,7 @@ def test_one_word_called_as_all_judges_are_and_other_words_are_not_is_asked_abou
 
 def test_a_column_called_judge_among_others_names_who_judged(file):
     """Names of models in all three columns, who chose by signs."""
+
     def cells(k):
         pair = ("qwen-1", "command-r")[:: 1 if k // 3 % 2 else -1]
         return f"t{k // 3}", JUDGES[k % 3], *pair, ("A>B", "B>A", "A>>B")[k * k % 7 % 3]

@@ -94,9 +94,6 @@ def jaccard(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> Floats:
     return ratio(shared, either)
 
 
-# --------------------------------------------------------------------------- one level of the factors
-
-
 def _citations(rows: pd.DataFrame, ratings: Ratings) -> tuple[list[str], NDArray[np.bool_], Floats]:
     """The item of each text (T,); whether a judge cites the word of the text (judges J, T, vocabulary); the judges'
     scores (J, T), NaN where there is none."""

@@ -80,9 +80,6 @@ def correlation_with_quality(quality: Floats, agreement: Floats, targets: tuple[
     return estimated("quality_agreement", rho, FisherZ(rho, n), detail=detail, **facts)
 
 
-# --------------------------------------------------------------------------- agreement by temperature
-
-
 @measure(
     "agreement_change", "agreement as the temperature rises", signed=True, bad="none", rank=655,
     reading="How much agreement on single texts changes from the lowest to the highest temperature, along a straight "
@@ -127,9 +124,6 @@ def agreement_change(part: Ratings) -> Estimate:
     if coefficient.undefined:
         return undefined(metric, "agreement is undefined at some level", **about, **units_of(first, part.clusters))
     return estimate_of(metric, coefficient, first, part.clusters, of_levels, **about)
-
-
-# --------------------------------------------------------------------------- how many independent judges a panel is
 
 
 @measure(

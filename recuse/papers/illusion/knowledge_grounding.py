@@ -112,9 +112,6 @@ def domain_selectivity(ratings: Ratings) -> Estimates:
     return rubrics.by_source(ratings, COMPARED, lambda cells: _selectivity(cells, _groups(ratings, cells, "domain")))
 
 
-# --------------------------------------------------------------------------- delta-K of some cells
-
-
 def _delta(metric: str, cells: rubrics.RubricCells, averaging: rubrics.Averaging, detail: dict[str, Any]) -> Estimate:
     r = cells.pairs.r() if len(cells.items) else np.full((2, 1), np.nan)
     base, grounded = map(float, rubrics.mean_correlation(r))
@@ -140,9 +137,6 @@ def _cells_detail(cells: rubrics.RubricCells, looks: int) -> dict[str, Any]:
         "p_bonferroni": number(min(1.0, looks * test.p)), "looks": looks,
         "dz": number(dz), "dz_low": number(low), "dz_high": number(high),
     }  # fmt: skip
-
-
-# --------------------------------------------------------------------------- domains
 
 
 def _groups(ratings: Ratings, cells: rubrics.RubricCells, column: str) -> NDArray[Any]:

@@ -64,8 +64,6 @@ def scales(task: Task) -> dict[str, Scale]:
     return {name: Numeric(*task.scale, 1.0 if name in PARTS else None) for name in CRITERIA}
 
 
-# --------------------------------------------------------------------------- stage 1: what the judge knows
-
 KNOWLEDGE_LISTS = ("standards", "knowledge", "challenges")
 KNOWLEDGE_PHRASES = ("task_type", "excellent", "good", "poor")
 
@@ -89,8 +87,6 @@ def read_knowledge(task: Task, item: Item, factors: Mapping[str, str], reply: Re
     return answer
 
 
-# --------------------------------------------------------------------------- stage 2: what may mislead it
-
 REFLECTIONS = (*HABITS, "blind_spot", "focus")
 
 
@@ -105,9 +101,6 @@ def read_reflection(task: Task, item: Item, factors: Mapping[str, str], reply: R
     """The phrases of stage 2; `Unreadable` where one is lacking."""
     answer = reading.json_value(reply, dict)
     return {name: reading.phrase(answer, name) for name in REFLECTIONS}
-
-
-# --------------------------------------------------------------------------- stage 3: the rubric
 
 
 def fixed_names(task: Task, factors: Mapping[str, str]) -> list[str]:
@@ -127,8 +120,6 @@ def rubric_reading(task: Task, item: Item, factors: Mapping[str, str], reply: Re
     """The rubric of stage 3; `Unreadable` where it is not whole."""
     return read_rubric(reading.json_value(reply, dict), fixed_names(task, factors))
 
-
-# --------------------------------------------------------------------------- stage 4: the scores
 
 STAGES = (
     Stage("knowledge", knowledge_prompt, read_knowledge, specimen=lambda task, item, factors: {

@@ -163,9 +163,6 @@ def resolution_gap(part: Ratings) -> Estimate:
     return estimated("resolution_gap", model.value - sample.value, NoInterval(why), detail=detail, **facts)
 
 
-# --------------------------------------------------------------------------- by judge
-
-
 def _by_judge(part: Ratings, metric: str, level: Level, method: str) -> Iterator[Named]:
     array = judges_array(part)
     count = len(array.raters)
@@ -197,9 +194,6 @@ def _by_judge(part: Ratings, metric: str, level: Level, method: str) -> Iterator
             yield judge, undefined(metric, coefficient.undefined, **facts)
         else:
             yield judge, estimated(metric, coefficient.value, FisherZ(coefficient.value, targets), **facts)
-
-
-# --------------------------------------------------------------------------- the three side by side
 
 
 def _pairs_differ(shares: Floats) -> dict[str, float | None]:

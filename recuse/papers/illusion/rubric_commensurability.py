@@ -203,9 +203,6 @@ def change(r: Floats, how: Averaging = "arithmetic") -> Floats:
     return np.asarray(means[..., 1] - means[..., 0])
 
 
-# --------------------------------------------------------------------------- how much of the agreement is the rubric
-
-
 @measure(
     "agreement_by_rubric", "agreement between judges, by rubric", ends=(-1, 1), rank=400,
     reading="Mean correlation between the scores of two judges over all texts, by where the rubric came from.",

@@ -65,8 +65,6 @@ class RatingVectors:
         return vectors
 
 
-# --------------------------------------------------------------------------- what a judge is used for
-
 TAUS = (0.3, 0.5, 0.7)
 """The cut-offs that the paper averages over."""
 

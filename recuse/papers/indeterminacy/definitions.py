@@ -211,9 +211,6 @@ def precision(judge: Floats, people: Floats) -> Floats:
     return np.where((named == 0) & (right > 0), 0.0, ratio(hits, named))
 
 
-# --------------------------------------------------------------------------- Table 1
-
-
 def _turned(measure: PerItem) -> PerItem:
     return lambda judge, people: measure(people, judge)
 

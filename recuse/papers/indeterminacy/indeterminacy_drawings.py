@@ -11,9 +11,6 @@ from recuse.report.gated_number import Number, grouped
 from recuse.report.results_model import Group
 from recuse.schema.number_text import MISSING, fixed, is_number, out_of
 
-# --------------------------------------------------------------------------- what its measures say besides a number
-
-
 Cells = list[list[float | None]]
 
 
@@ -42,9 +39,6 @@ class Detail(TypedDict, total=False):
 
 Amounts = dict[str, float]
 """Ratings that there are per text (`have`), and the shares of texts that these (`now`) and enough (`wanted`) decide."""
-
-
-# --------------------------------------------------------------------------- the drawings
 
 
 def _advice(group: Group) -> str:

@@ -197,9 +197,6 @@ def _shares(counts: Floats | NDArray[np.int64], answers: Floats | NDArray[np.int
     return ratio(np.asarray(counts, dtype=float), np.asarray(answers, dtype=float)[..., None])
 
 
-# --------------------------------------------------------------------------- counts of answers
-
-
 Counts = NDArray[np.int64]
 
 

@@ -66,9 +66,6 @@ def text(study: SelectionStudy, few: simulated.FewRatings, choice_bias: Mapping[
     return "\n".join([*lines, f"    {'decided by one rating as by many':<40}{alike}"])
 
 
-# --------------------------------------------------------------------------- findings 1 to 4 of Guerdan et al
-
-
 @dataclass(frozen=True, slots=True)
 class Finding:
     """`number` of the paper, the claim, what came out here, and whether the `difference` exceeds `margin`."""

@@ -198,8 +198,6 @@ def populations(
         yield draw_population(replace(design, options=options, sets=sets if design.sets else options), rng), rng
 
 
-# --------------------------------------------------------------------------- what errors of raters do
-
 ERRORS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
 SKEWS = (-1.0, 0.0, 1.0)
 BUDGET = 100

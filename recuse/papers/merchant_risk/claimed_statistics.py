@@ -83,9 +83,6 @@ def self_reported_sd(ratings: Ratings, repeats: int = 10, step: float | None = N
     return _on_grid(ratings, (MEAN, SD), repeats, step, ddof)
 
 
-# --------------------------------------------------------------------------- finals
-
-
 def _claimed(ratings: Ratings) -> list[str]:
     """The names that claim a mean, without the final."""
     if not ratings.criterion.endswith(MEAN):
@@ -115,9 +112,6 @@ def _finals(final: Floats, means: Floats, targets: NDArray[np.object_]) -> dict[
     bad = [entry for entry in verdicts if entry["verdict"] == "inconsistent"]
     return {"checked": len(final), "follow": len(final) - len(bad), "wrong": len(bad), "offenders": bad,
             "verdicts": verdicts}  # fmt: skip
-
-
-# --------------------------------------------------------------------------- means and SDs
 
 
 class Grid(NamedTuple):

@@ -111,9 +111,6 @@ def polarity(words: Sequence[str]) -> int:
     return total
 
 
-# --------------------------------------------------------------------------- what was said
-
-
 def _joined(ratings: Ratings, beside: Ratings) -> pd.DataFrame:
     """Explanations with the scores that they explain, and what they could have been copied from: columns item, target,
     criterion, reply, response, `plain` (its words in lower case, one blank between them), `of` (which text it is about,

@@ -57,9 +57,6 @@ def human_order(against: Compared, seed: int = SEED, draws: int = 1999) -> Itera
         yield judge, _order(sides, i)
 
 
-# --------------------------------------------------------------------------- what is ordered
-
-
 BLOCKS = 5_000
 """Of more clusters than this, blocks are drawn: as many draws as clusters would take time and memory of both."""
 
@@ -120,9 +117,6 @@ class Sides:
         return np.bincount(picked.ravel(), minlength=self.draws * groups).reshape(-1, groups).astype(float)
 
 
-# --------------------------------------------------------------------------- order
-
-
 def _order(sides: Sides, i: int) -> Estimate:
     against, cells = sides.against, sides.against.cells
     over_texts = sides.per_text or cells.fixed
@@ -160,8 +154,6 @@ def _order(sides: Sides, i: int) -> Estimate:
     }
     return estimated("human_order", rho, distribution, detail=tests, **about)
 
-
-# --------------------------------------------------------------------------- distance
 
 FIRST_NAMES = {"shown": "attributed", "hidden": "anonymized"}
 """What the draws of either level are named after: as in the first edition, whose shares stand."""

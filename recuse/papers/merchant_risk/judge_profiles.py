@@ -150,9 +150,6 @@ def criterion_self_bias(ratings: Ratings) -> Estimates:
     return Estimates(("judge", *ratings.factors, "criterion"), estimates)
 
 
-# --------------------------------------------------------------------------- the mean of the parts
-
-
 CRITERIA_MEAN = "criteria_mean"
 
 

@@ -85,9 +85,6 @@ def cell_intervals(cells: Cells, each: Floats, distribution: Callable[[int, Mask
     return ends
 
 
-# --------------------------------------------------------------------------- against people
-
-
 @measure(
     "human_offset_matrix", "offset from people, by target", signed=True, rank=250, bad="none", counts=True,
     reading="Each judge's mean score less people's mean for the same texts.",

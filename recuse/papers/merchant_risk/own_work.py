@@ -12,9 +12,6 @@ from recuse.report.questions.generic import mean_scores
 from recuse.report.results_model import Group
 from recuse.schema.number_text import fixed, in_words, is_number
 
-# --------------------------------------------------------------------------- against the peers' consensus
-
-
 WHERE = {
     "above": "above the peers' consensus", "below": "below the peers' consensus",
     "": "no further from the peers' consensus than chance would put it",

@@ -147,9 +147,6 @@ def _reliability(values: Floats) -> Estimate:
     return Estimate(metric="people_reliability", value=value, low=low, high=high, **about)
 
 
-# --------------------------------------------------------------------------- three sources
-
-
 SOURCES = ("peers", "people", "data")
 PAIRWISE = "mean pairwise Spearman's rho"
 

@@ -65,9 +65,6 @@ def pick_overlap(part: Ratings) -> Estimate:
     return Estimate(metric="pick_overlap", value=value, note=note, detail=detail, **about)
 
 
-# --------------------------------------------------------------------------- texts that are alike
-
-
 @measure(
     "text_homogeneity", "words that two authors share", unit="share", rank=299, bad="none",
     reading="Mean share of the words of two authors' texts on one item that both have. What a language and a form "
@@ -112,9 +109,6 @@ def text_homogeneity(ratings: Ratings) -> Estimates:
     distribution = clustered_mean(values, np.arange(len(values)))
     value, n = float(values.mean()), len(values)
     return Estimates((), {(): estimated("text_homogeneity", value, distribution, n=n, detail=detail, **about)})
-
-
-# --------------------------------------------------------------------------- levels against the data of a year
 
 
 @measure(

@@ -164,9 +164,6 @@ def people_groups(ratings: Ratings) -> Estimates:
     return Estimates(by, estimates)
 
 
-# --------------------------------------------------------------------------- what people say of each target
-
-
 @dataclass(frozen=True)
 class View:
     """People's view of one target: mean, standard error of it, its degrees of freedom; each person's mean, if known."""

@@ -180,9 +180,6 @@ class _Texts:
         return float(((self.squares - self.factor * self.mean**2)[known] / left[known]).sum())
 
 
-# --------------------------------------------------------------------------- the intraclass correlation of texts
-
-
 SINGLE = "no text has two usable repeats"
 
 

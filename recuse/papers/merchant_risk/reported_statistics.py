@@ -107,9 +107,6 @@ def of_replies(ratings: Ratings, criteria: Sequence[str], compute: Callable[[pd.
     return Estimates(("judge", *ratings.within()), estimates)
 
 
-# --------------------------------------------------------------------------- how
-
-
 def _slips(totals: Floats, parts: Floats, targets: NDArray[np.object_]) -> dict[str, Any]:
     """Of the wrong replies of each target: mean totals reported and computed, and how far apart."""
     computed, decimals = parts.mean(axis=1), printed_decimals(totals)

@@ -124,8 +124,6 @@ def distance_from_fair(seen: OwnTexts) -> Iterator[Named]:
         yield judge, Estimate(metric=metric, value=distance, n=n, over="items", detail=detail, **about)
 
 
-# --------------------------------------------------------------------------- significant tests of a family
-
 METHOD = "paired t-tests, Holm over the family"
 
 

@@ -137,9 +137,6 @@ def own_win_excess_change(part: Ratings) -> Iterator[Named]:
         )  # fmt: skip
 
 
-# --------------------------------------------------------------------------- verdicts beside their reference
-
-
 def _each_scoring(
     ratings: Ratings, evidence: Ratings | None, scores: Ratings | None
 ) -> Iterator[tuple[tuple[str, ...], str, str, pd.DataFrame, Callable[..., Estimate]]]:

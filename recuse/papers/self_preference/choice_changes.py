@@ -140,9 +140,6 @@ def discussion_change(part: Ratings) -> Iterator[Named]:
         yield (judge, "consistency"), _change(metric, part, *(one[judge] for one in steady))
 
 
-# --------------------------------------------------------------------------- what they are made of
-
-
 def _slots(ratings: Ratings, judges: Sequence[str]) -> pd.DataFrame:
     """What the first place won by each judge's choice: a row per item and order, a column per judge."""
     verdicts = verdicts_of(ratings)

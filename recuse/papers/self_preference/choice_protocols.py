@@ -36,8 +36,6 @@ from recuse.ratings.scale import Nominal, Scale
 from recuse.schema import Item, Judgement, Prompt, Reply
 from recuse.tasks import Task
 
-# --------------------------------------------------------------------------- yes or no
-
 
 def _only(*fields: str) -> Any:
     """These fields of an item, and nothing else of it."""
@@ -55,8 +53,6 @@ OUTPUT_FILTER = yes_or_no(
     "steered", OFFERS="reply_filter", WORDING="output_filter", shown=_only("text", "answer"), facts=answered_facts
 )
 SELF_RECOGNITION = yes_or_no("mine", OFFERS="recognitions", WORDING="self_recognition")
-
-# --------------------------------------------------------------------------- pairs
 
 OTHER = {"first": "second", "second": "first", "tie": "tie"}
 
@@ -93,8 +89,6 @@ PROMPTS = BetterOrWorse(
 LENGTH_PROMPTS = replace(
     PROMPTS, OFFERS="prompted_length_twins", FACTORS={"prompt": ("plain", "uninstructed"), **ORDERS}
 )
-
-# --------------------------------------------------------------------------- lists
 
 LETTERS = "ABCDEFGH"
 

@@ -111,8 +111,6 @@ def _share(metric: str, rows: pd.DataFrame, why: str, over: Over | None, ratings
     )  # fmt: skip
 
 
-# --------------------------------------------------------------------------- asking the other judges
-
 NO_ANSWER = np.array(None)
 
 

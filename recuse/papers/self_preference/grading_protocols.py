@@ -66,8 +66,6 @@ SEGMENTS = replace(
     },
 )  # fmt: skip
 
-# --------------------------------------------------------------------------- a hundred steps
-
 TOP = 100
 
 
@@ -100,8 +98,6 @@ HUNDRED = Hundred(
     OFFERS="hundred_scores", WORDING=FAMILY, tokens="of the call",
     shown=lambda task, item, levels, earlier: {**question(task, item, levels, earlier), "top": TOP},
 )  # fmt: skip
-
-# --------------------------------------------------------------------------- a channel of its own
 
 
 @dataclass(frozen=True, kw_only=True)

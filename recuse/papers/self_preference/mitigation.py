@@ -84,9 +84,6 @@ def self_preference_change(ratings: Ratings) -> Estimates:
     return Estimates(("judge", "mitigation", *ratings.within()), estimates)
 
 
-# --------------------------------------------------------------------------- remedies
-
-
 def _changed(means: Floats, **detail: Any) -> Remedy:
     """All judges' scores in another way, (judges, items, targets)."""
     return Remedy(lambda array, row: [array.with_means(means)], detail=detail)
@@ -125,9 +122,6 @@ def _segmented(part: Ratings, array: RatingArray, levels: Mapping[str, str]) -> 
     scored = [segments.with_criterion(part.criterion).where(**{**same, SEGMENT: name}) for name in parts]
     mean: Floats = np.mean([array_of(one, array.axes).means for one in scored], axis=0)  # every part must be there
     return _changed(mean, segments=parts)
-
-
-# --------------------------------------------------------------------------- before and after
 
 
 def _received_and_controlled(array: RatingArray, authors: Mapping[str, str], place: Place) -> Floats:

@@ -162,9 +162,6 @@ def _by_text(longer: Floats, distance: Floats, texts: NDArray[np.intp], size: in
     return anyone, near, near - anyone
 
 
-# --------------------------------------------------------------------------- first picks and ties
-
-
 ONE_ORDER = "every pair was shown in one order only: this counts on the order having been drawn by lot"
 
 

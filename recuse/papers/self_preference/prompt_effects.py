@@ -83,9 +83,6 @@ def score_change(ways: list[_Ways]) -> Iterator[Named]:
     return _changes("score_change", ways, lambda scores, true: scores, "no text was judged in both ways")
 
 
-# --------------------------------------------------------------------------- the same texts, asked in several ways
-
-
 @dataclass(frozen=True)
 class _Ways:
     """One judge's `scores` (items, targets) and mean tokens per text, by level; `true` scores, NaN where they are not

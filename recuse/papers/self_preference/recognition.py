@@ -145,9 +145,6 @@ def preference_where_recognised(ratings: Ratings) -> Estimates:
     return Estimates(("judge", *(() if scores is None else scores.within())), estimates)
 
 
-# --------------------------------------------------------------------------- what they are made of
-
-
 def _recognition(ratings: Ratings) -> dict[str, dict[str, float]]:
     """Judge -> item, or what pairs share -> how far it credits its own text to itself beyond chance or false alarms."""
     known: dict[str, dict[str, float]] = {}

@@ -82,9 +82,6 @@ def direction_insensitivity(part: Ratings) -> Iterator[Named]:
     return ((twice.judge, _insensitivity(twice)) for twice in scored_twice(part))
 
 
-# --------------------------------------------------------------------------- texts scored twice
-
-
 @dataclass(frozen=True)
 class _Twice:
     """One judge's scores of every text in both directions, on the ascending scale, shape (items, targets)."""

@@ -82,8 +82,6 @@ def _read(table: pd.DataFrame, filters: Filters) -> pd.DataFrame:
     ], ignore_index=True)  # fmt: skip
 
 
-# --------------------------------------------------------------------------- statistics of the text
-
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 FLOOR = np.array([0.02, 0.02, 1.0, 0.1, 0.02])
 FEWEST = 3
@@ -151,8 +149,6 @@ def _features(known: frozenset[str], *parts: str) -> tuple[float, ...]:
     words, others = _counted(*parts)
     return (len(words) - sum(map(known.__contains__, words))) / max(len(words), 1), *others
 
-
-# --------------------------------------------------------------------------- string matching
 
 PHRASES: Mapping[str, list[tuple[re.Pattern[str], re.Pattern[str]]]] = {
     name: [(re.compile(one.removeprefix(r"\b"), re.MULTILINE), re.compile(one, re.MULTILINE)) for one in patterns]

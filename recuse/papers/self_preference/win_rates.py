@@ -108,9 +108,6 @@ def _mean_of_pairs(
     return bounded_estimate(metric, values, groups, ends, why, unit="share", **about)
 
 
-# --------------------------------------------------------------------------- noise taken out
-
-
 @measure(
     "controlled_own_win_excess", "own wins beyond noise and quality", unit="share", signed=True,
     above="prefers its own text", below="disfavours its own text",

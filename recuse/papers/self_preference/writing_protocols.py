@@ -122,9 +122,6 @@ def capped(task: Task, part: str, text: str) -> str:
     return f"the {part} was cut at the {longest} characters that the task allows" if len(text) > longest - NEAR else ""
 
 
-# --------------------------------------------------------------------------- headlines
-
-
 def _headline_and_lead(task: Task, reply: Reply) -> list[Judgement]:
     """A part that its cap or the token limit cut is unparsed."""
     rows = [_part(task, reply.text, part, part == "lead" and reply.finish == "length") for part in HEADLINES.criteria]
@@ -147,8 +144,6 @@ HEADLINES = Writing(
     grammar=lambda task: f'root ::= "Headline: " {line(task, "headline")} "\\n" "Lead: " {line(task, "lead")}',
 )  # fmt: skip
 
-# --------------------------------------------------------------------------- any text
-
 
 def _whole(task: Task, reply: Reply) -> list[Judgement]:
     """The text as it stands. One that the token limit cut is none."""
@@ -161,8 +156,6 @@ def _whole(task: Task, reply: Reply) -> list[Judgement]:
 
 
 TEXTS = Writing(WORDING="text_generation", criteria=("response",), parts=_whole, asked_of=prompts, max_tokens=400)
-
-# --------------------------------------------------------------------------- solutions
 
 
 def working_and_answer(task: Task, reply: Reply) -> tuple[str, str]:
@@ -192,8 +185,6 @@ SOLVING = Writing(
     WORDING="solving", criteria=("working", "answer"), parts=_solution, asked_of=prompts, temperature=0.7,
     max_tokens=120, grammar=lambda task: f'root ::= {line(task, "working", 5)} "\\n" "Answer: " [0-9]{{1,6}}',
 )  # fmt: skip
-
-# --------------------------------------------------------------------------- perplexity
 
 
 def perplexity(criterion: str, tokens: Sequence[tuple[str, float]]) -> Judgement:
