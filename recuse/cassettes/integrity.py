@@ -28,8 +28,7 @@ from recuse.security.sanitize import visible
 DAMAGED = ".damaged"  # beside a cassette: the file as it was before its damaged lines were cut out
 LARGEST_MB = 60.0
 
-EMPTY_FOLDER = ".gitkeep"
-"""What keeps a folder in git that holds no cassette yet."""
+EMPTY_FOLDER = ".gitkeep"  # what keeps a folder in git that holds no cassette yet
 
 
 @dataclass

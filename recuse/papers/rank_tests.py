@@ -21,8 +21,7 @@ from recuse.statistics.agreement.correlation import counted_ranks, over_root, pe
 from recuse.statistics.clusters import clustered_mean
 from recuse.statistics.distributions import FEWEST_PAIRS, SEED, FisherZ, InUnits, generator
 
-CELLS = 2_000_000
-"""Most numbers of random orders that are held at a time."""
+CELLS = 2_000_000  # most numbers of random orders that are held at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +59,7 @@ def permutation_test(
     return PermutationTest((hits + 1) / (draws + 1), draws, False, f"{draws} random orders")
 
 
-STEPS = 200_000
-"""Most transitions counted exactly; 15 pairs in five groups of three take 5,120, 12 untied pairs 49,152."""
+STEPS = 200_000  # most transitions counted exactly; 15 pairs in five groups of three take 5,120, 12 untied pairs 49,152
 
 
 def kendall(x: ArrayLike, y: ArrayLike) -> Floats:
@@ -129,8 +127,7 @@ def _sums(groups: tuple[tuple[int, int], ...], y: tuple[int, ...]) -> NDArray[np
     return next(iter(level.values()))
 
 
-LEVELS = 20
-"""Most levels between which a slip is tried."""
+LEVELS = 20  # most levels between which a slip is tried
 
 
 def spearman_distribution(

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from recuse.schema import Call, Judge, RawResponse
 from recuse.security.sanitize import shortened, visible
 
-GIVE_UP_AFTER = 5
-"""Failed calls in a row (each after the client's own retries) that end a judge's recording."""
+GIVE_UP_AFTER = 5  # failed calls in a row (each after the client's own retries) that end a judge's recording
 
 
 class JudgeQueue:

@@ -45,8 +45,7 @@ ASKS = ("recuse_asks", "asks")
 """Names of the mark that says what a test needs of ratings: the second inside a suite only."""
 
 MODULE = "recuse_shipped_"
-PEOPLE = frozenset(["people", "people_items", "two_people", "expert"])
-"""Needs of questions that read people's labels."""
+PEOPLE = frozenset(["people", "people_items", "two_people", "expert"])  # needs of questions that read people's labels
 
 
 @dataclass

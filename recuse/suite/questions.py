@@ -26,8 +26,7 @@ from recuse.schema.results import TaskRow, Wanting
 from recuse.schema.vocabulary import FILE
 from recuse.tasks import Task, load_task
 
-UPGRADED = ("scores", "choices")
-"""Kinds of ratings on which a candidate is held against the judge in use."""
+UPGRADED = ("scores", "choices")  # kinds of ratings on which a candidate is held against the judge in use
 
 
 @dataclass(frozen=True, slots=True, order=True)

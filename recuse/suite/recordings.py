@@ -28,8 +28,7 @@ RECORD_MODES: Mapping[str, Mode] = {
 }  # fmt: skip
 """Values of the option --record, and what they mean for the cassettes."""
 
-Keep = Callable[[Transcript], RepliesRow]
-"""What becomes of the replies beside the ratings made of them."""
+Keep = Callable[[Transcript], RepliesRow]  # what becomes of the replies beside the ratings made of them
 
 
 @dataclass

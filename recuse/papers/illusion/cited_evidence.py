@@ -152,8 +152,7 @@ def _overlap(of_texts: list[str], words: NDArray[np.bool_], scores: Floats) -> E
 # anchors, evidence that is a phrase of the rubric. A grammar that enforces the form makes such replies readable, all of
 # them. They agree with each other beautifully, so whoever measures agreement needs to know how many there are.
 
-ANCHORS = (2.0, 5.0, 8.0, 10.0)
-"""The scores that a MERG prompt names."""
+ANCHORS = (2.0, 5.0, 8.0, 10.0)  # the scores that a MERG prompt names
 
 
 @measure(

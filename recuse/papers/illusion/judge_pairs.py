@@ -23,8 +23,7 @@ from recuse.statistics.agreement.coefficient import Coefficient, Form, ratio
 from recuse.statistics.agreement.correlation import pearson_of_sums, spearman
 from recuse.statistics.agreement.icc import icc, squares_of_pairs
 
-Level = Callable[[Floats], Floats]
-"""From sums (..., targets, 6) to agreement: one of the functions below."""
+Level = Callable[[Floats], Floats]  # from sums (..., targets, 6) to agreement: one of the functions below
 
 
 def all_pairs(means: Floats) -> Floats:
@@ -103,10 +102,8 @@ def _centre(means: Floats) -> float:
     return float(np.round(known.mean(), 3)) if len(known) else 0.0
 
 
-FEWEST_ITEMS = 5
-"""Items of a target below which a correlation over them is mostly chance."""
-FEWEST_TARGETS = 3
-"""Targets below which an order of targets says nothing."""
+FEWEST_ITEMS = 5  # items of a target below which a correlation over them is mostly chance
+FEWEST_TARGETS = 3  # targets below which an order of targets says nothing
 
 
 def pair_shares(own: Floats, others: Floats, centre: float) -> Floats:

@@ -30,8 +30,7 @@ from recuse.statistics.agreement.correlation import spearman
 from recuse.statistics.distributions import FisherZ
 
 FEWEST = 5
-FEW = 20
-"""Targets up to which the t approximation is not good enough, so that p comes from permutations."""
+FEW = 20  # targets up to which the t approximation is not good enough, so that p comes from permutations
 
 
 @measure(

@@ -35,8 +35,7 @@ from recuse.statistics.distributions import SEED, generator
 from recuse.statistics.paired import METHOD, Paired
 
 COMPARED = {source: (rubrics.BASELINE, source) for source in rubrics.GROUNDED}
-GROUPS = ("domain", "language")
-"""What is known of a text by which delta-K is told apart."""
+GROUPS = ("domain", "language")  # what is known of a text by which delta-K is told apart
 CELL_ITEMS = 10  # items that a target needs for cells of its own
 DRAWS = 1999
 

@@ -27,8 +27,7 @@ from recuse.schema import Item, Judge, Judgement, Prompt, RecuseError, Reply
 from recuse.schema.factors import RUBRIC
 from recuse.tasks import Task
 
-Rubric = Mapping[str, Any]
-"""`dimensions`: five of {name, anchors: four texts}; `weights`: five numbers that sum to 1."""
+Rubric = Mapping[str, Any]  # `dimensions`: five of {name, anchors: four texts}; `weights`: five numbers that sum to 1
 
 DIMENSIONS = 5
 ANCHORS = 4  # what is poor (2), adequate (5), strong (8) and exceptional (10)

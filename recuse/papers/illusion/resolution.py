@@ -35,8 +35,7 @@ from recuse.statistics.distributions import FisherZ
 
 JACKKNIFE = "mean over pairs of judges and targets; jackknife over items, t"
 OF_TARGETS = "mean over pairs of judges; Bonett and Wright's interval of one Spearman correlation over targets"
-AVERAGED = (1, 2, 5, 10, 20, 50, 100)
-"""Texts per target for which the correlation of two judges' averages is told."""
+AVERAGED = (1, 2, 5, 10, 20, 50, 100)  # texts per target for which the correlation of two judges' averages is told
 
 
 @measure(

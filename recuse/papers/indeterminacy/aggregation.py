@@ -20,10 +20,8 @@ from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.coefficient import ratio
 
-Aggregation = Literal["h", "s", "hrs", "srs"]
-"""Hard and soft, of choices and of response sets."""
-CLOSE = 1e-9
-"""Shares this close are equal: 0.1 + 0.2 reaches a threshold of 0.3."""
+Aggregation = Literal["h", "s", "hrs", "srs"]  # hard and soft, of choices and of response sets
+CLOSE = 1e-9  # shares this close are equal: 0.1 + 0.2 reaches a threshold of 0.3
 
 
 def hard(choices: Floats) -> Floats:
@@ -65,8 +63,7 @@ class RatingVectors:
         return vectors
 
 
-TAUS = (0.3, 0.5, 0.7)
-"""The cut-offs that the paper averages over."""
+TAUS = (0.3, 0.5, 0.7)  # the cut-offs that the paper averages over
 
 
 def decisions(vectors: Floats, option: int, tau: float | Sequence[float]) -> Floats:

@@ -24,8 +24,7 @@ from recuse.schema import Item, Judge, Judgement, Prompt, RecuseError, Reply
 from recuse.tasks import Task
 
 SEPARATORS = (",", "|", "\n")
-quoted = partial(json.dumps, ensure_ascii=False)
-"""A literal of a grammar: GBNF escapes as JSON does."""
+quoted = partial(json.dumps, ensure_ascii=False)  # a literal of a grammar: GBNF escapes as JSON does
 
 
 @dataclass(frozen=True, kw_only=True)

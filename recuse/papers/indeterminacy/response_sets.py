@@ -22,8 +22,7 @@ from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, cluster_times, median_of
 from recuse.statistics.distributions import SEED, Binomial, generator, percentile
 
-WANTED = 0.9
-"""Share of texts on which decisions by the ratings at hand are to be those of everybody."""
+WANTED = 0.9  # share of texts on which decisions by the ratings at hand are to be those of everybody
 PEOPLE, ENDS = "people", ("", "_low", "_high")
 
 

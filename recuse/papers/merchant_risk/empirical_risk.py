@@ -104,8 +104,7 @@ def _check(table: pd.DataFrame, weights: Weights, category: str, amount: str) ->
 # of 2021 to 2024; it prints neither rates nor weights.
 
 
-YEARLY = "value_"
-"""Before the year, in the columns that hold the values of single years."""
+YEARLY = "value_"  # before the year, in the columns that hold the values of single years
 KEYS = ("table", "category", "year", "size", "weights")
 
 
@@ -168,8 +167,7 @@ def _settings(path: Path) -> dict[str, Any]:
 # that file: [reference] event_rates = "ground_truth.toml".
 
 
-AMOUNT = "amount"
-"""The column with the money of each payment, in currency units."""
+AMOUNT = "amount"  # the column with the money of each payment, in currency units
 
 PACKED = ("amount_cents", "flags", "about")
 """Arrays of every packed table: an amount per row, flag k of `about`'s list in bit k of `flags`. Others are columns."""

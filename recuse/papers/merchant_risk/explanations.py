@@ -36,8 +36,7 @@ if TYPE_CHECKING:
 EXAMPLES = 3
 RUN, REACH = 6, 3
 WORD = re.compile(r"[a-z']+")
-CONJUNCTIONS = ("and", "but")
-"""Beyond these a negator does not reach."""
+CONJUNCTIONS = ("and", "but")  # beyond these a negator does not reach
 NEGATORS = {
     "no", "not", "never", "without", "nothing", "none", "hardly", "neither", "nor", "isn't", "doesn't", "don't",
     "cannot",
@@ -52,10 +51,8 @@ BLAME = (
     "incorrect", "irrelevan", "lack", "mislead", "missing", "omit", "poor", "shallow", "unclear", "unhelpful", "vague",
     "weak", "wrong",
 )  # fmt: skip
-NOUNS = ("cy", "ness", "ity")
-""""Accuracy" names a criterion and praises nothing; "inaccuracy" blames."""
-LONG = 5
-"""Letters from which on a word of the text says something of it."""
+NOUNS = ("cy", "ness", "ity")  # "Accuracy" names a criterion and praises nothing; "inaccuracy" blames
+LONG = 5  # letters from which on a word of the text says something of it
 
 
 @measure(

@@ -29,8 +29,7 @@ from recuse.statistics.distributions import FisherZ
 
 BONETT_WRIGHT = "Spearman's rho, Bonett-Wright interval on Fisher's scale"
 ALPHA = 0.05
-FEW = 50
-"""Picks up to which the p-value comes from permutations."""
+FEW = 50  # picks up to which the p-value comes from permutations
 
 
 @dataclass(frozen=True, eq=False)

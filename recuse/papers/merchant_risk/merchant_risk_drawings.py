@@ -19,8 +19,7 @@ KINDS = {
     "self_reported_mean": "claimed means",
     "self_reported_sd": "claimed standard deviations",
 }
-MOST_SLIPS = 12
-"""Slips are listed one by one up to here."""
+MOST_SLIPS = 12  # slips are listed one by one up to here
 
 
 def _what_does_not_follow(group: Group) -> str:

@@ -31,8 +31,7 @@ from recuse.statistics.agreement.correlation import ranks
 from recuse.statistics.distributions import SEED, Student, generator, welch_satterthwaite
 from recuse.statistics.multiplicity import holm
 
-MANY = 50
-"""Texts beyond which the p-value is Friedman's chi-square, which a permutation then no longer betters."""
+MANY = 50  # texts beyond which the p-value is Friedman's chi-square, which a permutation then no longer betters
 
 
 @measure(
@@ -174,8 +173,7 @@ class View:
     persons: Mapping[str, float]
 
 
-Views = Mapping[str, View]
-"""Target -> people's view of it, the best first."""
+Views = Mapping[str, View]  # target -> people's view of it, the best first
 
 
 def _views(ratings: Ratings) -> tuple[tuple[str, ...], dict[tuple[str, ...], tuple[Views, Scale]]]:

@@ -11,10 +11,8 @@ from recuse.report.results_model import Group
 from recuse.schema.details import Matrix
 from recuse.schema.number_text import MISSING, fixed, in_words, is_number, short
 
-FEWEST_CRITERIA = 2
-"""From so many on a table of criteria says more than the heat map of the one score."""
-MOST_NUMBERS = 4000
-"""That a page carries: more are for results.json and the tables in reports/tables/."""
+FEWEST_CRITERIA = 2  # from so many on a table of criteria says more than the heat map of the one score
+MOST_NUMBERS = 4000  # that a page carries: more are for results.json and the tables in reports/tables/
 
 
 def _how_far(group: Group) -> str:

@@ -31,16 +31,11 @@ from recuse.schema import Estimate
 from recuse.schema.arrays import Floats
 from recuse.statistics.distributions import Sampled, Side, tail
 
-SKEW = 0.85
-"""How much of Johnson's correction for skewness is applied, on the scale of logarithms."""
-NORMAL = 0.511
-"""Squared relative standard error of the mean difference of normal scores, times degrees of freedom."""
-LEAST = 0.5
-"""Of what normal scores have: no smaller squared error is believed."""
-ENOUGH = 4
-"""Answers to one text that tell the error of its mean difference by themselves."""
-FARTHEST = 50.0
-"""In logarithms: beyond any scale."""
+SKEW = 0.85  # how much of Johnson's correction for skewness is applied, on the scale of logarithms
+NORMAL = 0.511  # squared relative standard error of the mean difference of normal scores, times degrees of freedom
+LEAST = 0.5  # of what normal scores have: no smaller squared error is believed
+ENOUGH = 4  # answers to one text that tell the error of its mean difference by themselves
+FARTHEST = 50.0  # in logarithms: beyond any scale
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,8 +138,7 @@ def _slips(totals: Floats, parts: Floats, targets: NDArray[np.object_]) -> dict[
 # an SD with its mean (Anaya 2016, PeerJ Preprints 4:e2400v1).
 
 
-EPSILON = 1e-9
-"""Slack for binary rounding, far below half a unit of any printed decimal."""
+EPSILON = 1e-9  # slack for binary rounding, far below half a unit of any printed decimal
 
 
 def half_unit(decimals: ArrayLike) -> Floats:

@@ -153,8 +153,7 @@ CALIBRATIONS: Mapping[str, Fit] = {"offset": _offset, "linear": _linear, "isoton
 Weigh = Callable[[Floats, Floats], tuple[Floats, Floats]]
 """From judges' scores (J, T) and people's (T,) to an offset to add and a weight per judge, each (J,)."""
 
-TINY = 1e-6
-"""Squared points below which an error counts as this, so that no judge of a few texts takes all the weight."""
+TINY = 1e-6  # squared points below which an error counts as this, so that no judge of a few texts takes all the weight
 
 
 def _with_data(part: Ratings, ratings: Ratings) -> tuple[Ratings, Compared, dict[str, float]]:

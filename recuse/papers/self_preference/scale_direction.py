@@ -84,8 +84,7 @@ def framing_change(seen: tuple[Ratings, Mapping[str, str]], margin: float = PAIR
 # the jury's mean is from them stands beside it: members may also share an error.
 
 JURIES = ("ascending", "reversed", "part_inverted", "change")
-MOST = 200
-"""Choices of who is inverted that are averaged; of more, every so manieth."""
+MOST = 200  # choices of who is inverted that are averaged; of more, every so manieth
 
 
 @measure(

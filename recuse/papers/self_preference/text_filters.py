@@ -84,8 +84,7 @@ def _read(table: pd.DataFrame, filters: Filters) -> pd.DataFrame:
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 FLOOR = np.array([0.02, 0.02, 1.0, 0.1, 0.02])
-FEWEST = 3
-"""Clusters of clean texts that a fit takes."""
+FEWEST = 3  # clusters of clean texts that a fit takes
 
 
 @dataclass(frozen=True)

@@ -105,8 +105,7 @@ LIKELY = {"headline": 100, "lead": 320, "working": 120, "review": 120, "criterio
 """Characters of what is not written yet, by which costs are reckoned."""
 
 CUT = "the token limit cut the reply"
-NEAR = 4
-"""Characters before a cap at which it may have ended a text: the next token had more of them than were left."""
+NEAR = 4  # characters before a cap at which it may have ended a text: the next token had more of them than were left
 
 
 def line(task: Task, part: str, least: int = 1) -> str:
