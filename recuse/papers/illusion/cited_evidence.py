@@ -43,13 +43,11 @@ WORD = re.compile(r"[\u3400-\u9fff]|\d+|[^\W\d_\u3400-\u9fff]{4,}")
     "texts. 0: they point at different places, or say the same of every text.",
 )  # fmt: skip
 def evidence_overlap(ratings: Ratings) -> Estimates:
-    """Mean over items of `overlap`, by the levels of all factors; t over items. Detail: `same` and `other`, the two
-    means; `texts`; `with_difference`, Spearman's rho of overlap and difference of scores over texts and `pairs` of
-    citations (below 0: who agrees cites the same).
-
-    Texts in two languages share no words, so where languages are mixed, what is said of every text of one counts as
-    evidence in part. Empty without citations (`ratings.beside("quotes")`); undefined where no two judges cite the same
-    text and another one, on two items or more.
+    """Mean over items of `overlap`, by the levels of all factors; t over items. Where languages are mixed, which share
+    no words, what is said of every text of one counts as evidence in part. Detail: `same` and `other`, the two means;
+    `texts`; `with_difference`, Spearman's rho of overlap and difference of scores over texts and `pairs` of citations
+    (below 0: who agrees cites the same). Empty without citations (`ratings.beside("quotes")`); undefined unless two
+    judges cite the same text and another one, on two items or more.
 
     >>> cited = example("judge item response", "a i lines; a j verses; b i lines; b j verses")
     >>> scores = example("judge item score", "a i 1; a j 2; b i 1; b j 2", beside={"quotes": cited}.get)

@@ -1,9 +1,7 @@
-"""Pairs of judges on the texts that both judged, at three resolutions, from one set of sums: for two judges and one
-target, over the items that both judged, n, x, y, x^2, y^2, xy about one common centre. From these follow, without going
-back to the data, the correlation over single texts (sample level), ICC(2,1) of two raters (absolute), and the two means
-that order the targets (model level). So leaving an item out, or drawing items again, only changes sums.
-
-Arrays: judges x items x targets. Shapes of sums end in (..., targets, 6)."""
+"""Pairs of judges at three resolutions, from one set of sums: for two judges and one target, over the items that both
+judged, n, x, y, x^2, y^2, xy about one common centre. From these follow the correlation over single texts (sample
+level), ICC(2,1) of two raters (absolute), and the two means that order the targets (model level). So leaving an item
+out, or drawing items again, only changes sums. Arrays: judges x items x targets; sums end in (..., targets, 6)."""
 
 from __future__ import annotations
 

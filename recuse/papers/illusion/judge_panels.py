@@ -87,9 +87,8 @@ def correlation_with_quality(quality: Floats, agreement: Floats, targets: tuple[
 @per_part(itself, TEMPERATURE)
 def agreement_change(part: Ratings) -> Estimate:
     """Slope over the levels of `temperature` of the mean Pearson r over pairs of judges and targets, times the range of
-    the levels: what a straight line says r changes from the lowest level to the highest. Items are judged at every
-    level and leave together (jackknife). Detail: r at each level. Undefined where the levels are no numbers or fewer
-    than two. Paper 002, sec. 3.1 and App. D, compares curves by eye.
+    the levels. Items are judged at every level and leave together (jackknife). Detail: r at each level. Undefined where
+    the levels are no numbers or fewer than two. Paper 002, sec. 3.1 and App. D, compares curves by eye.
 
     >>> rows = [(j, i, t, i + (j == "y" and t == "1.0") * (i % 2)) for j in "xy" for i in range(6)
     ...         for t in ("0.0", "1.0")]
@@ -133,10 +132,9 @@ def agreement_change(part: Ratings) -> Estimate:
 )  # fmt: skip
 @per_part(lambda part, ratings: (part, ratings))
 def effective_judges(seen: tuple[Ratings, Ratings]) -> Estimate:
-    """k / (1 + (k - 1) r) of k judges, r the mean over pairs and targets of the correlation over items of their errors:
-    judge less people's mean; without people the scores themselves, which gives a lower bound (detail `of` says which).
-    By factor level. r below 0 gives more than k: errors that cancel. Undefined with one judge, or fewer than five
-    common items in every target.
+    """k / (1 + (k - 1) r) of k judges, by factor level; r the mean over pairs and targets of the correlation over items
+    of their errors, judge less people's mean; without people of the scores, a lower bound (detail `of` says which). r
+    below 0 gives more than k: errors that cancel. Undefined with one judge, or below five common items in every target.
 
     >>> estimate = effective_judges(example("judge score", "x 0/1/2/3/4; y 1/2/3/4/5")).of()
     >>> round(estimate.value, 4), estimate.detail["of"]

@@ -78,10 +78,9 @@ def wide_spread(part: Ratings) -> Estimate:
 @per_subject("judge", itself)
 def scale_use(part: Ratings) -> Iterator[Named]:
     """SD of a judge's means over texts / mean SD of the other judges', over the texts that all scored, by judge and
-    factor level; jackknife over items. Detail: mean, SD, skewness and excess kurtosis (population moments), share of
-    texts at either end of the scale, lowest and highest score; `slip`: whether the judge alone never leaves the lower
-    half of the scale, as one that takes 1-10 for 1-5. Undefined without a peer, and where peers give every text the
-    same.
+    factor level; jackknife over items. Detail: mean, SD, skewness, excess kurtosis (population moments), shares of
+    texts at either end of the scale, lowest and highest score; `slip`: it alone never leaves the lower half of the
+    scale, as one that takes 1-10 for 1-5. Undefined without a peer, and where peers give every text the same.
 
     >>> scores = example("judge item score", "x i 0; x k 1; x l 2; y i 0; y k 2; y l 4")
     >>> scale_use(scores).of(judge="x").value

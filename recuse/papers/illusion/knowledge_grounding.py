@@ -3,13 +3,11 @@
     delta-K(source) = mean over pairs of r(scores by rubrics of that source) - r(scores by the given checklist)
 
 "Beyond the Illusion of Consensus", 2026, eq. 1: what agreement loses when a rubric is written from knowledge was owed
-to what all judges see on the surface. The paper compares one variant with a checklist that all judges share, so its
-delta-K mixes knowledge with the loss of a common rubric; here every grounded source has its own, and "shared" compares
-a common rubric with a common rubric.
-
-Correlations are of the same pairs on the same texts under both sources (`RubricCells`); intervals by the jackknife over
-items. The paper's paired t over cells (pairs of judges, and of each target where it has ten items or more) stands
-beside it in the detail: cells share judges and items, so its p-value is too small."""
+to what all judges see on the surface. The paper compares one variant with a checklist that all share, so its delta-K
+mixes knowledge with the loss of a common rubric; here every grounded source has its own, and "shared" compares common
+with common. Correlations are of the same pairs on the same texts under both sources (`RubricCells`), intervals by the
+jackknife over items. The paper's paired t over cells (pairs of judges, and of each target with ten items or more)
+stands in the detail: cells share judges and items, so its p-value is too small."""
 
 from __future__ import annotations
 

@@ -128,9 +128,8 @@ def resolution_gap(part: Ratings) -> Estimate:
     """Mean rho over targets less mean r over texts, over all pairs of judges, by factor level (paper 002, sec. 3.2).
     Detail: `model`, `sample` and `absolute`; `ranking_noise` = model - sample and `offset` = sample - absolute;
     `panel_icc`, ICC(2,1) of all judges at once, averaged over targets; `pairs_differ`, whether some pairs of judges
-    agree better; `averaged`: the correlation to expect between two judges' averages of m texts per target
-    (`agreement_of_averages`; the paper's noise that averaging absorbs). Undefined below three targets or five common
-    items per target.
+    agree better; `averaged`: the correlation to expect between averages of m texts per target (`agreement_of_averages`;
+    the paper's noise that averaging absorbs). Undefined below three targets or five common items per target.
 
     >>> x, y = "x a 0/1/2/1/1; x b 3/4/5/4/4; x c 6/7/8/7/7", "y a 1/1/0/1/2; y b 4/4/3/4/5; y c 7/7/6/7/8"
     >>> detail = resolution_gap(example("judge target score", f"{x}; {y}")).of().detail

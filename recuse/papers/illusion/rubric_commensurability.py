@@ -1,10 +1,7 @@
-"""Rubric commensurability: how much of the agreement between judges is the rubric they share?
-
-"Beyond the Illusion of Consensus", 2026, section 3.3. Judges that write their own rubrics hardly agree; give them the
-names of the dimensions and they do. The paper's table 6 compares an average over three pairs with the one pair that a
-variant has; here every difference is between the same pairs on the same texts, and so for knowledge
-(`knowledge_grounding`).
-"""
+"""Rubric commensurability: how much of the agreement between judges is the rubric they share? ("Beyond the Illusion of
+Consensus", 2026, section 3.3.) Judges that write their own rubrics hardly agree; give them the names of the dimensions
+and they do. The paper's table 6 compares an average over three pairs with the one pair that a variant has; here every
+difference is between the same pairs on the same texts, and so for knowledge (`knowledge_grounding`)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""Do judges see what everyone knows? Targets of known tiers: base models below instruct models, say.
-
-A judge that cannot tell the tiers apart is of no use for anything finer, and agreement about the tiers is cheap: it
-says little about texts of one tier ("Beyond the illusion of consensus", paper 002, sec. 3.2).
-"""
+"""Do judges see what everyone knows? Targets of known tiers: base models below instruct models, say. A judge that
+cannot tell them apart is of no use for anything finer, and agreement about them is cheap: it says little about texts of
+one tier ("Beyond the illusion of consensus", paper 002, sec. 3.2)."""
 
 from __future__ import annotations
 
@@ -33,8 +31,7 @@ from recuse.statistics.distributions import Student
 def tier_order(part: Ratings) -> Iterator[Named]:
     """Share of pairs of targets from different tiers (`ratings.tiers`, lowest first) whose mean scores lie in the known
     order, ties counting half, by judge and factor level. Targets are the sample. Detail: mean per tier, each two tiers
-    by themselves, and Cohen's d of the highest tier over the lowest in three conventions. Undefined where fewer than
-    two tiers have targets with scores.
+    by themselves, Cohen's d of the highest over the lowest in three conventions. Undefined below two tiers with scores.
 
     >>> tiers = {"base": ("a", "b"), "instruct": ("c", "d")}
     >>> estimate = tier_order(example("target score", "a 1; b 3; c 2; d 4", tiers=tiers)).of(judge="j")

@@ -31,11 +31,10 @@ MEAN, SD = ".mean", ".sd"
     reading="Share of claimed finals that are not the mean of the claimed means, beyond rounding.",
 )  # fmt: skip
 def self_reported_final(ratings: Ratings) -> Estimates:
-    """Share of replies whose claimed final is not the mean of the claimed means, by judge and factor level;
-    Clopper-Pearson over calls. Within half a unit of the final's last decimal it is "exact"; beyond it, another half
-    unit of the means' decimals is "within_rounding", for they were rounded before they were averaged; further away is
-    "inconsistent" and counts. Detail: `checked`, `follow`, `wrong`, `offenders` and all `verdicts`. Undefined where no
-    reply has all of them.
+    """By judge and factor level; Clopper-Pearson over calls. A claimed final within half a unit of its last decimal of
+    the mean of the claimed means is "exact", within another half unit of the means' (rounded before they were averaged)
+    "within_rounding", else "inconsistent", which counts. Detail: `checked`, `follow`, `wrong`, `offenders`, all
+    `verdicts`. Undefined where no reply has all of them.
 
     >>> claimed = example("criterion score", "x.mean 8; y.mean 9; final.mean 9.2", headline=["final.mean"])
     >>> self_reported_final(claimed).of(judge="j").value
@@ -53,11 +52,10 @@ def self_reported_final(ratings: Ratings) -> Estimates:
     reading="Share of claimed means that no scores on the scale's steps can have.",
 )  # fmt: skip
 def self_reported_mean(ratings: Ratings, repeats: int = 10, step: float | None = None) -> Estimates:
-    """Share of claimed means that no `repeats` scores have (GRIM), by judge and factor level; of ten whole scores every
-    tenth passes. Scores lie on the claimed mean's scale, in units of `step`: the scale's own where it has one, or 1.
-    Means of one reply hang together, so their share has no interval. Detail: `checked`, `follow`, `wrong` and
-    `offenders` (target, criterion, and what was reported). Undefined where nothing usable was reported. Brown and
-    Heathers (2017).
+    """Share of claimed means that no `repeats` scores have (GRIM; Brown and Heathers 2017), by judge and factor level;
+    of ten whole scores every tenth passes. Scores lie on the claimed mean's scale, in units of `step`: the scale's own,
+    or 1. No interval: means of one reply hang together. Detail: `checked`, `follow`, `wrong`, `offenders` (target,
+    criterion, what was reported). Undefined where nothing usable was reported.
 
     >>> claimed = example("criterion score", "x.mean 8.25; f.mean 8.25", scales=Numeric(0, 10), headline=["f.mean"])
     >>> self_reported_mean(claimed).of(judge="j").value

@@ -109,11 +109,9 @@ KEYS = ("table", "category", "year", "size", "weights")
 
 
 def read_rates(path: Path) -> pd.DataFrame:
-    """One row per category: columns item, value, and `value_<year>` for every year where the table has years.
-
-    Raises `RecuseError` naming the file and what is wrong in it: an unknown key, a column that is not there, a rate
-    that is no share between 0 and 1, a weight below 0, a category that stands twice in one year.
-    """
+    """One row per category: columns item, value, and `value_<year>` where the table has years. `RecuseError` names the
+    file and what is wrong in it: an unknown key, a missing column, a rate outside 0 to 1, a weight below 0, a category
+    twice in one year."""
     import pandas as pd
 
     settings = _settings(path)
@@ -198,14 +196,10 @@ def _rates_of(path: Path, stamp: tuple[tuple[str, int, int], ...]) -> pd.DataFra
 
 
 def read_transactions(path: Path, category: str, flags: Sequence[str]) -> pd.DataFrame:
-    """The table with the column `category`, amount (float, currency units) and a bool column for each of `flags`; other
-    columns are kept as they are.
-
-    Two forms: `.npz`, packed as `PACKED` says (amounts in cents), and `.csv` / `.csv.gz` with the columns as named
-    above and flags written 0 or 1. `DataFrame.attrs["about"]` holds what the packed form says of itself (provenance,
-    seed), and is empty for CSV. Raises `RecuseError` for a missing, damaged or incomplete file, for an amount that is
-    negative or not a number, and for a flag that is neither 0 nor 1.
-    """
+    """The table with the column `category`, amount (float, currency units) and a bool column for each of `flags`;
+    others are kept. From `.npz`, packed as `PACKED` says (amounts in cents), or `.csv` / `.csv.gz` with flags written 0
+    or 1. `DataFrame.attrs["about"]`: what the packed form says of itself (provenance, seed), else empty. `RecuseError`
+    for a missing, damaged or incomplete file, an amount that is negative or no number, and a flag neither 0 nor 1."""
     import pandas as pd
 
     if not path.is_file():

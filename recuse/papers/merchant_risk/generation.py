@@ -1,12 +1,11 @@
 """Generation: a model writes its own five-level rationale set and picks three categories per level (merchant-risk
-paper, sec. 2), of the whole table of categories, or of one line of trade at a time where the task lists any
-(`[[segment]]`). Where it names a file of merchants (`merchants = "merchants.csv"`: id, name, and what else a prompt
-tells of them), a model explains and places one merchant at a time: the item of every row is then the merchant's id.
+paper, sec. 2), of the whole table of categories, or of one line of trade at a time (`[[segment]]`). With a file of
+merchants (`merchants = "merchants.csv"`: id, name, what else a prompt tells) it explains and places one at a time,
+whose id is then the item.
 
-The picks become rows: item = category code, criterion "risk_level", score = the level it was put on. So do the texts:
-criterion "rationale", response = the text, item = its level; and what each keeps to, where the task has rules
-(`RationaleRules`): criterion "rule: ...", response "kept" or what breaks it.
-"""
+Rows: item = category code, criterion "risk_level", score = its level; criterion "rationale", response = the text, item
+= its level; and, where the task has rules (`RationaleRules`), criterion "rule: ...", response "kept" or what breaks
+it."""
 
 from __future__ import annotations
 

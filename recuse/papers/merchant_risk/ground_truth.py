@@ -1,10 +1,8 @@
-"""Ground truth: do the levels that a model puts items on follow the items' true values?
-
-Merchant-risk paper, secs. 5.1-5.3. Ratings of kind "picks": the rater is the model, the item what it picked, the score
-(or ordered option) the level it put it on. `ratings.reference` has the true value of each item. An item that was picked
-in several repeats counts once, with its mean level (`rank_correlation`) or its median level, the lower of two (where
-levels are named). Picks the reference does not cover are left out and listed.
-"""
+"""Ground truth: do the levels that a model puts items on follow the items' true values? (Merchant-risk paper, secs.
+5.1-5.3.) Ratings of kind "picks": the rater is the model, the item what it picked, the score (or ordered option) its
+level; `ratings.reference` has the true values. An item picked in several repeats counts once, with its mean level
+(`rank_correlation`) or the lower median (where levels are named). Picks that the reference lacks are left out and
+listed."""
 
 from __future__ import annotations
 
@@ -105,16 +103,13 @@ def _per_model(function: Callable[[Picks], Estimate]) -> Callable[[Ratings], Est
 )  # fmt: skip
 @_per_model
 def rank_correlation(p: Picks) -> Estimate:
-    """Spearman's rho of assigned level and true value, by judge and factor level; tied levels take mean ranks.
-
-    Detail: `p_permutation`, exact over all arrangements of the tied levels where these are few (168,168,000 for 15
-    picks on five levels), by Student's t beyond 50 picks, and `p_method`; `p_t`, the t approximation that the paper's
-    p-values follow (bolder: .0007 against an exact .0012 at rho = .775); `beyond_chance`, whether p is below .05, each
-    judge taken by itself; `unknown`, the picks the reference does not cover.
-
-    The interval is over items: how far would another choice of items by the same model move rho (`FisherZ`)? Undefined
-    below four picks, and where all levels or all values are equal. `RecuseError` without a reference, or with two
-    values of one item.
+    """Spearman's rho of assigned level and true value, by judge and factor level; tied levels take mean ranks. The
+    interval (`FisherZ`) is over items: how far would another choice of items by the same model move rho? Detail:
+    `p_permutation`, exact over all arrangements of the tied levels (168,168,000 for 15 picks on five levels), by
+    Student's t beyond 50 picks, and `p_method`; `p_t`, the t approximation that the paper's p-values follow (bolder:
+    .0007 against an exact .0012 at rho = .775); `beyond_chance`, whether p is below .05, each judge by itself;
+    `unknown`, the picks that the reference lacks. Undefined below four picks, and where all levels or all values are
+    equal. `RecuseError` without a reference, or with two values of one item.
 
     >>> truth = table("item value", "i .1; k .1; l .4; m .9")
     >>> rank_correlation(example("item score", "i 1; k 1; l 2; m 3", reference=truth)).of(judge="j").value
@@ -144,14 +139,12 @@ def rank_correlation(p: Picks) -> Estimate:
 )  # fmt: skip
 @_per_model
 def misassignments(p: Picks) -> Estimate:
-    """Share of picks two or more levels away from where the data put them, by judge and factor level; paper, sec. 5.3.
-    The empirical level of a pick is its place by true value among the same model's picks: sorted by value, they receive
-    the model's own levels in ascending order, so three per level stay three per level. Equal values are ordered by
-    assigned level, the reading that is kindest to the model, then by item.
-
-    Detail: `nonadjacent` and `adjacent` (one level away), each a list of item, name (where the reference has one),
-    assigned, empirical and value, farthest first, and `in_place`, the rest. No interval: ranks among one model's picks
-    are not independent of each other.
+    """Share of picks two or more levels from where the data put them (paper, sec. 5.3), by judge and factor level. A
+    pick's empirical level is its place by true value among the same model's picks: sorted by value, they receive the
+    model's own levels in ascending order, so three per level stay three. Equal values are ordered by assigned level,
+    which is kindest to the model, then by item. Detail: `nonadjacent`, `adjacent` (one level away) and `in_place`, each
+    a list of item, name (where known), assigned, empirical and value, farthest first. No interval: ranks among one
+    model's picks are not independent of each other.
 
     >>> truth = table("item value", "i .1; k .4; l .9")
     >>> round(misassignments(example("item score", "i 3; k 2; l 1", reference=truth)).of(judge="j").value, 3)
@@ -189,11 +182,10 @@ def misassignments(p: Picks) -> Estimate:
 )  # fmt: skip
 @_per_model
 def progression(p: Picks) -> Estimate:
-    """Share of steps from one assigned level to the next in use in which the mean value rises, by judge and factor
-    level; 1 is smooth. Detail: `levels` with picks, mean value and `isotonic`, the closest never-falling sequence
-    (least squares, weighted by picks); `falls`, the steps that go down and by how much; `violation`, the share of the
-    between-level variance that sequence cannot follow (0 = smooth). No interval, as for `misassignments`. Undefined
-    where fewer than two levels were used.
+    """Share of steps from one assigned level in use to the next at which the mean value rises, by judge and factor
+    level. Detail: `levels` with picks, mean value and `isotonic`, the closest never-falling sequence (least squares,
+    weighted by picks); `falls`, the steps down and by how much; `violation`, the share of the between-level variance
+    that sequence cannot follow. No interval, as for `misassignments`. Undefined below two levels in use.
 
     >>> truth = table("item value", "i .1; k .9; l .4")
     >>> progression(example("item score", "i 1; k 2; l 3", reference=truth)).of(judge="j").value

@@ -1,8 +1,5 @@
-"""Do judges order the texts as people do, and which judge lies closest to people?
-
-Where people rated targets as a whole, targets are ordered by the mean of their texts; otherwise the texts are ordered.
-Merchant-risk paper, secs. 3.5 and 4.4.
-"""
+"""Do judges order the texts as people do, and which judge lies closest to people? Targets by the mean of their texts
+where people rated targets as a whole, texts otherwise. Merchant-risk paper, secs. 3.5 and 4.4."""
 
 from __future__ import annotations
 
@@ -38,15 +35,12 @@ pairs are counted one by one for Kendall's tau."""
 )  # fmt: skip
 @per_subject("judge", compared)
 def human_order(against: Compared, seed: int = SEED, draws: int = 1999) -> Iterator[Named]:
-    """Spearman's rho of a judge's means with people's, by judge and factor level; ties take mean ranks.
-
-    The interval is over texts (clusters), from eight on: Bonett and Wright's on Fisher's scale, wider where ties or
-    clusters ask for it (`spearman_distribution`). On fewer there is none: one order of five texts in three lies at 0.3
-    or above by chance. Where people rated targets as a whole, and items vary, it is a bootstrap over items.
-
-    Detail: `p_permutation`, how often an unrelated order would agree as well, by permutation up to 12 texts (of 5 it
-    cannot fall below 2/120), by Student's t beyond; Kendall's tau-b. Undefined for a judge, or people, with the same
-    mean on every text, and below three texts.
+    """Spearman's rho of a judge's means with people's, by judge and factor level; ties take mean ranks. The interval is
+    over texts (clusters), from eight on (`spearman_distribution`): one order of five texts in three lies at 0.3 or
+    above by chance. Where people rated targets as a whole, and items vary, it is a bootstrap over items. Detail:
+    `p_permutation`, how often an unrelated order would agree as well, by permutation up to 12 texts (of 5 it cannot
+    fall below 2/120), by Student's t beyond; Kendall's tau-b. Undefined for a judge, or people, with one mean on every
+    text, and below three texts.
 
     >>> rows = "a judge i 1; a judge k 2; a judge l 4; p person i 2; p person k 1; p person l 3"
     >>> human_order(example("rater kind item score", rows)).of(judge="a").value
@@ -164,12 +158,10 @@ FIRST_NAMES = {"shown": "attributed", "hidden": "anonymized"}
     reading="Mean distance from people of the judge that lies closest to them.",
 )  # fmt: skip
 def closest_judge(ratings: Ratings, seed: int = SEED, draws: int = 1999) -> Estimates:
-    """Which judge lies closest to people, by factor level: smallest mean over texts of |judge - people|; the value is
-    that distance. Every judge is compared on the texts that it and people rated. No interval: the smallest of several
-    distances is too small for where it was found, and a bootstrap of it covers far too seldom.
-
-    Detail: `judge`, and `ranking` from closest to farthest with `distance` and `first`, the share of resampled panels
-    (repeats redrawn within cells, or items) in which that judge is closest. Ties go to the first in the panel.
+    """Smallest mean over texts of |judge - people|, by factor level, every judge on the texts that it and people rated.
+    No interval: the smallest of several distances is too small for where it was found, and a bootstrap of it covers far
+    too seldom. Detail: `judge`, whose it is; `ranking` from closest to farthest with `distance` and `first`, the share
+    of resampled panels (repeats redrawn within cells, or items) in which that judge is closest; ties go to the first.
     Undefined where no judge shares a text with people.
 
     >>> closest_judge(example("rater kind score", "a judge 4; b judge 2; p person 2.5")).of().detail["judge"]

@@ -1,9 +1,7 @@
 """What goes with what across a panel's judges: are self-critical judges closer to people, do good authors hold
-themselves down, is who promotes itself generous to all?
-
-Merchant-risk paper, secs. 4.3.3, 4.4, 7.1 and 7.2, which says so in words. A correlation over five judges cannot be
-told from chance below rho 1 (one order of 120 either way: p .017), so the permutation p stands beside each.
-"""
+themselves down? Merchant-risk paper, secs. 4.3.3, 4.4, 7.1 and 7.2, which says so in words. A correlation over five
+judges cannot be told from chance below rho 1 (one order of 120 either way: p .017), so the permutation p stands beside
+each."""
 
 from __future__ import annotations
 
@@ -39,13 +37,11 @@ PAIRS: Mapping[str, tuple[str, str]] = {
 )  # fmt: skip
 @per_subject("pair", lambda part, ratings: (part, ratings))
 def profile_correlation(seen: tuple[Ratings, Ratings]) -> Iterator[Named]:
-    """Rho over the judges of each pair of `PAIRS`, by pair and factor level.
-
-    "self-bias and distance from people" is .90 with names shown and .70 with names hidden in the merchant-risk paper;
-    "own quality and self-bias" is -.50 with names shown (better authors hold themselves down), the peers' mean score of
-    what a judge wrote being its quality. Distance is the mean over texts of |judge - people|. A pair whose figures no
-    judge has (no people) is left out. Detail: `judges` with both figures, and `p_permutation`. Undefined below four
-    judges, and where either figure is the same for all.
+    """Rho over the judges of each pair of `PAIRS`, by pair and factor level; in the merchant-risk paper "self-bias and
+    distance from people" is .90 with names shown and .70 with names hidden, "own quality and self-bias" -.50 shown.
+    Quality is the peers' mean score of what a judge wrote, distance the mean over texts of |judge - people|. A pair
+    whose figures no judge has (no people) is left out. Detail: `judges` with both figures, `p_permutation`. Undefined
+    below four judges, and where either figure is the same for all.
 
     >>> scores = example("judge target score", "a a 5; a b 2; b a 3; b b 2.5", authors={"a": "a", "b": "b"})
     >>> profile_correlation(scores).of(pair="leniency and self-bias").note
@@ -154,11 +150,9 @@ CRITERIA_MEAN = "criteria_mean"
 
 
 def with_criteria_mean(ratings: Ratings, name: str = CRITERIA_MEAN) -> Ratings:
-    """The ratings with one more criterion: per reply, the mean of its scores on `ratings.parts`. It joins the headline.
-
-    A reply with all of them usable gets the mean; any other gets a row that carries its first failure and no score, so
-    that it is counted as excluded and never averaged from what is left of it. `RatingsError` without parts.
-    """
+    """The ratings with one more headline criterion: per reply, the mean of its scores on `ratings.parts`. Where one is
+    not usable, a row with the first failure and no score: it is counted as excluded, never averaged from what is left.
+    `RatingsError` without parts."""
 
     def joined() -> Ratings:
         import pandas as pd

@@ -1,8 +1,6 @@
-"""What names change: a judge's self-bias with names shown against that with names hidden, and its scores of everybody.
-
-Merchant-risk paper, sec. 4.3.2: A and B are the self-bias with names shown and hidden, A - B is what the name adds, and
-100 (1 - |B| / |A|) how much of the self-bias goes with it.
-"""
+"""What names change: a judge's self-bias with names shown (A) against that with names hidden (B), and its scores of
+everybody. Merchant-risk paper, sec. 4.3.2: A - B is what the name adds, 100 (1 - |B| / |A|) how much of the self-bias
+goes with it."""
 
 from __future__ import annotations
 
@@ -35,12 +33,10 @@ SINGLE = "change on its own text with the spread of the changes on others' texts
 )  # fmt: skip
 @per_subject("judge", itself, "names")
 def name_effect(part: Ratings) -> Iterator[Named]:
-    """A - B by judge, A and B the self-bias with names shown and hidden (paper, sec. 4.3.2).
-
-    Detail: `shown` A and `hidden` B; `gone_pct` = 100 (1 - |B| / |A|), unrounded, None where A is 0; `direction_kept`,
-    whether A and B have the same sign, None where either is 0. Over texts, paired text by text; of a judge with one
-    text, that one's change has the spread of the changes on texts it did not write, and `these_texts` is the interval
-    over repeats for the one text alone. Undefined where either was not asked.
+    """A - B by judge, over texts, paired text by text; of a judge with one text, that one's change has the spread of
+    the changes on texts it did not write, and `these_texts` is the interval over repeats for the one text alone.
+    Detail: `shown` A, `hidden` B; `gone_pct` = 100 (1 - |B| / |A|), unrounded, None where A is 0; `direction_kept`,
+    whether A and B have the same sign, None where either is 0. Undefined where either was not asked.
 
     >>> rows = "a shown x 5; a hidden x 4.5; b shown x 4; b hidden x 4"
     >>> name_effect(example("judge names target score", rows, authors={"a": "x"})).of(judge="a").value
@@ -138,10 +134,9 @@ def _by_judge(change: Change) -> Callable[[Ratings], Estimates]:
 )  # fmt: skip
 @_by_judge
 def name_shift(part: Ratings, judge: str, shown: Cells, hidden: Cells) -> Estimate:
-    """Shown minus hidden by judge: the mean over all texts that it scored either way. Detail: `authors`, and per author
-    `shift` with `low` and `high`; `own`, the judge's own among them; `largest`, the author whose work moved most. Over
-    repeats where every author has one text (`these texts only`), over texts otherwise. Undefined where either way was
-    not asked.
+    """Shown minus hidden by judge: the mean over all texts that it scored either way. Over repeats where every author
+    has one text (`these texts only`), over texts otherwise. Detail: `authors`, and per author `shift` with `low` and
+    `high`; `own` among them; `largest`, the author whose work moved most. Undefined where either way was not asked.
 
     >>> scores = example("judge names score", "a shown 5; a hidden 4.5; b shown 4; b hidden 4")
     >>> [name_shift(scores).of(judge=judge).value for judge in "ab"]
@@ -263,10 +258,9 @@ def _by_author(values: Floats, judge: str, cells: Cells, names: Sequence[str]) -
 )  # fmt: skip
 @per_part(itself, "names")
 def bias_gone_without_names(part: Ratings) -> Estimate:
-    """Mean over judges of 100 (1 - |B| / |A|), unrounded: 26.5 for the paper, which calls it attenuation and prints
-    25.8 (not the attenuation of psychometrics, by which noise makes a correlation smaller). Judges without a direction
-    (A = 0) have no ratio and are left out. No interval: a ratio whose denominator may be 0 has no method that covers.
-    Detail: `judges` with their own percentages, and `left_out`.
+    """Mean over judges of 100 (1 - |B| / |A|), unrounded: 26.5 for the paper, which prints 25.8 and calls it
+    attenuation (not that of psychometrics, which is by noise). Judges with A = 0 are left out. No interval: a ratio
+    whose denominator may be 0 has no method that covers. Detail: `judges` with their own percentages, `left_out`.
 
     >>> rows = "a shown x 5; a hidden x 4.5; b shown x 4; b hidden x 4"
     >>> bias_gone_without_names(example("judge names target score", rows, authors={"a": "x"})).of().value

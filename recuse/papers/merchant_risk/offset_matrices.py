@@ -29,12 +29,11 @@ from recuse.statistics.clusters import difference_of_means
 @per_part(itself)
 def consensus_deviation(part: Ratings) -> Estimate:
     """Bias(i, j) for every judge and target (paper, sec. 4.3.1 and Fig. 8), by factor level; the value is the mean of
-    |Bias| over all cells. It has no interval: absolute values of noise are never 0.
-
-    Detail, beside the matrix `values` with `low` and `high` per cell: `scores`, `sds`, `consensus` (the self-excluded
-    mean each cell is compared with), `zero_sum` (largest |column sum|, 0 by construction where nothing is missing), and
-    `naive`: the deviation from a consensus that includes the judge, and its measured `shrinkage` = (n - 1) / n.
-    Undefined with one judge, and where no text has usable scores of two.
+    |Bias| over all cells, without an interval: absolute values of noise are never 0. Detail, beside the matrix `values`
+    with `low` and `high`: `scores`, `sds`, `consensus` (the self-excluded mean each cell is compared with), `zero_sum`
+    (largest |column sum|, 0 where nothing is missing), and `naive`: the deviation from a consensus that includes the
+    judge, and its measured `shrinkage` = (n - 1) / n. Undefined with one judge, and where no text has usable scores of
+    two.
 
     >>> consensus_deviation(example("judge target score", "a x 5; a y 3; b x 4; b y 3")).of().detail["values"]
     [[1.0, 0.0], [-1.0, 0.0]]

@@ -1,8 +1,6 @@
 """People's own ratings: how reliable one of them is, and all together; and what a scale of another length does.
-
-Merchant-risk paper, sec. 3.5: 26 experts, five criteria, "the same 1-10 scoring scale employed by LLM judges", who
-score 0-10. A score of 1 is the worst that an expert can give and a tenth above the worst of a judge.
-"""
+Merchant-risk paper, sec. 3.5: 26 experts rate 1-10, judges 0-10, so the worst of an expert is a tenth above a
+judge's."""
 
 from __future__ import annotations
 
@@ -94,10 +92,9 @@ def _of_blinded(ratings: Ratings, by: tuple[str, ...], compute: Callable[[Rating
     "either means the worst.",
 )  # fmt: skip
 def scale_matched_offset(ratings: Ratings) -> Estimates:
-    """`human_panel_offset` with people's means and SDs stretched from their scale to the judges', by factor level: x' =
-    low + (x - low_p) (high - low) / (high_p - low_p). The merchant-risk paper's +0.46 (0-10 less 1-10) becomes +0.65.
-    People's scale is told by the columns minimum and maximum of their summary; undefined where it is not, or is the
-    judges'.
+    """`human_panel_offset` with people's means and SDs stretched from their scale (minimum and maximum of their
+    summary) to the judges', by factor level: x' = low + (x - low_p) (high - low) / (high_p - low_p). The paper's +0.46
+    (0-10 less 1-10) becomes +0.65. Undefined where people's scale is not known, or is the judges'.
 
     >>> from recuse.ratings import Numeric
     >>> people = table("target mean sd n minimum maximum", "t 5.5 1 9 1 10")
@@ -156,14 +153,11 @@ PAIRWISE = "mean pairwise Spearman's rho"
     reading="Mean rank correlation between peers', people's and the data's view of the models.",
 )  # fmt: skip
 def three_sources(ratings: Ratings) -> Estimates:
-    """Do peers, people and data rank the models alike? Mean of the three pairwise Spearman correlations across models,
-    by the factor levels of the picks and of the scores beside them (`ratings.beside("scores")`). A model's three
-    figures: the mean score of its texts by the judges that did not write them, people's mean score of them, and its
-    rank correlation with the data.
-
-    Detail is the 3 x 3 matrix of rho with the exact permutation `p`, and the `figures` per model. No interval: the
-    models are the few there are, not a sample. Undefined below three models with all three figures, and where the same
-    judges' scores are not known.
+    """Mean of the three pairwise Spearman correlations across models, by the factor levels of the picks and of the
+    scores beside them (`ratings.beside("scores")`). A model's figures: the mean score of its texts by the judges that
+    did not write them, people's mean score of them, and its rank correlation with the data. Detail: the 3 x 3 matrix of
+    rho with the exact permutation `p`, and the `figures`. No interval: the models are the few there are, not a sample.
+    Undefined below three models with all three, and where the same judges' scores are not known.
 
     >>> three_sources(example("score", "1")).of().note
     "undefined: no scores of the models' texts stand beside their picks"

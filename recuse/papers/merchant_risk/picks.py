@@ -72,10 +72,9 @@ def pick_overlap(part: Ratings) -> Estimate:
 )  # fmt: skip
 def text_homogeneity(ratings: Ratings) -> Estimates:
     """mean over items and pairs of authors of |A and B| / |A or B|, A and B the words of four letters or more in two
-    authors' texts on one item; 1: all write the same. Cluster-robust t over items. Merchant-risk paper, sec. 7.1, which
-    fears that models trained alike write alike, and compares their picks. Texts are those of the targets, or the
-    rationales beside picks. Detail: `own`, the same of one author's texts on two items; `other`, of two authors' on two
-    items. Undefined with fewer than two items on which two authors wrote; empty where no texts are known.
+    authors' texts on one item (of targets, or rationales beside picks); cluster-robust t over items. Merchant-risk
+    paper, sec. 7.1, which fears that models trained alike write alike. Detail: the same of texts on two items, `own` by
+    one author, `other` by two. Undefined below two items on which two authors wrote; empty where no texts are known.
 
     >>> texts = table("item target text", "i a bridge,opens; i b bridge,opens; k a river,rises; k b river,falls")
     >>> scores = example("item target score", "i a 1; i b 1; k a 1; k b 1", texts=texts)
@@ -155,10 +154,9 @@ SHOWN = 5
     "not its sense.",
 )  # fmt: skip
 def rules_kept(ratings: Ratings) -> Estimates:
-    """Share of texts that keep a rule, by judge (who wrote them) and rule; `all` is the share that keeps every one.
-    Interval over texts as if they were independent. Detail: `breaches`, the commonest ways to break it as [what,
-    times], at most five; of `all`, `texts`, the first few as [item, words, what they break]. Empty where no rules were
-    checked.
+    """Share of texts that keep a rule, by judge (who wrote them) and rule, "all" being every one; interval over texts
+    as if they were independent. Detail: `breaches`, the commonest as [what, times], at most five; of `all`, `texts`,
+    the first few as [item, words, what they break]. Empty where no rules were checked.
 
     >>> frame = pd.DataFrame({"judge": "a", "item": ["i", "j"], "criterion": "rule: length",
     ...                       "response": ["kept", "has 90 words"]})

@@ -31,14 +31,12 @@ if TYPE_CHECKING:
     reading="Share of replies whose total is not the mean of the scores beside it, beyond rounding.",
 )  # fmt: skip
 def reported_total(ratings: Ratings) -> Estimates:
-    """Share of replies whose headline score is not the mean of the same reply's `ratings.parts`, by judge and factor
-    level: further from it than half a unit of its last decimal. Clopper-Pearson over calls; it errs on the wide side
-    where targets differ in how often they go wrong. Replies in which any score is not usable are left out (n_excluded).
-
-    Detail: `decimals` the judge prints, and `offenders`, one entry per target with `replies`, `wrong`, and among the
-    wrong ones the mean total (`final`), mean of the scores (`mean_of_criteria`), and the mean and the largest
-    difference. Undefined where no reply is complete. `RatingsError` without parts, for a part that nobody rated, and
-    for several headline criteria.
+    """Share of replies whose headline score is further from the mean of the same reply's `ratings.parts` than half a
+    unit of its last decimal, by judge and factor level. Clopper-Pearson over calls, which errs on the wide side where
+    targets differ in how often they go wrong. Replies with an unusable score are left out (n_excluded). Detail:
+    `decimals` the judge prints; `offenders`, per target `replies`, `wrong`, and of the wrong ones the mean total
+    (`final`), mean of the scores (`mean_of_criteria`), mean and largest difference. Undefined where no reply is
+    complete. `RatingsError` without parts, for a part that nobody rated, and for several headline criteria.
 
     >>> scores = example("criterion score", "x 1; y 2; all 3", headline=["all"], parts=("x", "y"))
     >>> reported_total(scores).of(judge="j").value

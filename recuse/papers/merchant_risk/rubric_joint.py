@@ -1,11 +1,8 @@
 """Rubric scoring of all sets in one call, with a ranking and a synthesis, beside `rubric`, which shows one set a call;
-the printed prompt of the merchant-risk paper (Appendix A, messages 1 to 6) does so.
-
-Sets of one item are shown together; where every target has items of its own, all sets are. Each set gets the rows that
-`rubric` would give it, and a row "place" with its place in the ranking, 1 for the best. A judge that sees all sets can
-spread its scores over them: whether it does is what the two protocols together show. A server that enforces a schema
-binds both to the same steps of the scale.
-"""
+the printed prompt of the merchant-risk paper (Appendix A, messages 1 to 6) does so. Sets of one item are shown
+together; where every target has items of its own, all sets are. Each gets the rows that `rubric` would give it, and a
+row "place", its place in the ranking. A judge that sees all sets can spread its scores over them: whether it does is
+what the two protocols show. A server that enforces a schema binds both to the same steps of the scale."""
 
 from __future__ import annotations
 

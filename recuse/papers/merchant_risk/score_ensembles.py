@@ -176,10 +176,8 @@ def _with_data(part: Ratings, ratings: Ratings) -> tuple[Ratings, Compared, dict
 @per_subject("ensemble", _with_data)
 def ensemble_change(seen: tuple[Ratings, Compared, Mapping[str, float]]) -> Iterator[Named]:
     """Mean of |ensemble - people| less the judges' mean |score - people| over left-out texts, by ensemble and factor
-    level; below 0: together they are closer.
-
-    Detail: `alone` and `together`, the two mean distances; `closest_alone`, the judge that lies closest on all texts
-    and its distance, which nobody knows beforehand; `order`, Spearman's rho of targets' means with people's;
+    level. Detail: `alone` and `together`, the two mean distances; `closest_alone`, the judge that lies closest on all
+    texts, which nobody knows beforehand, and its distance; `order`, Spearman's rho of targets' means with people's;
     `data_order`, with how well each author's picks follow the data, where picks stand beside; `weights` with no text
     left out. Undefined with one judge, and below four texts that all judges and people scored.
 

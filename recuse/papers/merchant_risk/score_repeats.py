@@ -1,7 +1,5 @@
-"""Spread over repeats, reliability and means of every judge and target: the tables of appendices D and E.
-
-Merchant-risk paper, sec. 3.1, appendix D (SDs divide by n - 1) and appendix E.
-"""
+"""Spread over repeats, reliability and means of every judge and target: merchant-risk paper, sec. 3.1 and the tables of
+appendices D (SDs divide by n - 1) and E."""
 
 from __future__ import annotations
 
@@ -73,20 +71,19 @@ def cell_table(ratings: Ratings) -> Estimates:
 )  # fmt: skip
 @per_judge(in_cells)
 def repeat_reliability(cells: Cells, i: int, form: Literal["single", "mean"] = "single") -> Estimate:
-    """Intraclass correlation of one-way random effects, texts x repeats, by judge and factor level:
+    """Intraclass correlation of one-way random effects, texts x repeats, by judge and factor level (Shrout and Fleiss
+    1979, Psychological Bulletin 86, 420-428):
 
         single: ICC(1,1) = (MSB - MSW) / (MSB + (k - 1) MSW)    how well one repeat tells the texts apart
         mean:   ICC(1,k) = (MSB - MSW) / MSB                    how well the mean of k repeats does
 
     MSB, MSW: mean squares between texts and between repeats of a text. k: repeats per text; where they differ, (N - sum
     R_u^2 / N) / (U - 1), and the interval is approximate; below two it lets the single form fall under -1, which is
-    told as -1. Detail carries both forms, k and the mean squares. Shrout and Fleiss (1979), Psychological Bulletin 86,
-    420-428. The single form is the one to gate: the mean of enough repeats is reliable whatever the judge.
-
-    The interval is over repeats of these texts (`FixedTexts`). Over new texts there is none: a variance of five to a
-    hundred texts has no interval that covers unless texts are normal. Undefined for a constant judge (0/0). A judge
-    whose repeats never differ but whose texts do has ICC 1 and a lower end below it, from the slips that its repeats
-    cannot rule out; one whose text means are all equal has no ICC(1,k).
+    told as -1. The single form is the one to gate: the mean of enough repeats is reliable whatever the judge. The
+    interval is over repeats of these texts (`FixedTexts`); over new ones none covers unless texts are normal. Detail:
+    both forms, k and the mean squares. Undefined for a constant judge (0/0). A judge whose repeats never differ but
+    whose texts do has ICC 1 and a lower end below it, from the slips that its repeats cannot rule out; one whose text
+    means are all equal has no ICC(1,k).
 
     >>> scores = example("item repeat score", "i 0 1; i 1 2; k 0 4; k 1 5")
     >>> round(repeat_reliability(scores).of(judge="j").value, 4)
@@ -206,11 +203,9 @@ def score_matrix(part: Ratings) -> Estimate:
 
 
 def observations_for_half_width(sd: float, half_width: float, *, level: float = 0.95) -> int | None:
-    """Smallest n with t((1 + level) / 2, n - 1) sd / sqrt(n) <= half_width: items, or runs of one cell.
-
-    At least 2, since one observation has no interval. None where `sd` is 0 or unknown, since a spread that was never
-    seen cannot be planned with, and beyond 10^9. Raises `RecuseError` for a half-width that is not above 0.
-    """
+    """Smallest n, 2 or more, with t((1 + level) / 2, n - 1) sd / sqrt(n) <= half_width: items, or runs of one cell.
+    None where `sd` is 0 or unknown (a spread never seen cannot be planned with), and beyond 10^9. `RecuseError` for a
+    half-width that is not above 0."""
     if not half_width > 0:
         raise RecuseError(f"a wanted half-width is a number above 0, in the unit of the scores; got {half_width!r}")
     if not sd > 0:
