@@ -1,6 +1,4 @@
-"""Is one order more like another than chance? Kendall's tau-b and exact permutation tests: what several papers need and
-no question of the engine.
-"""
+"""Is one order more like another than chance? Kendall's tau-b and exact permutation tests, for several papers."""
 
 from __future__ import annotations
 
@@ -38,12 +36,10 @@ def permutation_test(
     x: ArrayLike, y: ArrayLike, statistic: Callable[[Floats, Floats], Floats], rng: np.random.Generator, *,
     draws: int = 99_999,
 ) -> PermutationTest:  # fmt: skip
-    """Is x unrelated to y? Every order of y is equally likely then.
-
-    `statistic` maps x (n,) and rearranged y (B, n) to values (B,). Up to n = 8 all n! orders are enumerated; beyond,
-    `draws` random ones, and p = (k + 1) / (draws + 1) counts the observed order itself (Davison and Hinkley 1997,
-    sec. 4.3). Ties in x or y simply repeat arrangements. p is NaN where the statistic is undefined.
-    """
+    """Is x unrelated to y? Every order of y is equally likely then. `statistic` maps x (n,) and rearranged y (B, n) to
+    values (B,). Up to n = 8 all n! orders are enumerated; beyond, `draws` random ones, and p = (k + 1) / (draws + 1)
+    counts the observed order itself (Davison and Hinkley 1997, sec. 4.3). Ties simply repeat arrangements. p is NaN
+    where the statistic is undefined."""
     first, second = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     observed = abs(float(statistic(first, second[None, :])[0])) if len(first) else math.nan
     if math.isnan(observed):
@@ -76,11 +72,9 @@ def kendall_test(x: ArrayLike, y: ArrayLike, seed: int = SEED) -> PermutationTes
 
 def spearman_test(x: ArrayLike, y: ArrayLike, seed: int = SEED) -> PermutationTest:
     """Two-sided permutation test of rho = 0, ties and all: the share of the n! orders with |rho| as large as observed.
-
     Counted exactly, not sampled, wherever that takes up to STEPS steps: the observations that share an x are
-    interchangeable, so going through y from its lowest rank up, only how many of each group are taken matters. Beyond
-    that, random orders from `seed`.
-    """
+    interchangeable, so going through y from its lowest rank up, only how many of each group are taken matters. Beyond,
+    random orders from `seed`."""
     a, b = (np.round(2 * ranks(side)).astype(np.int64) for side in (x, y))  # doubled: mean ranks become whole
     if len(a) < 2 or len(set(a.tolist())) < 2 or len(set(b.tolist())) < 2:
         return PermutationTest(math.nan, 0, False, "undefined")
@@ -99,11 +93,9 @@ def spearman_test(x: ArrayLike, y: ArrayLike, seed: int = SEED) -> PermutationTe
 
 
 def spearman_t(rho: float, n: int) -> float:
-    """Two-sided p-value of the usual t approximation, t = rho sqrt((n - 2) / (1 - rho^2)) on n - 2 degrees of freedom.
-
-    What papers print. It was made for untied ranks and is too bold in the tail of tied ones; `spearman_test` is exact.
-    0 at |rho| = 1; NaN below three pairs.
-    """
+    """Two-sided p-value of the usual t approximation, t = rho sqrt((n - 2) / (1 - rho^2)) on n - 2 degrees of freedom:
+    what papers print. Made for untied ranks, it is too bold in the tail of tied ones; `spearman_test` is exact. 0 at
+    |rho| = 1; NaN below three pairs."""
     if n < 3 or math.isnan(rho):
         return math.nan
     spare = 1 - rho**2
@@ -133,13 +125,11 @@ LEVELS = 20  # most levels between which a slip is tried
 def spearman_distribution(
     x: ArrayLike, y: ArrayLike, clusters: ArrayLike, times: Floats | None = None
 ) -> FisherZ | OnScale | PerfectAgreement | InUnits:
-    """Where Spearman's rho of n pairs in G `clusters` (n,) would fall with other clusters, on Fisher's scale.
-
-    The variance is Bonett and Wright's for n pairs (`FisherZ`); with ties, such as pass and fail, or clusters that of
-    the pairs' influences summed within clusters where it is larger. With clusters, t on G - 1 degrees of freedom.
-
-    At rho = 1 and -1 the interval is that of as many slips by one level as G clusters cannot rule out
-    (`PerfectAgreement`). None below eight clusters. `times` (n,): how often each pair, and its cluster, is there."""
+    """Where Spearman's rho of n pairs in G `clusters` (n,) would fall with other clusters, on Fisher's scale. The
+    variance is Bonett and Wright's for n pairs (`FisherZ`); with ties, such as pass and fail, or clusters that of the
+    pairs' influences summed within clusters where it is larger. With clusters, t on G - 1 degrees of freedom. At rho =
+    1 and -1 the interval is that of as many slips by one level as G clusters cannot rule out (`PerfectAgreement`). None
+    below eight clusters. `times` (n,): how often each pair, and its cluster, is there."""
     a, b = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     rho, n = float(spearman(a, b, times)), len(a) if times is None else int(times.sum())
     count = number_of_clusters(codes := ascending_codes(clusters), cluster_times(codes, times))

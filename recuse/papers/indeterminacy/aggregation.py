@@ -1,8 +1,5 @@
-"""From shares to rating vectors: the four aggregations of sec. 4.
-
-A rating vector has one number per option, (..., K). Items without a valid answer are NaN and stay NaN: whoever
-aggregates says how many they are.
-"""
+"""From shares to rating vectors: the four aggregations of sec. 4. A rating vector has one number per option, (..., K).
+Items without a valid answer are NaN and stay NaN: whoever aggregates says how many they are."""
 
 from __future__ import annotations
 

@@ -108,12 +108,10 @@ class CommonClasses:
 def common_classes(
     answers: ArrayLike, options: int, rng: np.random.Generator, *, draws: int = 199, simulations: int = 99
 ) -> CommonClasses:
-    """Fit by EM from the majority's answers; (raters, items) codes 0..K-1, NaN where a rater gave none.
-
-    `problem` is told where there are fewer than three raters, where independence has no degree of freedom left to be
-    tested by (three raters of two options fit any data), where it is rejected at 5 %, or where raters are not better
-    than chance together, so that classes may have changed names. Dawid and Skene (1979), Applied Statistics 28, 20-28.
-    """
+    """Fit by EM from the majority's answers; (raters, items) codes 0..K-1, NaN where a rater gave none. Dawid and Skene
+    (1979), Applied Statistics 28, 20-28. `problem` is told below three raters, where independence has no degree of
+    freedom left to be tested by (three raters of two options fit any data) or is rejected at 5 %, and where raters are
+    not better than chance together, so that classes may have changed names."""
     codes = np.asarray(answers, dtype=float)
     if codes.ndim != 2 or not np.isin(codes[np.isfinite(codes)], np.arange(options)).all():
         raise RecuseError(f"answers are codes from 0 to {options - 1}, raters x items; NaN where there is none")

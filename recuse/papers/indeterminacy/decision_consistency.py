@@ -1,12 +1,10 @@
 """Would the judge let through what people would? Decisions by a threshold, where more than one answer may be right.
 
 A text is positive where at least a share tau endorses the property (`RatedOptions.positive`), by response sets where a
-side gave any. From people's forced choices alone it is not known: those who chose another option might have accepted
-the positive one as well, a share beta of them, and beta is not in the data (Guerdan et al. 2025, sec. 7).
-
-tau is one half unless given, and a text on which exactly half endorses then counts half, since two or four people would
-else find more than any of them. What other thresholds and betas would say is in the detail: the worst of a grid is no
-measure of a judge, as it lies beyond limits by chance."""
+side gave any. People's forced choices alone do not tell: who chose another option might have accepted the positive one
+as well, a share beta of them, which is not in the data (Guerdan et al. 2025, sec. 7). tau is one half unless given, and
+a text on which exactly half endorses then counts half, since two or four people would else find more than any of them.
+Other thresholds and betas are in the detail: the worst of a grid lies beyond limits by chance."""
 
 from __future__ import annotations
 
@@ -43,11 +41,9 @@ BIASED = "difference of shares, t with Agresti-Min weights"
 def decision_consistency(ratings: Ratings, tau: float = TAU) -> Estimates:
     """C = 1 - mean over texts of |y_judge - y_people|, by judge and factor level: y 1 where at least `tau` endorse the
     property, 0 where fewer do, 1/2 where tau is one half and just so many do. People's forced choices are taken at face
-    value (beta = 0) where there are no response sets of theirs. Texts that either side left without a valid answer do
-    not count. Guerdan et al. (2025), sec. 2.2.2.
-
-    Detail: `tau`, `beta` and `option`, the property; `taus`, `betas`, `value`, `low`, `high` (taus x betas): what other
-    thresholds say; `people_alike`: what deciding by as many people as rated would reach (`ItemSpread`).
+    value (beta = 0) where they gave no response sets. Texts that either side left without a valid answer do not count.
+    Guerdan et al. (2025), sec. 2.2.2. Detail: `tau`, `beta` and `option`, the property; `taus`, `betas`, `value`,
+    `low`, `high` (taus x betas); `people_alike`: what deciding by as many people as rated would reach (`ItemSpread`).
 
     >>> decision_consistency(rated(judge="ppff", ann="pppf")).of(judge="judge").value
     0.75

@@ -1,9 +1,7 @@
-"""Which judge would each measure choose, and what does the choice cost where the judge is used?
-
-Regret is what the best judge reaches in decision consistency less what the chosen one does. Without people's response
-sets both depend on beta (`decision_consistency`), so the choice is made, and scored, over a range of it.
-Guerdan et al. (2025), sec. 5 and 7, Tables 3 and 4.
-"""
+"""Which judge would each measure choose, and what does the choice cost where the judge is used? Regret is what the best
+judge reaches in decision consistency less what the chosen one does. Without people's response sets both depend on beta
+(`decision_consistency`), so the choice is made, and scored, over a range of it. Guerdan et al. (2025), sec. 5 and 7,
+Tables 3 and 4."""
 
 from __future__ import annotations
 

@@ -1,15 +1,12 @@
 """A choice among options, at temperature 1, asked ten times (Guerdan et al., "Validating LLM-as-a-Judge Systems in the
-Absence of Gold Labels", sec. 2).
+Absence of Gold Labels", sec. 2), of any task with one criterion that has options: shown in the task's order, each with
+the `meaning` that its table [[option]] gives.
 
 forced_choice   The one option that fits best: how often each is chosen is the judge's forced-choice distribution of an
                 item. A reply that is anything else has a status: whether "both" would have meant one or the other is
                 not ours to say.
 response_set    All options that are reasonable, joined by bars in the task's order, "toxic|not toxic": how often each
-                set is chosen is the judge's response-set distribution. An empty set is not admissible.
-
-For any task with one criterion that has options; they are shown in the task's order, each with the `meaning` that the
-task's table [[option]] of the same id gives.
-"""
+                set is chosen is the judge's response-set distribution. An empty set is not admissible."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""What judges and people chose, and what they held admissible, text by text: shares of options on both sides.
-
-Forced choices are the rows of one criterion with options; response sets are rows of the same criterion beside them
-(`Ratings.beside("response_sets")`), where there are any. Either may be missing: then it is NaN.
-"""
+"""What judges and people chose, and what they held admissible, text by text: shares of options on both sides. Forced
+choices are the rows of one criterion with options; response sets those of the same criterion beside them
+(`Ratings.beside("response_sets")`). Either may be missing: then it is NaN."""
 
 from __future__ import annotations
 
@@ -119,7 +117,6 @@ def each_rated(ratings: Ratings) -> Iterator[tuple[tuple[str, ...], RatedOptions
 
 def rated_options(part: Ratings, ratings: Ratings | None = None) -> RatedOptions:
     """The ratings of one criterion within one combination of factor levels, with what stands `beside` them.
-
     `RecuseError` where there are no options, and where no person rated anything."""
     return part.remember(("rated options", part.headline), lambda: _rated(part, ratings or part))
 

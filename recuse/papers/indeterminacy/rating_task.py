@@ -1,7 +1,5 @@
-"""A rating task: the options a rater may choose, and the sets of options that a rater may hold admissible at once.
-
-Guerdan et al. (2025), Validating LLM-as-a-judge systems in the absence of gold labels, sec. 2. K options O, V sets Q.
-"""
+"""A rating task: K options O that a rater may choose, and V sets Q of them that a rater may hold admissible at once.
+Guerdan et al. (2025), Validating LLM-as-a-judge systems in the absence of gold labels, sec. 2."""
 
 from __future__ import annotations
 
@@ -109,11 +107,9 @@ def endorsements(task: RatingTask, theta: Floats, error: Floats | None = None) -
 
 def reverse(matrix: Floats, shares: Floats) -> Floats:
     """P(column | row) by Bayes, (..., columns, rows): `matrix` (..., rows, columns) is P(row | column) and `shares`
-    (..., columns) how often each column occurs. It depends on `shares`, so it differs from item to item.
-
-    A row that never occurs has no reverse; it is spread as if all columns occurred equally often, and evenly where no
-    column leads to it. Such a column of the reverse is multiplied by 0.
-    """
+    (..., columns) how often each column occurs, so that it differs from item to item. A row that never occurs is spread
+    as if all columns occurred equally often, and evenly where no column leads to it: that column of the reverse is
+    multiplied by 0."""
     joint = matrix * shares[..., None, :]
     mass, whole = (part.sum(axis=-1, keepdims=True) for part in (joint, matrix))
     flat = np.where(whole > 0, matrix / np.maximum(whole, 1e-300), 1.0 / matrix.shape[-1])
@@ -183,20 +179,16 @@ def choice_matrix(task: RatingTask, decay: float) -> Floats:
 
 def selection_strength(task: RatingTask, choice: Floats, option: int = 0) -> float:
     """Gamma: mean of |S| P(option | S) over the sets S of two options or more that hold it: 1 is chance, 2 is twice as
-    likely as chance, 0.5 half as likely.
-
-    The paper prints the weight 1 / |S|, under which two options at chance give .625, not the 1 that its text says; |S|
-    gives 1. A set of one option leaves no choice, so it does not count: with it, two options never exceed 1.5.
-    NaN where no such set is admissible.
-    """
+    likely as chance; NaN where no such set is admissible. The paper prints the weight 1 / |S|, under which two options
+    at chance give .625, not the 1 that its text says; |S| gives 1. A set of one option leaves no choice, so it does not
+    count: with it, two options never exceed 1.5."""
     held = (task.membership[option] > 0) & (task.sizes > 1)
     return float((task.sizes * choice[option])[held].mean()) if held.any() else math.nan
 
 
 def decay_for(task: RatingTask, strength: float, option: int = 0) -> float:
-    """The decay at which `choice_matrix` has this selection strength; 0 for a task that leaves no choice.
-
-    `RecuseError` for a strength that no decay reaches, with the range that can be reached."""
+    """The decay at which `choice_matrix` has this selection strength; 0 for a task that leaves no choice. `RecuseError`
+    for a strength that no decay reaches, with the range that can be reached."""
     if math.isnan(selection_strength(task, choice_matrix(task, 0.0), option)):
         return 0.0
     low, high = -60.0, 60.0
@@ -231,13 +223,11 @@ def error_matrix(task: RatingTask, rate: float, skew: float = 0.0, option: int =
 
 def reverse_choice_matrix(task: RatingTask, beta: float, positive: int, variant: Variant = "printed") -> Floats:
     """F' (V, K): what who chose an option would have accepted, with one parameter beta = P(positive in S | O =
-    fallback), the fallback being the last option other than the positive one.
-
-    "printed" (Table 2): every choice stands for itself alone, but of those who chose the fallback option a share beta
-    holds the positive option admissible *instead*. "both": ... the positive option *as well*. "nested": as "both", and
-    who chose any other option holds the positive one admissible as well (Very Toxic implies Toxic), which reaches a
-    threshold at a smaller beta; the paper calls Table 2 conservative against it. `RecuseError` for a beta outside [0,
-    1] and for sets that the task does not admit.
+    fallback), the fallback being the last option other than the positive one. "printed" (Table 2): every choice stands
+    for itself alone, but of those who chose the fallback a share beta holds the positive option admissible *instead*.
+    "both": ... *as well*. "nested": as "both", and who chose any other option holds the positive one admissible as well
+    (Very Toxic implies Toxic), which reaches a threshold at a smaller beta; the paper calls Table 2 conservative
+    against it. `RecuseError` for a beta outside [0, 1] and for sets that the task does not admit.
 
     >>> task = RatingTask.of(["yes", "no"])  # half chose yes; a fifth of the others would have accepted it too
     >>> reverse = reverse_choice_matrix(task, beta=0.2, positive=0, variant="both")

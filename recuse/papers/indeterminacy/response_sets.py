@@ -32,9 +32,8 @@ PEOPLE, ENDS = "people", ("", "_low", "_high")
     "forced choice hides it.",
 )  # fmt: skip
 def indeterminate_share(ratings: Ratings) -> Estimates:
-    """By rater ("people" together, then judges) and factor level, among texts that the rater also chose an option of.
-
-    Exact interval over pairs of rater and text. Detail: `words`, what Theorem 3.4 says of the task: whether choices
+    """By rater ("people" together, then judges) and factor level, among texts that the rater also chose an option of;
+    exact interval over pairs of rater and text. Detail: `words`, what Theorem 3.4 says of the task: whether choices
     determine response sets, from the rank of the estimated F (options x sets seen).
 
     >>> indeterminate_share(accepted(judge="pbfp", ann="bbpf")).of(rater="people").value
@@ -64,17 +63,16 @@ def accepted_both(ratings: Ratings) -> Estimates:
 )  # fmt: skip
 def rater_error(ratings: Ratings) -> Estimates:
     """epsilon of the paper's error matrix E (sec. 6: 1 - epsilon on the diagonal, the rest even over the other sets),
-    from response sets that one person gave one text twice. With V admissible sets and what a person holds reasonable
-    unchanged between the two, they agree by chance
+    from response sets that one person gave one text twice. With V admissible sets, and what a person holds reasonable
+    unchanged in between, they agree by chance
 
         a = (1 - epsilon)^2 + epsilon^2 / (V - 1),    of which epsilon is the smaller root.
 
     By factor level; the exact interval of a over pairs of answers, turned. Detail: `agree`, `sets` V. Other people's
-    answers to the text differ for reasons of their own (theta*), and a forced choice repeated differs by F as well.
-    Undefined where fewer answers agree than by any epsilon; empty where no person answered a text twice. Skew (eta) is
-    not estimated: what a person favours by mistake shows only beside what is true.
+    answers differ for reasons of their own (theta*), a repeated forced choice by F as well. Undefined where fewer
+    answers agree than by any epsilon; empty where no person answered a text twice. Skew (eta) shows only beside what is
+    true.
 
-    >>> from recuse.ratings.scale import ResponseSets
     >>> rows = "; ".join(f"ann person t{k} {r} {'yes|no' if r and k < 2 else 'yes'}" for k in range(10) for r in (0, 1))
     >>> sets = ResponseSets(("yes", "no"))
     >>> given = example("rater kind item repeat response", f"{rows}; x judge t0 0 yes", scales=sets)

@@ -1,10 +1,7 @@
-"""Which judge does a measure choose, and how good is that judge downstream? (Guerdan et al. 2025, sec. 6, figures 4, 5
-and 13; figures 6 and 15)
-
-In every trial a population of people and judges is drawn. Each definition of performance ranks the judges from a few
-ratings per item; the judge it ranks first is then scored on the whole population, against what people would endorse
-without error.
-"""
+"""Which judge does a measure choose, and how good is that judge downstream? (Guerdan et al. 2025, sec. 6, figures 4, 5,
+6, 13 and 15.) In every trial a population of people and judges is drawn. Each definition of performance ranks the
+judges from a few ratings per item; the judge it ranks first is then scored on the whole population, against what people
+would endorse without error."""
 
 from __future__ import annotations
 
@@ -53,10 +50,9 @@ RANKING = tuple(each for each in KNOWN.values() if each.measure != "set_size")
 @dataclass(frozen=True, eq=False)
 class SelectionStudy:
     """Means over tau. `consistency`, `abs_bias` (S, T, B, D): of the judge that definition d chooses at budget b in
-    trial t of setting s; `best` (S, T, 2) of the best judge, `average` (S, T, 2) of a judge drawn at random;
-    `correlation` (S, T, R, 2): Spearman's rho of the ranking by each of `RANKING` with the downstream one on the
-    population, for C and |B|.
-    """
+    trial t of setting s; `best` (S, T, 2) of the best judge, `average` (S, T, 2) of one drawn at random; `correlation`
+    (S, T, R, 2): Spearman's rho of the ranking by each of `RANKING` with the downstream one on the population, for C
+    and |B|."""
 
     settings: tuple[str, ...]
     budgets: tuple[int, ...]

@@ -96,7 +96,6 @@ def scale_matched_offset(ratings: Ratings) -> Estimates:
     summary) to the judges', by factor level: x' = low + (x - low_p) (high - low) / (high_p - low_p). The paper's +0.46
     (0-10 less 1-10) becomes +0.65. Undefined where people's scale is not known, or is the judges'.
 
-    >>> from recuse.ratings import Numeric
     >>> people = table("target mean sd n minimum maximum", "t 5.5 1 9 1 10")
     >>> scores = example("judge target score", "a t 6; b t 4", people=people, scales=Numeric(0, 10))
     >>> scale_matched_offset(scores).of().value

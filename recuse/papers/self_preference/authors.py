@@ -133,9 +133,8 @@ METHOD = "paired t-tests, Holm over the family"
 )  # fmt: skip
 def significant_tests(ratings: Ratings, alpha: float = ALPHA) -> Estimate:
     """Number of S - R and S - G tests of these ratings with p below `alpha`, over all judges, factor levels and
-    criteria; n is the number of tests that could be made, the others are excluded and counted. A count, without an
-    interval, and never undefined. Detail: `significant`, `survive` (p_holm below alpha), `tests`, and `summary`, the
-    sentence.
+    criteria; n is the number of tests that could be made, the others are excluded. A count, without an interval, never
+    undefined. Detail: `significant`, `survive` (p_holm below alpha), `tests`, and `summary`, the sentence.
 
     >>> rows = "; ".join(f"{j} {t} i{k} {3 + (j == t) + k % 2 * (t == 'a') / 9}" for j in "ab" for t in "abc"
     ...                  for k in range(9))

@@ -45,14 +45,12 @@ NO_REFERENCE = "no pair has a usable verdict in both orders and a reference: peo
 )  # fmt: skip
 def verdict_agreement(ratings: Ratings, evidence: Ratings | None = None, scores: Ratings | None = None) -> Estimates:
     """Mean agreement with the reference verdict, by (judge, scoring): 1 for the same verdict, 1/2 where exactly one of
-    the two is a tie, 0 for contrary winners.
-
-    The reference is people's mean verdict where people judged the pair, else that of the judge's peers by their
-    `scores` of the two texts (`reference_verdicts`). Without either nothing is compared. All scorings of a judge are
-    compared on the same pairs: with `evidence`, choices of the same judges after written evidence, those that were
-    asked for it. Detail: `ties`, the share of verdicts the scoring leaves undecided; `of_decided`, the share of right
-    ones where scoring and reference both name a winner; and how many pairs people judged. A tie is worth as much as a
-    coin's toss, so what balance buys shows in `of_decided`, what it costs in `ties`.
+    the two is a tie, 0 for contrary winners. The reference is people's mean verdict where people judged the pair, else
+    that of the judge's peers by their `scores` of the two texts (`reference_verdicts`); without either nothing is
+    compared. All scorings are compared on the same pairs: with `evidence`, choices of the same judges after written
+    evidence, those that were asked for it. Detail: `ties`, the share of verdicts left undecided (what balance costs);
+    `of_decided`, the share of right ones where scoring and reference both name a winner (what it buys);
+    `pairs_by_people`.
 
     >>> scores = example("judge item target score", "y i s 4; y i t 2")
     >>> rows = "x i ab first; x i ba first; y i ab first; y i ba second"
@@ -101,10 +99,9 @@ def calibration_gain(ratings: Ratings, evidence: Ratings | None = None, scores: 
 @per_subject(("judge", "mitigation"), itself, *PAIRED)
 def own_win_excess_change(part: Ratings) -> Iterator[Named]:
     """Change of a judge's own-text excess when both orders are asked instead of "ab" alone, by (judge, mitigation), the
-    latter always "position_calibration"; `before` and `after` in detail, interval over clusters. Excess per pair: own
-    text's credit by the judge minus its mean credit by peers that wrote neither text, all scored in the same way.
-    Verdicts under several labels and repeats are averaged first. Undefined where no neutral peer judged a pair with its
-    own text in both orders.
+    latter always "position_calibration"; interval over clusters. Excess per pair: own text's credit by the judge minus
+    its mean credit by peers that wrote neither text, all scored alike, labels and repeats averaged first. Detail:
+    `before`, `after`. Undefined where no neutral peer judged a pair with its own text in both orders.
 
     >>> more = {"texts": table("item a b", "i x z"), "authors": {"x": "x"}}
     >>> choices = example("judge order response", "x ab first; x ba first; y ab tie; y ba tie", **more)
@@ -210,12 +207,9 @@ def reference_verdicts(
     credits: pd.DataFrame, scores: Ratings | None, judges: Sequence[str], authors: Mapping[str, str]
 ) -> pd.DataFrame:
     """Per judge and item the `reference` verdict, 1 a, 0 b, 1/2 tie, NaN where there is none, and whether people gave
-    it (`by_people`).
-
-    `credits`: one row per rater and pair, with kind, item, cluster, a and b, and a's credit in each order (`ab`, `ba`).
-    A pair's cluster is the item of `scores`, its two texts are targets there; the first headline criterion counts, at
-    the ordinary levels of all factors. Peers that wrote one of the two texts are left out.
-    """
+    it (`by_people`). `credits`: one row per rater and pair, with kind, item, cluster, a and b, and a's credit in each
+    order (`ab`, `ba`). A pair's cluster is the item of `scores`, its two texts are targets there; the first headline
+    criterion counts, at the ordinary levels of all factors. Peers that wrote one of the two texts are left out."""
     human = credits["kind"] == PERSON
     by_people = credits[human].assign(won=credits[["ab", "ba"]].mean(axis=1)).groupby("item")["won"].mean()
     higher = neutral(_scored_higher(credits, scores), authors)

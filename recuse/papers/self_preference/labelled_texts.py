@@ -118,11 +118,10 @@ FEWEST = 4
 @per_part(itself)
 def escalation(part: Ratings, bound: float = BOUND) -> Estimate:
     """Error of the jury on the texts that it keeps less on all texts, on one half of the items (clusters), drawn at
-    random, in units of the scale; by factor level. Texts whose members' range is above the threshold go to people. The
-    threshold is the largest range seen in the other half at which the mean error of what is kept is at most `bound` of
-    the scale's range; where there is none, the smallest range. Detail: `threshold`; `escalated`, the share of texts of
-    the half that is measured; `before` and `after`. Undefined with fewer than two judges or four labelled items, and
-    where nothing is kept.
+    random, in units of the scale; by factor level. Texts whose members' range is above the threshold go to people: the
+    largest range seen in the other half at which the mean error of what is kept is at most `bound` of the scale's
+    range, else the smallest range. Detail: `threshold`; `escalated`, the share of texts of the half that is measured;
+    `before` and `after`. Undefined below two judges or four labelled items, and where nothing is kept.
 
     >>> rows = "; ".join(f"{j} t{i} {s}" for j, scores in {"x": [1, 5] * 10, "y": [1, 1] * 10}.items()
     ...                  for i, s in enumerate(scores))
@@ -188,10 +187,9 @@ OVER_TEXTS = "mean of score less right score over texts, cluster-robust t over i
 )  # fmt: skip
 def known_score_error(ratings: Ratings) -> Estimates:
     """Mean over texts of score minus right score, by judge, factor level and criterion. Over repeats where every target
-    has one text (new replies on these texts), over texts otherwise. Detail: `absolute`, the mean of |score - right|;
-    `order`, Spearman's rho with the right scores, None where one side is the same on all texts; `worst`, [item, target,
-    score, right] of the text that is furthest off. Undefined without a usable score of a text whose right score is
-    known.
+    has one text (new replies on these texts), else over texts. Detail: `absolute`, the mean of |score - right|;
+    `order`, Spearman's rho with the right scores, None where one side is constant; `worst`, [item, target, score,
+    right] of the text furthest off. Undefined without a usable score of a text whose right score is known.
 
     >>> texts = table("item target true_rating", "i t 8; k t 8")
     >>> scores = example("item target score", "i t 9; k t 8", texts=texts)

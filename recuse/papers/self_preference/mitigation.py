@@ -48,15 +48,13 @@ EXPECTED, MASS = "expected", "mass"
 )  # fmt: skip
 def self_preference_change(ratings: Ratings) -> Estimates:
     """Change of S - R, after minus before, by judge, mitigation and factor level, paired over the items that have both.
-    Detail: `before` and `after` with their intervals on these items, whether that is `nearer` to 0, `controlled_before`
-    and `controlled_after`, the means of the measure without leniency, and whatever the remedy itself tells (weights,
-    in-set mass, iterations).
-
     A remedy takes what these ratings have: both directions of the scale; criteria "<criterion>.expected" and
     "<criterion>.mass", the expected score over a judge's probabilities and what they add up to on the scale; and beside
     them (`Ratings.beside`) likelihoods with a criterion `perplexity`, scores of parts with a factor `segment`, and
-    choices. What is not there leaves its remedy undefined, with the reason. Undefined throughout where no item has the
-    judge's own score and a peer's.
+    choices. What is not there leaves its remedy undefined, with the reason. Detail: `before` and `after` with their
+    intervals on these items, whether that is `nearer` to 0, `controlled_before` and `controlled_after`, the means
+    without leniency, and what the remedy itself tells (weights, in-set mass, iterations). Undefined throughout where no
+    item has the judge's own score and a peer's.
 
     >>> scores = example("judge target score", "x a 5; y a 4; z a 4", authors={"x": "a"})
     >>> self_preference_change(scores).of(judge="x", mitigation="poll").value

@@ -1,7 +1,5 @@
-"""Close calls: does the order of two texts decide less where one of them is clearly better?
-
-Thesis on bias in LLM self-evaluation, sec. 2.1, after Wang et al. (2023, arXiv:2305.17926).
-"""
+"""Close calls: does the order of two texts decide less where one of them is clearly better? Thesis on bias in LLM
+self-evaluation, sec. 2.1, after Wang et al. (2023, arXiv:2305.17926)."""
 
 from __future__ import annotations
 
@@ -36,10 +34,8 @@ SLOPE = "least-squares slope with intercept, jackknife over clusters, Student's 
 )  # fmt: skip
 @per_subject("judge", itself, *PAIRED)
 def gap_effect(part: Ratings, bins: tuple[float, ...] = BINS) -> Iterator[Named]:
-    """How much less often the order decides when one text is clearly better: slope of order-sensitivity (0 or 1 per
-    pair) on the quality gap, by judge; expected below 0 (thesis, sec. 2.1).
-
-    A text's quality is its win rate within its cluster, order-sensitive pairs counted as ties, and the gap is
+    """Slope of order-sensitivity (0 or 1 per pair) on the quality gap, by judge; expected below 0 (thesis, sec. 2.1). A
+    text's quality is its win rate within its cluster, order-sensitive pairs counted as ties, and the gap is
     |difference|, from 0 to 1, by the *other* judges: of the judge's own verdicts, a sensitive pair would have a small
     gap by construction. Detail `bins`: gap from, to, pairs, share sensitive. Undefined with one judge, and where all
     gaps are equal.
@@ -111,14 +107,11 @@ REFERENCES = ("any", "same_length", "change")
 )  # fmt: skip
 @per_subject(("judge", "reference"), itself, *PAIRED)
 def same_length_reference(part: Ratings) -> Iterator[Named]:
-    """The longer text's credit beyond the peers', against any other text and against the one nearest in length only, by
-    (judge, reference): "any", "same_length" and their "change", negative where the remedy lowers a preference for
-    length. Of choices, or of scores, which decide who wins: then every text meets every other of its item.
-
-    For every text and judge the mean over its pairs of: credit of the longer minus the peers' mean credit of the
-    longer; then over the pairs with the nearest length alone. "change" is paired by text. Pairs of equal length count
-    0. A text that met no two others of different distance had no nearest one to choose, and takes no part. Hu et al.
-    2024 (see thesis, sec. 2.2.1).
+    """The longer text's credit minus the peers' mean credit of it, by (judge, reference): "any", the mean over a text's
+    pairs; "same_length", over those with the one nearest in length alone; "change", paired by text, negative where the
+    remedy lowers a preference for length. Of choices, or of scores, which decide who wins: then every text meets every
+    other of its item. Pairs of equal length count 0. A text that met no two others of different distance had no nearest
+    one to choose, and takes no part. Hu et al. 2024 (see thesis, sec. 2.2.1).
 
     >>> texts = table("target words", "s 10; t 11; u 80").assign(item="i")
     >>> scores = example("judge target score", "x s 1; x t 2; x u 3; y s 2; y t 2; y u 2", texts=texts)
@@ -172,12 +165,11 @@ ONE_ORDER = "every pair was shown in one order only: this counts on the order ha
 )  # fmt: skip
 @per_subject("judge", itself, *PAIRED)
 def first_pick_share(part: Ratings) -> Iterator[Named]:
-    """Share of verdicts for the first slot among those that name a winner, by judge; 0.5 without a preference.
-
-    Over pairs with both verdicts usable, so that each text stood first as often as second; n counts the decided
-    verdicts. Where no pair was asked in both orders, but the same two systems met in either, over all decided verdicts,
-    and the note says what that assumes. Undefined where all are ties, and where no two systems met in both orders. The
-    interval over clusters allows for the two verdicts of a pair hanging together.
+    """Share of verdicts for the first slot among those that name a winner, by judge; 0.5 without a preference. Over
+    pairs with both verdicts usable, so that each text stood first as often as second; n counts the decided verdicts,
+    the interval over clusters allows for the two of a pair hanging together. Where no pair was asked in both orders,
+    but the same two systems met in either, over all decided verdicts, and the note says what that assumes. Undefined
+    where all are ties, and where no two systems met in both orders.
 
     >>> choices = example("order response", "ab first; ba first", texts=table("item a b", "i s t"))
     >>> first_pick_share(choices).of(judge="j").value

@@ -39,11 +39,10 @@ SLOPE = "least squares with a level per item, jackknife over clusters, Student's
 )  # fmt: skip
 @per_subject("judge", own_texts)
 def own_predictability(likelihoods: OwnTexts) -> Iterator[Named]:
-    """How much easier its own text is for a judge than for its peers, beyond texts that neither wrote, by judge, in
-    bits per character: the controlled contrast of `recuse.metrics.self_preference` on q, mean over items, paired t.
-    Above 0: its own text is the easier for it. Detail: the judge's bits per character on its `own` texts and on
-    `others`', on the same items, and p. Undefined where no item has its likelihood and a peer's on its own text and on
-    one that neither wrote.
+    """The controlled contrast of `recuse.metrics.self_preference` on q, by judge, in bits per character: mean over
+    items, paired t. Above 0: its own text is easier for it than for its peers, beyond texts that neither wrote. Detail:
+    the judge's bits per character on its `own` texts and on `others`', on the same items, and p. Undefined where no
+    item has its likelihood and a peer's on its own text and on one that neither wrote.
 
     >>> bits = Numeric(0, math.inf, reversed=True, unit="bits per character")
     >>> likelihoods = example("judge target score", "x a 1; x b 3; y a 2; y b 2.5", scales=bits, authors={"x": "a"})

@@ -39,9 +39,7 @@ ALPHA = 0.05
     reading="S - R: a judge's score of its own text less its peers' mean for the same text; its leniency included.",
 )  # fmt: skip
 def self_minus_received(ratings: Ratings, margin: float = PAIRED_MARGIN, alpha: float = ALPHA) -> Estimates:
-    """Mean of S - R, by judge and factor level, for every judge that wrote a target; paired t over items, or over what
-    they share.
-
+    """Mean of S - R, by judge that wrote a target and factor level; paired t over items, or over what they share.
     Detail: n, means and SDs of S, R and G, t, p, `p_holm` over the family of all S - R and S - G tests of these
     ratings, Cohen's dz with interval, power at `margin` (a share of the scale's range) and smallest detectable effect
     (`Paired.detail`), `excluded` items by what they lack, the `reading` of both tests together at `alpha`, and

@@ -69,13 +69,11 @@ def recognised_in_pairs(part: Ratings) -> Iterator[Named]:
 @per_subject("judge", own_texts)
 def recognised_singly(seen: OwnTexts) -> Iterator[Named]:
     """Mean over items of yes(own text) - mean yes(others' texts), by judge and factor level, -1 to 1: hits less false
-    alarms. Detail: `hits` and `false_alarms`, both on these items. Undefined for a judge none of whose texts was asked
-    about.
+    alarms. Detail: `hits` and `false_alarms`. Undefined for a judge none of whose texts was asked about.
 
-    >>> from recuse.ratings import Ordinal
-    >>> more = {"scales": Ordinal(("no", "yes")), "authors": {"j": "a"}}
-    >>> estimate = recognised_singly(example("item target response", "i a yes; i b no; k a yes; k b yes", **more))
-    >>> estimate.of(judge="j").value, estimate.of(judge="j").detail["false_alarms"]
+    >>> more = {"scales": Numeric(0, 1), "authors": {"j": "a"}}
+    >>> estimate = recognised_singly(example("item target score", "i a 1; i b 0; k a 1; k b 1", **more)).of(judge="j")
+    >>> estimate.value, estimate.detail["false_alarms"]
     (0.5, 0.5)
     """
     part, array, places = seen

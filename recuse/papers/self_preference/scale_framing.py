@@ -41,11 +41,10 @@ INSENSITIVE = f"share of same numbers minus share of mirrored numbers; {BOUNDED}
 @per_subject("judge", itself, DIRECTION)
 def framing_shift(part: Ratings) -> Iterator[Named]:
     """Mean of (reversed - ascending) on the ascending scale, by judge, over all texts scored in both directions; above
-    0: the judge is milder when low numbers are good. n counts texts (item x target), the interval is over items, or
-    over what they share, and has a width even where every number is mirrored: half an item one step of the scale up and
-    one down is added to the spread (`clusters.clustered_mean`). Detail: the mean score in each direction (`ascending`,
-    `reversed`), on the same texts. Excluded are texts with one score unusable. Undefined where no text was scored in
-    both directions.
+    0: the judge is milder when low numbers are good. n counts texts (item x target); the interval is over items, or
+    what they share, and has a width even where every number is mirrored: half an item one step of the scale up and one
+    down is added to the spread (`clusters.clustered_mean`). Detail: the mean score in each direction (`ascending`,
+    `reversed`). Excluded are texts with one score unusable. Undefined where no text was scored in both directions.
 
     >>> rows = "i ascending 4; i reversed 1; k ascending 3; k reversed 3"
     >>> framing_shift(example("item direction score", rows, scales=Numeric(1, 5, step=1))).of(judge="j").value

@@ -36,10 +36,9 @@ SEEN_BY = ("self", "peers", "neutral_peers", "people")
 @per_subject(("judge", "seen_by"), itself, *PAIRED)
 def own_win_rate(part: Ratings) -> Iterator[Named]:
     """Mean credit of the judge's own text over the pairs it takes part in, by (judge, seen_by): "self", "peers" (all
-    other judges, the other author among them), "neutral_peers" (who wrote neither text), "people". Each over the pairs
-    that it has verdicts on, so the four may differ in their pairs (n). Judges' verdicts count where both orders are
-    usable (in the one order, where no pair was asked in both); people's in whichever order they were asked, since each
-    pair is usually shown to them once.
+    other judges, the other author among them), "neutral_peers" (who wrote neither text), "people", each over the pairs
+    (n) that it has verdicts on. Judges' verdicts count where both orders are usable (in the one order, where no pair
+    was asked in both); people's in whichever order they were asked, since each pair is usually shown to them once.
 
     >>> more = {"texts": table("item a b", "i x z"), "authors": {"x": "x"}}
     >>> estimates = own_win_rate(example("judge response", "x first; y tie", **more))
@@ -121,11 +120,9 @@ def controlled_own_win_excess(part: Ratings) -> Iterator[Named]:
 
     self and neutral are the own text's mean credits as in `own_win_excess`. p runs over the pairs of authors without
     the judge; j_p and n_p are the mean credit less 1/2 that the judge, and neutral peers, give the first of them.
-    lambda is 1 for a judge that tells texts apart as its peers do and 0 for one led by chance (detail
-    `discrimination`).
-
-    Jackknife over clusters, t on G - 1 degrees of freedom. Fair judges are found significant about as often as the
-    level says where quality and noise differ moderately, and more often where they differ by factors of two and more.
+    lambda (detail `discrimination`) is 1 for a judge that tells texts apart as its peers do and 0 for one led by
+    chance. Jackknife over clusters, t on G - 1 degrees of freedom. Fair judges are found significant about as often as
+    the level says where quality and noise differ moderately, more often where they differ by factors of two and more.
     Undefined where every other author's texts win alike, where nobody neutral judged, and below two clusters.
 
     >>> more = {"texts": table("item a b", "i x z"), "authors": {"x": "x"}}
