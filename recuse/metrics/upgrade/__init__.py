@@ -22,7 +22,8 @@ from recuse.metrics.estimates import estimated, undefined
 from recuse.metrics.injection import injection_success
 from recuse.metrics.measure import describe
 from recuse.metrics.upgrade.against_people import errors, offset, order_of_people, worst_slice_offset
-from recuse.metrics.upgrade.pairing import CHANGES, SETTINGS, Pair, Upgrade
+from recuse.metrics.upgrade.change import Pair
+from recuse.metrics.upgrade.pairing import CHANGES, SETTINGS, Upgrade
 from recuse.metrics.upgrade.people import agreement_with_people, worst_slice_agreement, worst_slice_shift
 from recuse.metrics.upgrade.scores import (
     decisions_flipped,

@@ -11,35 +11,16 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.measure import describe
-from recuse.metrics.upgrade.change import (
-    NOBODY,
-    Hidden,
-    averaged,
-    change,
-    change_of_means,
-    codes,
-    graded,
-    mean_change,
-    no_change,
-    rank_correlation,
-    rank_sums,
-    sides,
-    span_of,
-    with_a_swap,
-)
-from recuse.metrics.upgrade.pairing import Pair
+from recuse.metrics.upgrade.change import NOBODY, SHARES, Pair, graded, rank_change, rank_sums, span_of
 from recuse.metrics.upgrade.people import worst_of_slices
-from recuse.metrics.upgrade.scores import could_hide
-from recuse.ratings.answers import WON, Answers, shares_of
+from recuse.metrics.upgrade.scores import could_hide, level_change
+from recuse.ratings.answers import WON, shares_of
 from recuse.ratings.array import mean_of
 from recuse.schema import Distribution, Estimate
-from recuse.schema.arrays import Floats
-from recuse.statistics.agreement.coefficient import Coefficient
+from recuse.schema.arrays import Floats, Mask
 from recuse.statistics.distributions import Sampled, Side, why_undefined
-from recuse.statistics.multiplicity import Largest
 
 METHOD = "difference of two distances from people over the same texts, t, both signs of either"
 
@@ -75,26 +56,19 @@ def offset(pair: Pair) -> Estimate | None:
     answers = pair.answers
     if answers.options == WON:
         return None
-    old, new, people = averaged(answers)
-    used, span = np.isfinite(old[:, 0]) & np.isfinite(new[:, 0]) & np.isfinite(people[:, 0]), span_of(answers)
+    old, new, people = pair.averaged()
+    used = np.isfinite(old[:, 0]) & np.isfinite(new[:, 0]) & np.isfinite(people[:, 0])
     if not used.any():
-        return no_change("upgrade_human_offset", pair, NOBODY, span=span)
-    parts = tuple(_further(*sides, used, answers, span) for sides in zip(old.T, new.T, people.T, strict=True))
-    most = int(np.argmax([part.value for part in parts]))
-    old, new, people = old[:, most], new[:, most], people[:, most]
-    distribution: Distribution = Largest(parts, False)
-    note, unit = "", "share"
-    detail: dict[str, object] = {"option": answers.options[most]} if answers.options else {}
+        return pair.no_change("upgrade_human_offset", NOBODY, span=span_of(answers))
+    levels, hidden, detail = (old - people, new - people), 0.0, {}
     if answers.counts:
-        hidden = max(could_hide(answers, *(np.where(np.isfinite(people), given, np.nan) for given in (old, new))))
-        distribution, unit = Hidden(parts[0], hidden, hidden) if hidden else parts[0], answers.scale.unit
-        note = "wider by what texts could hide that one of the two never answered" if hidden else ""
-        detail = {"people": answers.mean(people, used), "shift": answers.mean(new - old, used)}
-    values = answers.mean(old - people, used), answers.mean(new - people, used)
-    return change(
-        "upgrade_human_offset", pair, distribution, values, used, span=span, unit=unit, value=parts[most].value,
-        note=note, method=METHOD, detail=detail,
-    )  # fmt: skip
+        rated = (np.where(np.isfinite(people), given, np.nan)[:, 0] for given in (old, new))
+        hidden = max(could_hide(answers, *rated))
+        detail = {"people": answers.mean(people[:, 0], used), "shift": answers.mean((new - old)[:, 0], used)}
+    parts = [_further(pair, *apart, used) for apart in zip(levels[0].T, levels[1].T, strict=True)]
+    return level_change(
+        "upgrade_human_offset", pair, parts, levels, used, (hidden, hidden), detail, both=False, method=METHOD
+    )
 
 
 def order_of_people(pair: Pair) -> Estimate | None:
@@ -111,46 +85,29 @@ def order_of_people(pair: Pair) -> Estimate | None:
         return None
     people = graded(answers.rated, answers.times)
     by_both = np.isfinite(answers.judged[:2]).any(axis=2).all(axis=0)
-    used: NDArray[np.bool_] = np.logical_and(by_both, np.isfinite(people).any(axis=(0, 2)))
+    used: Mask = np.logical_and(by_both, np.isfinite(people).any(axis=(0, 2)))
     if answers.number(used) < 4:
-        return no_change("upgrade_human_order", pair, "an order takes four texts that people and both judges answered")
-    person = mean_of(mean_of(people, axis=2), axis=0)
-    squares = mean_of(mean_of(people**2, axis=2), axis=0)
+        return pair.no_change("upgrade_human_order", "an order takes four texts that people and both judges answered")
+    person, squares = (mean_of(mean_of(one, axis=2), axis=0) for one in (people, people**2))
     if np.nanstd(person[used]) < 1e-9:
         return None
-    judged = [graded(given, answers.times) for given in answers.judged[:2]]
-    shares = np.hstack(
-        [rank_sums(used, mean_of(own, axis=1), person, mean_of(own**2, axis=1), squares) for own in judged]
-    )
-
-    def gain(s: Floats) -> Floats:
-        return rank_correlation(s[:, 6:]) - rank_correlation(s[:, :6])
-
-    built = Coefficient(shares, gain, lambda s: "", times=answers.times)
-    old, new = (float(rank_correlation(part[None])[0]) for part in np.split(built.sums, 2))
-    distribution = with_a_swap(built.jackknife(answers.clusters), answers.cluster_count(used))
-    return change(
-        "upgrade_human_order", pair, distribution, (old, new), used,
-        method="Spearman's rank correlation of single answers, jackknife over texts, t",
-    )  # fmt: skip
+    judged = (graded(given, answers.times) for given in answers.judged[:2])
+    old, new = (rank_sums(used, mean_of(own, axis=1), person, mean_of(own**2, axis=1), squares) for own in judged)
+    return rank_change("upgrade_human_order", pair, used, new, old)
 
 
 def errors(pair: Pair) -> Estimate | None:
     """P(one answer of the candidate decides otherwise than one person) less the same of the incumbent, over texts.
 
     Options decide as they are, numbers by the side of the thresholds; None without a threshold."""
-    given = codes(pair)
-    if given is None:
-        return None
-    judged, count = given
     answers = pair.answers
-    people = answers.rated if answers.options else sides(answers.rated, pair.thresholds)
-    theirs = mean_of(shares_of(people, count), axis=0)
-    wrong = [1 - (shares_of(judged[j], count) * theirs).sum(axis=1) for j in (0, 1)]
-    if not np.isfinite(wrong[1] - wrong[0]).any():
-        return no_change("upgrade_human_decisions", pair, NOBODY, unit="share", span=1.0)
+    given, people = pair.codes(answers.judged[:2]), pair.codes(answers.rated)
+    if given is None or people is None:
+        return None
+    theirs = mean_of(shares_of(*people), axis=0)
+    old, new = (1 - (shares_of(own, given[1]) * theirs).sum(axis=1) for own in given[0])
     detail: dict[str, object] = {"thresholds": list(pair.thresholds)} if pair.thresholds else {}
-    return change_of_means("upgrade_human_decisions", pair, *wrong, unit="share", span=1.0, detail=detail)
+    return pair.change_of_means("upgrade_human_decisions", old, new, NOBODY, detail=detail, **SHARES)
 
 
 def worst_slice_offset(pair: Pair) -> Estimate | None:
@@ -159,25 +116,20 @@ def worst_slice_offset(pair: Pair) -> Estimate | None:
     answers = pair.answers
     if not answers.counts:
         return None
-    (old, new), people = answers.judge_means[:2], answers.people_mean
-    span = span_of(answers)
+    old, new = answers.judge_means[:2] - answers.people_mean
     return worst_of_slices(
-        "upgrade_slice_offset", pair, np.isfinite(old) & np.isfinite(new) & np.isfinite(people),
-        lambda inside: _further(old, new, people, inside, answers, span),
-        lambda inside: (answers.mean(old - people, inside), answers.mean(new - people, inside)),
-        both=False, span=span, unit=answers.scale.unit,
-    )  # fmt: skip
+        "upgrade_slice_offset", pair, old, new, lambda inside: _further(pair, old, new, inside), **pair.scale
+    )
 
 
 # --------------------------------------------------------------------------- one distance less the other
 
 
-def _further(
-    old: Floats, new: Floats, people: Floats, used: NDArray[np.bool_], answers: Answers, span: float
-) -> Further:
-    """|mean of new - people| - |mean of old - people| over the texts `used`, paired."""
-    a, b = (np.where(used, given - people, np.nan) for given in (new, old))
-    return Further(*(mean_change(moved, None, answers.clusters, answers.times, span=wide) for moved, wide in
+def _further(pair: Pair, old: Floats, new: Floats, used: Mask) -> Further:
+    """|mean of new| - |mean of old| over the texts `used`, paired; both are distances from people."""
+    a, b = (np.where(used, apart, np.nan) for apart in (new, old))
+    span = span_of(pair.answers)
+    return Further(*(pair.mean_change(moved, span=wide) for moved, wide in
                      ((a, span), (a - b, span), (a + b, 2 * span))))  # fmt: skip
 
 

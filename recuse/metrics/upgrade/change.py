@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,12 +12,11 @@ from numpy.typing import NDArray
 from scipy import special
 
 from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.upgrade.pairing import Pair
 from recuse.ratings.answers import Answers
 from recuse.ratings.scale import Numeric
 from recuse.schema import Distribution, Estimate
 from recuse.schema.arrays import Floats, Mask, average, cluster_times, number_of, number_of_clusters, taken, total
-from recuse.statistics.agreement.coefficient import ratio
+from recuse.statistics.agreement.coefficient import Coefficient, ratio
 from recuse.statistics.agreement.coefficient_intervals import Difference
 from recuse.statistics.agreement.correlation import counted_ranks
 from recuse.statistics.clusters import OverClusters, exact_sum
@@ -24,42 +24,87 @@ from recuse.statistics.distributions import Binomial, Derived, InUnits, Side, St
 
 METHOD = "mean of paired differences over texts, t, with one more cluster a step either way"
 POWER = 0.8
+SHARES: Mapping[str, Any] = {"unit": "share", "span": 1.0}
 NO_ANSWERS = "no text has a usable answer of both"
 NOBODY = "no text that people rated has a usable answer of both"
 
 
-def change(
-    metric: str, pair: Pair, distribution: Any, values: tuple[float, float], used: NDArray[np.bool_], *, method: str =
-    METHOD, note: str = "", **more: Any,
-) -> Estimate:  # fmt: skip
-    """The estimate of a change over the texts `used` (U,); `values` are the incumbent's and the candidate's own. Detail
-    `smallest`: the change that so many texts find with 80 % power at 5 %, one-sided, given the spread seen."""
-    answers, n_clusters = pair.answers, pair.answers.cluster_count(used)
-    detail = {
-        "incumbent": number(values[0]), "candidate": number(values[1]), "texts": answers.number(used),
-        "smallest": number(smallest(distribution, n_clusters)), **more.pop("detail", {}),
-    }  # fmt: skip
-    value = more.pop("value", None)
-    lost = 0 if answers.lost is None else total(answers.lost[:2].sum(axis=0, dtype=float), answers.times)
-    return estimated(
-        metric, values[1] - values[0] if value is None else value, distribution, n=answers.number(used), method=method,
-        note=note, n_clusters=n_clusters, **answers.about, n_excluded=int(lost), level=0.9, detail=detail, **more,
-    )  # fmt: skip
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """One criterion under one combination of factor levels. `answers` holds two judges: 0 the incumbent, 1 the
+    candidate. `headline`: whether the criterion stands for the judgement as a whole. `thresholds`: scores at which
+    something is decided."""
 
+    names: tuple[str, ...]
+    answers: Answers
+    headline: bool
+    thresholds: tuple[float, ...] = ()
 
-def change_of_means(metric: str, pair: Pair, old: Floats, new: Floats, *, span: float, **more: Any) -> Estimate:
-    """The mean over texts of `new` less `old` (U,), over the texts that have both, of which there are some."""
-    moved = new - old
-    used = np.isfinite(moved)
-    distribution = mean_change(moved, None, pair.answers.clusters, pair.answers.times, span=span)
-    values = pair.answers.mean(old, used), pair.answers.mean(new, used)
-    return change(metric, pair, distribution, values, used, value=distribution.value, span=span, **more)
+    @property
+    def scale(self) -> dict[str, Any]:
+        """How far two answers can lie apart, and the unit of that, as an estimate says it."""
+        return {"span": span_of(self.answers), "unit": "share" if self.answers.options else self.answers.scale.unit}
 
+    def averaged(self) -> tuple[Floats, Floats, Floats]:
+        """What is averaged over texts of incumbent, candidate and people, (U, C) each: their means, C = 1, or of
+        options that have none the share of every one."""
+        answers = self.answers
+        if not answers.counts:
+            return answers.judge_shares[0], answers.judge_shares[1], answers.people_shares
+        old, new = answers.judge_means[:2]
+        return old[:, None], new[:, None], answers.people_mean[:, None]
 
-def no_change(metric: str, pair: Pair, why: str, **more: Any) -> Estimate:
-    """A change that could not be measured, and why."""
-    answers = pair.answers
-    return undefined(metric, why, method=METHOD, **answers.about, **more)
+    def repeats(self, judge: int) -> NDArray[np.int64]:
+        """How many usable answers the judge gave to each text, (U,)."""
+        counts: NDArray[np.int64] = np.isfinite(self.answers.judged[judge]).sum(axis=1)
+        return counts
+
+    def codes(self, given: Floats) -> tuple[Floats, int] | None:
+        """What answers decide, as codes of the same shape, NaN where there is none, and how many codes there are: their
+        options, or how many of the thresholds a score reaches. None for numbers without a threshold."""
+        if self.answers.options:
+            return given, len(self.answers.options)
+        if not self.thresholds:
+            return None
+        reached = (given[..., None] >= np.array(self.thresholds)).sum(axis=-1).astype(float)
+        return np.where(np.isfinite(given), reached, np.nan), len(self.thresholds) + 1
+
+    def mean_change(self, plus: Floats, minus: Floats | None = None, *, span: float) -> OverClusters | RareChange:
+        """See `mean_change`, of these texts."""
+        return mean_change(plus, minus, self.answers.clusters, self.answers.times, span=span)
+
+    def change(
+        self, metric: str, distribution: Any, values: tuple[float, float], used: NDArray[np.bool_], *, method: str =
+        METHOD, note: str = "", **more: Any,
+    ) -> Estimate:  # fmt: skip
+        """The estimate of a change over the texts `used` (U,); `values` are the incumbent's and the candidate's own.
+        Detail `smallest`: the change that so many texts find with 80 % power at 5 %, one-sided, given the spread
+        seen."""
+        answers, n_clusters = self.answers, self.answers.cluster_count(used)
+        detail = {
+            "incumbent": number(values[0]), "candidate": number(values[1]), "texts": answers.number(used),
+            "smallest": number(smallest(distribution, n_clusters)), **more.pop("detail", {}),
+        }  # fmt: skip
+        value = more.pop("value", None)
+        lost = 0 if answers.lost is None else total(answers.lost[:2].sum(axis=0, dtype=float), answers.times)
+        return estimated(
+            metric, values[1] - values[0] if value is None else value, distribution, n=answers.number(used),
+            method=method, note=note, n_clusters=n_clusters, **answers.about, n_excluded=int(lost), level=0.9,
+            detail=detail, **more,
+        )  # fmt: skip
+
+    def change_of_means(self, metric: str, old: Floats, new: Floats, none: str = "", **more: Any) -> Estimate:
+        """The mean over texts of `new` less `old` (U,), over the texts that have both; of `none`, why there is none."""
+        used = np.isfinite(new - old)
+        if not used.any():
+            return self.no_change(metric, none, unit=more["unit"], span=more["span"])
+        distribution = self.mean_change(new - old, span=more["span"])
+        values = self.answers.mean(old, used), self.answers.mean(new, used)
+        return self.change(metric, distribution, values, used, value=distribution.value, **more)
+
+    def no_change(self, metric: str, why: str, **more: Any) -> Estimate:
+        """A change that could not be measured, and why."""
+        return undefined(metric, why, method=METHOD, **self.answers.about, **more)
 
 
 def smallest(distribution: Distribution, clusters: int) -> float:
@@ -93,29 +138,6 @@ def span_of(answers: Answers) -> float:
     return float(np.ptp(given)) if len(given) and np.ptp(given) > 0 else 1.0
 
 
-def repeats(answers: Answers, judge: int) -> NDArray[np.int64]:
-    """How many usable answers the judge gave to each text, (U,)."""
-    counts: NDArray[np.int64] = np.isfinite(answers.judged[judge]).sum(axis=1)
-    return counts
-
-
-def codes(pair: Pair) -> tuple[Floats, int] | None:
-    """What both judges decide, as codes (2, U, R), and how many there are: their options, or the side of the thresholds
-    that a score lies on. None for numbers without a threshold."""
-    answers = pair.answers
-    if answers.options:
-        return answers.judged[:2], len(answers.options)
-    if not pair.thresholds:
-        return None
-    return sides(answers.judged[:2], pair.thresholds), len(pair.thresholds) + 1
-
-
-def sides(given: Floats, thresholds: tuple[float, ...]) -> Floats:
-    """How many of the thresholds each number reaches, of the same shape; NaN where there is none."""
-    reached = (given[..., None] >= np.array(thresholds)).sum(axis=-1).astype(float)
-    return np.where(np.isfinite(given), reached, np.nan)
-
-
 def agreement_of_two(given: Floats, count: int) -> tuple[Floats, Floats, Floats]:
     """Of codes (2, U, R), per text the chance that one answer of the candidate equals one of the incumbent, and that
     two different answers of the incumbent, of the candidate, equal each other; NaN where there are too few. Each
@@ -137,15 +159,6 @@ def mean_gap(given: Floats) -> Floats:
     return ratio(2 * total, (n * (n - 1)).astype(float))
 
 
-def averaged(answers: Answers) -> tuple[Floats, Floats, Floats]:
-    """What is averaged over texts of incumbent, candidate and people, (U, C) each: their means, C = 1, or of options
-    that have none the share of every one."""
-    if not answers.counts:
-        return answers.judge_shares[0], answers.judge_shares[1], answers.people_shares
-    old, new = answers.judge_means[:2]
-    return old[:, None], new[:, None], answers.people_mean[:, None]
-
-
 def graded(given: Floats, times: Floats | None) -> Floats:
     """Mid-ranks among all answers (..., U, R) that are given, from -1/2 to 1/2, of the same shape; NaN where there is
     none. `times` (U,): how many texts with these answers there are."""
@@ -157,10 +170,34 @@ def graded(given: Floats, times: Floats | None) -> Floats:
     return graded
 
 
-def rank_sums(used: Mask, x: Floats, y: Floats, xx: Floats, yy: Floats) -> Floats:
-    """Of mean ranks and their mean squares (U,), per text 1, x, y, xx, yy, xy, (U, 6); 0 where it is not `used`."""
-    columns = np.column_stack([np.ones(len(x)), x, y, xx, yy, x * y])
+def rank_sums(used: Mask, x: Floats, y: Floats, xx: Floats, yy: Floats, xy: Floats | None = None) -> Floats:
+    """Of mean ranks and their mean squares (U,), per text 1, x, y, xx, yy, xy, (U, 6); 0 where it is not `used`. `xy`:
+    mean products, where they are not those of the means."""
+    columns = np.column_stack([np.ones(len(x)), x, y, xx, yy, x * y if xy is None else xy])
     return np.nan_to_num(np.where(used[:, None], columns, 0.0))
+
+
+def rank_change(metric: str, pair: Pair, used: Mask, new: Floats, old: Floats | None) -> Estimate:
+    """Spearman's correlation of single answers by sums (U, 6) of `rank_sums`, `new` less `old`; without `old` that of
+    `new` alone. Jackknife over texts or clusters."""
+    shares = new if old is None else np.hstack([new, old])
+
+    def gain(s: Floats) -> Floats:
+        return rank_correlation(s) if old is None else rank_correlation(s) - rank_correlation(s[:, 6:])
+
+    built, clusters = Coefficient(shares, gain, lambda s: "", times=pair.answers.times), pair.answers.clusters
+    count, spread = pair.answers.cluster_count(used), built.jackknife(clusters)
+    assert isinstance(spread, Student)
+    # one text more that changes places with its neighbour: no difference among few is not certainty
+    se = math.hypot(spread.se, 1 / count**1.5) if count > 1 else math.nan
+    distribution = Student(spread.value, se, count - 1)
+    own = math.nan if old is None else float(rank_correlation(built.sums[None, 6:])[0])
+    across = float(rank_correlation(built.sums[None])[0])
+    return pair.change(
+        metric, Within(distribution, -1.0, 1.0) if old is None else distribution, (own, across), used,
+        value=across if old is None else across - own,
+        method="Spearman's rank correlation of single answers, jackknife over texts, t",
+    )  # fmt: skip
 
 
 def rank_correlation(s: Floats) -> Floats:
@@ -169,14 +206,6 @@ def rank_correlation(s: Floats) -> Floats:
     x, y, xx, yy, xy = (s[:, k] / n for k in range(1, 6))
     spread = np.sqrt(np.maximum(xx - x**2, 0.0) * np.maximum(yy - y**2, 0.0))
     return np.nan_to_num(ratio(xy - x * y, spread))
-
-
-def with_a_swap(distribution: object, count: int) -> Student:
-    """One text more that changes places with its neighbour: no difference among few is not certainty."""
-    assert isinstance(distribution, Student)
-    return Student(
-        distribution.value, math.hypot(distribution.se, 1 / count**1.5) if count > 1 else math.nan, count - 1
-    )
 
 
 # --------------------------------------------------------------------------- sampling distributions of changes

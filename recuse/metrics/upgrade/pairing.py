@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from recuse.metrics.upgrade.change import Pair
 from recuse.ratings import Ratings
 from recuse.ratings.answers import COMPARED, PLACES, Answers, answers_of
 from recuse.ratings.array import clusters_of
@@ -54,18 +55,6 @@ TEXT = ["item", "target"]
 SAME_ANSWER = ("rater", *TEXT, "criterion", "repeat")
 """What two files must say alike of an answer of a person for it to be one."""
 Text = tuple[str, str]
-
-
-@dataclass(frozen=True, eq=False)
-class Pair:
-    """One criterion under one combination of factor levels. `answers` holds two judges: 0 the incumbent, 1 the
-    candidate. `headline`: whether the criterion stands for the judgement as a whole. `thresholds`: scores at which
-    something is decided."""
-
-    names: tuple[str, ...]
-    answers: Answers
-    headline: bool
-    thresholds: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

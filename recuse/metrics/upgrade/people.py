@@ -15,15 +15,13 @@ from recuse.metrics.agreement_estimates import too_few
 from recuse.metrics.estimates import number
 from recuse.metrics.human_ceiling import distances_of, mean_distance, points
 from recuse.metrics.measure import describe
-from recuse.metrics.upgrade.change import NOBODY, RareChange, change, mean_change, no_change, span_of, step_of
-from recuse.metrics.upgrade.pairing import Pair
+from recuse.metrics.upgrade.change import NOBODY, SHARES, Pair, span_of, step_of
 from recuse.ratings.answers import Answers
 from recuse.ratings.array import mean_of
 from recuse.ratings.text_slices import Slices, slices_of
 from recuse.schema import Distribution, Estimate
 from recuse.schema.arrays import Floats, Mask, taken, total
 from recuse.statistics.agreement.coefficient import Coefficient, ratio
-from recuse.statistics.clusters import OverClusters
 from recuse.statistics.distributions import Student
 from recuse.statistics.multiplicity import Largest
 
@@ -55,13 +53,13 @@ def agreement_with_people(pair: Pair) -> Estimate | None:
     if not rated.any():
         return None
     if not used.any():
-        return no_change("upgrade_agreement", pair, NOBODY)
+        return pair.no_change("upgrade_agreement", NOBODY)
     kappas = _Kappas.on(answers, used)
     sums = total(kappas.shares, taken(answers.times, used))[None]
     share = [answers.mean(one, rated) for one in got.astype(float)]
     old, new = (float(value[0]) for value in kappas.of(sums))
     if not (math.isfinite(old) and math.isfinite(new)):
-        return no_change("upgrade_agreement", pair, "people, and a judge, gave every text one and the same answer")
+        return pair.no_change("upgrade_agreement", "people, and a judge, gave every text one and the same answer")
 
     def gain(s: Floats) -> Floats:
         before, after = kappas.of(s)
@@ -75,8 +73,8 @@ def agreement_with_people(pair: Pair) -> Estimate | None:
         labels = total(np.nan_to_num(answers.evened(answers.people_shares[used])), taken(answers.times, used))
     few = too_few(answers.options, labels)
     se = math.nan if few else math.hypot(distribution.se, kappas.one_text(sums) / answers.cluster_count(used))
-    return change(
-        "upgrade_agreement", pair, Student(distribution.value, se, distribution.df), (share[0] * old, share[1] * new),
+    return pair.change(
+        "upgrade_agreement", Student(distribution.value, se, distribution.df), (share[0] * old, share[1] * new),
         used, method=METHOD, note=few, detail={"answered": [float(v) for v in share]},
     )  # fmt: skip
 
@@ -149,11 +147,9 @@ describe(
 def worst_slice_shift(pair: Pair) -> Estimate | None:
     """Largest |candidate - incumbent| over slices, the levels of the texts' columns and of target (`slices_of`) with at
     least 12 texts. None where there is none to look at, and for options that have no mean."""
-    answers = pair.answers
-    if not answers.counts:
+    if not pair.answers.counts:
         return None
-    old, new = answers.judge_means[:2]
-    return _worst("upgrade_slice_shift", pair, old, new, span_of(answers), both=True)
+    return worst_of_slices("upgrade_slice_shift", pair, *pair.answers.judge_means[:2], both=True, **pair.scale)
 
 
 def worst_slice_agreement(pair: Pair) -> Estimate | None:
@@ -167,38 +163,31 @@ def worst_slice_agreement(pair: Pair) -> Estimate | None:
     else:
         apart = (mean_of(np.abs(answers.judged[j] - answers.people_mean[:, None]), axis=1) for j in (0, 1))
         old, new = (1 - distance / span_of(answers) for distance in apart)
-    return _worst("upgrade_slice_agreement", pair, new - old, np.zeros(len(old)), 1.0, both=False)
-
-
-def _worst(metric: str, pair: Pair, old: Floats, new: Floats, span: float, *, both: bool) -> Estimate | None:
-    moved, answers = new - old, pair.answers
-
-    def within(inside: Mask) -> OverClusters | RareChange:
-        return mean_change(np.where(inside, moved, np.nan), None, answers.clusters, answers.times, span=span)
-
-    def values(inside: Mask) -> tuple[float, float]:
-        return (answers.mean(old, inside), answers.mean(new, inside)) if both else (math.nan, math.nan)
-
-    unit = answers.scale.unit if both else "share"
-    return worst_of_slices(metric, pair, np.isfinite(moved), within, values, both=both, span=span, unit=unit)
+    return worst_of_slices("upgrade_slice_agreement", pair, new, old, shown=False, **SHARES)
 
 
 def worst_of_slices(
-    metric: str, pair: Pair, there: Mask, within: Callable[[Mask], Distribution],
-    values: Callable[[Mask], tuple[float, float]], *, both: bool, span: float, unit: str,
+    metric: str, pair: Pair, old: Floats, new: Floats, within: Callable[[Mask], Distribution] | None = None, *,
+    span: float, unit: str, both: bool = False, shown: bool = True,
 ) -> Estimate | None:  # fmt: skip
-    """The largest change (`both`: of any sign) `within` a slice of the texts `there` (U,), of slices with at least 12
-    of them; `values` are the two judges' own on a slice. None where there is no such slice."""
-    part, texts = pair.answers.part, pair.answers.number
+    """The largest change (`both`: of any sign) from `old` to `new` (U,) on a slice, the mean one unless `within` says
+    another, of slices with at least 12 texts that have both; `shown`: with the two judges' means there. None where
+    there is no such slice."""
+    answers, there = pair.answers, np.isfinite(new - old)
+
+    def mean_within(inside: Mask) -> Distribution:
+        return pair.mean_change(np.where(inside, new - old, np.nan), span=span)
+
+    part, texts = answers.part, answers.number
     every: Slices = (
-        slices_of(pair.answers)[0]
+        slices_of(answers)[0]
         if part is None
-        else part.remember(("slices of an upgrade",), lambda: slices_of(pair.answers)[0])
+        else part.remember(("slices of an upgrade",), lambda: slices_of(answers)[0])
     )
     looked = {name: members & there for name, members in every.items() if texts(members & there) >= FEWEST}
     if not looked:
         return None
-    parts: dict[tuple[str, str], Any] = {name: within(inside) for name, inside in looked.items()}
+    parts: dict[tuple[str, str], Any] = {name: (within or mean_within)(on) for name, on in looked.items()}
     size = {name: abs(part.value) if both else part.value for name, part in parts.items()}
     worst = max(looked, key=lambda name: size[name])
     detail: dict[str, Any] = {
@@ -209,7 +198,8 @@ def worst_of_slices(
         ],
         "too_small": [{"column": c, "level": v} for c, v in every if (c, v) not in looked],
     }  # fmt: skip
-    return change(
-        metric, pair, Largest(tuple(parts.values()), both), values(looked[worst]), there, value=size[worst], span=span,
-        method=OVER_SLICES, unit=unit, detail=detail,
+    values = (answers.mean(old, looked[worst]), answers.mean(new, looked[worst])) if shown else (math.nan, math.nan)
+    return pair.change(
+        metric, Largest(tuple(parts.values()), both), values, there, value=size[worst], span=span, method=OVER_SLICES,
+        unit=unit, detail=detail,
     )  # fmt: skip

@@ -3,41 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import describe
 from recuse.metrics.right_choices import right_first, right_responses
-from recuse.metrics.upgrade.change import (
-    METHOD,
-    NO_ANSWERS,
-    Hidden,
-    Within,
-    agreement_of_two,
-    averaged,
-    change,
-    change_of_means,
-    codes,
-    graded,
-    mean_change,
-    mean_gap,
-    no_change,
-    rank_correlation,
-    rank_sums,
-    repeats,
-    smallest,
-    span_of,
-    with_a_swap,
-)
-from recuse.metrics.upgrade.pairing import Pair, Upgrade, levels_of_judges
+from recuse.metrics.upgrade import change as changes
+from recuse.metrics.upgrade.change import METHOD, NO_ANSWERS, SHARES, Hidden, Pair, mean_change, span_of
+from recuse.metrics.upgrade.pairing import Upgrade, levels_of_judges
 from recuse.ratings.answers import WON, Answers
 from recuse.ratings.array import judges_array, mean_of
 from recuse.schema import Distribution, Estimate
-from recuse.schema.arrays import Floats, taken, total
-from recuse.statistics.agreement.coefficient import Coefficient, ratio
+from recuse.schema.arrays import Floats, Mask, taken, total
+from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.multiplicity import Largest
 
 ENOUGH_LOST = 3
@@ -73,28 +54,35 @@ def shift(pair: Pair) -> Estimate | None:
     answers = pair.answers
     if answers.options == WON:
         return None
-    old, new, _ = averaged(answers)
-    moved, span, note = new - old, span_of(answers), ""
-    used = np.isfinite(moved[:, 0])
+    old, new, _ = pair.averaged()
+    used = np.isfinite((new - old)[:, 0])
     if not used.any():
-        return no_change("upgrade_shift", pair, NO_ANSWERS, span=span)
-    parts = tuple(mean_change(column, None, answers.clusters, answers.times, span=span) for column in moved.T)
-    most = int(np.argmax([abs(part.value) for part in parts]))
-    about: dict[str, Any] = {"unit": "share", "value": abs(parts[most].value), "span": span}
-    distribution: Distribution = Largest(parts, True)
+        return pair.no_change("upgrade_shift", NO_ANSWERS, span=span_of(answers))
+    parts = [pair.mean_change(column, span=span_of(answers)) for column in (new - old).T]
+    down, up = could_hide(answers, old[:, 0], new[:, 0]) if answers.counts else (0.0, 0.0)
+    detail = {"hidden": [number(-down), number(up)]}
+    return level_change("upgrade_shift", pair, parts, (old, new), used, (down, up), detail, both=True)
+
+
+def level_change(
+    metric: str, pair: Pair, parts: Sequence[Any], levels: tuple[Floats, Floats], used: Mask,
+    hidden: tuple[float, float], detail: Mapping[str, object], *, both: bool, **more: Any,
+) -> Estimate:  # fmt: skip
+    """What a level changes by: the one of numbers, widened by what texts could hide (`could_hide`), with its `detail`;
+    of several shares the `parts` of which are their changes, the largest (`both`: of any sign). `levels` (U, C) of
+    incumbent and candidate."""
+    answers, sizes = pair.answers, [abs(part.value) if both else part.value for part in parts]
+    most, note = int(np.argmax(sizes)), ""
+    distribution: Distribution = Largest(tuple(parts), both)
     if answers.counts:
-        down, up = could_hide(answers, old[:, 0], new[:, 0])
-        note = "" if down == up == 0 else "wider by what texts could hide that one of the two never answered"
-        distribution = Hidden(parts[0], down, up) if note else parts[0]
-        about |= {
-            "unit": answers.scale.unit,
-            "value": parts[0].value,
-            "detail": {"hidden": [number(-down), number(up)]},
-        }
+        distribution = Hidden(parts[0], *hidden) if any(hidden) else parts[0]
+        note = "wider by what texts could hide that one of the two never answered" if any(hidden) else ""
     else:
-        about["detail"] = {"option": answers.options[most]}
-    values = answers.mean(old[:, most], used), answers.mean(new[:, most], used)
-    return change("upgrade_shift", pair, distribution, values, used, note=note, **about)
+        detail = {"option": answers.options[most]}
+    old, new = (answers.mean(level[:, most], used) for level in levels)
+    value = parts[0].value if answers.counts else sizes[most]
+    return pair.change(metric, distribution, (old, new), used, value=value, note=note, detail=detail, **pair.scale,
+                       **more)  # fmt: skip
 
 
 def could_hide(answers: Answers, old: Floats, new: Floats) -> tuple[float, float]:
@@ -137,43 +125,20 @@ def order(pair: Pair) -> Estimate | None:
     answers = pair.answers
     if answers.options and (not answers.ordered or len(answers.options) == 2):
         return None
-    old, new = (graded(given, answers.times) for given in answers.judged[:2])
-    used: NDArray[np.bool_] = np.logical_and(np.isfinite(old).any(axis=1), np.isfinite(new).any(axis=1))
-    twice = used & (repeats(answers, 0) > 1)
+    old, new = (changes.graded(given, answers.times) for given in answers.judged[:2])
+    used: Mask = np.logical_and(np.isfinite(old).any(axis=1), np.isfinite(new).any(axis=1))
+    twice = used & (pair.repeats(0) > 1)
     if np.nanstd(old[used]) < 1e-9 if used.any() else False:
         return None
-    name = "upgrade_order" if answers.number(twice) * 2 > answers.number(used) else "upgrade_order_once"
+    asked_once = answers.number(twice) * 2 <= answers.number(used)
+    name = "upgrade_order_once" if asked_once else "upgrade_order"
     if answers.number(used) < 4:
-        return no_change(name, pair, "an order takes four texts that both answered")
-    asked_once = name == "upgrade_order_once"
-    main = rank_sums(used, *(mean_of(one, axis=1) for one in (old, new, old**2, new**2)))
-
-    def less(s: Floats) -> Floats:
-        return rank_correlation(s) if asked_once else rank_correlation(s) - _own(s)
-
-    built = Coefficient(np.hstack([main, _again(old, twice)]), less, lambda s: "", times=answers.times)
-    across, own = float(rank_correlation(built.sums[None])[0]), float(_own(built.sums[None])[0])
-    spread = with_a_swap(built.jackknife(answers.clusters), answers.cluster_count(used))
-    distribution = Within(spread, -1.0, 1.0) if asked_once else spread
-    values = (math.nan, across) if asked_once else (own, across)
-    return change(
-        name, pair, distribution, values, used, value=across if asked_once else across - own,
-        method="Spearman's rank correlation of single answers, jackknife over texts, t",
-    )  # fmt: skip
-
-
-def _again(old: Floats, twice: NDArray[np.bool_]) -> Floats:
-    """Per text 1, xx' of two different answers of the incumbent, x and xx, (U, 4); 0 where there are no two."""
-    n, x = np.isfinite(old).sum(axis=1), mean_of(old, axis=1)
+        return pair.no_change(name, "an order takes four texts that both answered")
+    x, y, xx, yy = (mean_of(one, axis=1) for one in (old, new, old**2, new**2))
+    n = np.isfinite(old).sum(axis=1)  # products of two different answers of the incumbent
     other = ratio((n * np.nan_to_num(x)) ** 2 - np.nansum(old**2, axis=1), (n * (n - 1)).astype(float))
-    columns = np.column_stack([np.ones(len(x)), other, x, mean_of(old**2, axis=1)])
-    return np.nan_to_num(np.where(twice[:, None], columns, 0.0))
-
-
-def _own(s: Floats) -> Floats:
-    n = np.maximum(s[:, 6], 1e-300)
-    other, x, xx = s[:, 7] / n, s[:, 8] / n, s[:, 9] / n
-    return np.nan_to_num(ratio(other - x**2, xx - x**2))
+    own = None if asked_once else changes.rank_sums(twice, x, x, xx, xx, other)
+    return changes.rank_change(name, pair, used, changes.rank_sums(used, x, y, xx, yy), own)
 
 
 def noise(pair: Pair) -> Estimate | None:
@@ -181,13 +146,12 @@ def noise(pair: Pair) -> Estimate | None:
     options, how often the two differ. None unless both were asked repeatedly."""
     answers = pair.answers
     if answers.options:
-        _, old, new = (1 - part for part in agreement_of_two(answers.judged[:2], len(answers.options)))
+        _, old, new = (1 - part for part in changes.agreement_of_two(answers.judged[:2], len(answers.options)))
     else:
-        old, new = mean_gap(answers.judged[0]), mean_gap(answers.judged[1])
+        old, new = map(changes.mean_gap, answers.judged[:2])
     if not np.isfinite(new - old).any():
         return None
-    unit = "share" if answers.options else answers.scale.unit
-    return change_of_means("upgrade_noise", pair, old, new, span=span_of(answers), unit=unit)
+    return pair.change_of_means("upgrade_noise", old, new, **pair.scale)
 
 
 # --------------------------------------------------------------------------- decisions, losses and right answers
@@ -211,31 +175,28 @@ def decisions_flipped(pair: Pair) -> Estimate | None:
     Where the incumbent was asked once, how often it flips by itself is not known, but for a bound: with shares m_k of
     its decisions, 1 - sum m_k^2, reached by one that draws them anew for every text. Then nothing is taken off the
     value, and the interval's lower end lies lower by the bound: only more flips than that are a change for sure."""
-    given = codes(pair)
+    given = pair.codes(pair.answers.judged[:2])
     if given is None:
         return None
-    across, own, _ = agreement_of_two(*given)
+    across, own, _ = changes.agreement_of_two(*given)
     used, answers = np.isfinite(across), pair.answers
     if not used.any():
-        return no_change("upgrade_flips", pair, NO_ANSWERS, unit="share", span=1.0)
-    again = used & (repeats(answers, 0) > 1)
+        return pair.no_change("upgrade_flips", NO_ANSWERS, **SHARES)
+    again = used & (pair.repeats(0) > 1)
     known = bool(again.any())
-    minus = np.where(again, 1 - own, np.nan) if known else None
-    seen = mean_change(1 - across, minus, answers.clusters, answers.times, span=1.0)
-    decided = np.stack([(given[0][0] == code).sum(axis=1) for code in range(given[1])], axis=1)
-    hits = total(decided[used].astype(float), taken(answers.times, used))
-    shares = answers.evened(hits / hits.sum())
-    by_itself = 0.0 if known else float(1 - (shares**2).sum())  # the mean of p_ik^2 is at least m_k^2 (Jensen)
-    old = answers.mean(1 - own, again) if known else math.nan
-    note = "" if known else "the incumbent was asked once, so how often it flips by itself is not known"
+    seen = pair.mean_change(1 - across, np.where(again, 1 - own, np.nan) if known else None, span=1.0)
+    old, note, by_itself = answers.mean(1 - own, again) if known else math.nan, "", 0.0
     detail: dict[str, object] = {"thresholds": list(pair.thresholds)} if pair.thresholds else {}
     if not known:
-        least = by_itself + smallest(seen, answers.cluster_count(used))
+        decided = np.stack([(given[0][0] == code).sum(axis=1) for code in range(given[1])], axis=1)
+        hits = total(decided[used].astype(float), taken(answers.times, used))
+        by_itself = float(1 - (answers.evened(hits / hits.sum()) ** 2).sum())  # mean p_ik^2 is >= m_k^2 (Jensen)
+        note = "the incumbent was asked once, so how often it flips by itself is not known"
+        least = by_itself + changes.smallest(seen, answers.cluster_count(used))
         detail |= {"asked_once": True, "by_itself_at_most": by_itself, "smallest": least if least < 1 else None}
-    return change(
-        "upgrade_flips", pair, seen if known else Hidden(seen, by_itself, 0.0),
-        (old, answers.mean(1 - across, used)), used, value=seen.value, unit="share", span=1.0, note=note,
-        detail=detail,
+    return pair.change(
+        "upgrade_flips", seen if known else Hidden(seen, by_itself, 0.0), (old, answers.mean(1 - across, used)), used,
+        value=seen.value, note=note, detail=detail, **SHARES,
     )  # fmt: skip
 
 
@@ -243,14 +204,12 @@ def losses(pair: Pair) -> Estimate:
     """Mean over texts of the candidate's share of replies without a usable answer less the incumbent's. Detail
     `never`: texts that each of them never answered; `answered`: texts that both answered."""
     answers = pair.answers
-    got = np.stack([repeats(answers, 0), repeats(answers, 1)]).astype(float)
+    got = np.stack([pair.repeats(0), pair.repeats(1)]).astype(float)
     lost = np.zeros_like(got) if answers.lost is None else answers.lost[:2].astype(float)
-    old, new = ratio(lost, lost + got)
-    if not np.isfinite(new - old).any():
-        return no_change("upgrade_losses", pair, "no text was asked of both", unit="share", span=1.0)
     never = {"incumbent": answers.number(got[0] == 0), "candidate": answers.number(got[1] == 0)}
     detail = {"never": never, "answered": answers.number(np.all(got > 0, axis=0))}
-    return change_of_means("upgrade_losses", pair, old, new, unit="share", span=1.0, detail=detail)
+    old, new = ratio(lost, lost + got)
+    return pair.change_of_means("upgrade_losses", old, new, "no text was asked of both", detail=detail, **SHARES)
 
 
 describe(
@@ -287,9 +246,8 @@ def right_answers(upgrade: Upgrade) -> dict[tuple[str, ...], Estimate]:
         used = (array.requested.all(axis=0).sum(axis=1) > 1) & right.any(axis=1)
         over: Literal["clusters", "items"] = "clusters" if array.clustered else "items"
         if not used.any():
-            estimates[levels] = undefined(
-                "upgrade_right_answers", "no item was asked of both", method=METHOD, over=over, unit="share", span=1.0
-            )
+            none = "no item was asked of both"
+            estimates[levels] = undefined("upgrade_right_answers", none, method=METHOD, over=over, **SHARES)
             continue
         there = np.isfinite(array.means) | ~array.requested
         old, new = ((right_first(array.means[j], right) & there[j].all(axis=1)).astype(float) for j in (0, 1))
@@ -300,7 +258,7 @@ def right_answers(upgrade: Upgrade) -> dict[tuple[str, ...], Estimate]:
         estimates[levels] = estimated(
             "upgrade_right_answers", distribution.value, distribution, n=int(used.sum()), level=0.9,
             detail={"incumbent": values[0], "candidate": values[1], "texts": int(used.sum()),
-                    "smallest": number(smallest(distribution, count))},
-            method=METHOD, over=over, unit="share", span=1.0,
+                    "smallest": number(changes.smallest(distribution, count))},
+            method=METHOD, over=over, **SHARES,
         )  # fmt: skip
     return estimates
