@@ -11,7 +11,7 @@ and one that leaves out what it finds hard all keep the mean. `recuse.gates.upgr
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,7 +36,7 @@ from recuse.metrics.upgrade.scores import (
 )
 from recuse.ratings import Ratings
 from recuse.ratings.pair_array import CHOICES
-from recuse.schema import Distribution, Estimate, Estimates, RecuseError, number
+from recuse.schema import Distribution, Estimate, Estimates, RecuseError, members, number
 from recuse.schema.factors import ORDER
 from recuse.schema.number_text import why_missing
 from recuse.statistics.agreement.coefficient_intervals import Difference, Known, NoInterval
@@ -44,8 +44,8 @@ from recuse.statistics.multiplicity import Folded
 
 __all__ = ["CHANGES", "COMPONENTS", "SETTINGS", "Pair", "Upgrade", "measure_pair", "measure_upgrade"]
 
-Levels = tuple[tuple[str, str], ...]
-"""Names of factors, each with its level."""
+AtLevels = tuple[dict[str, str], Estimate]
+"""An estimate of the candidate, and at which level of each factor."""
 
 Component = Callable[[Pair], Estimate | None]
 WITH_PEOPLE: tuple[Component, ...] = (
@@ -83,26 +83,22 @@ def measure_upgrade(upgrade: Upgrade) -> list[tuple[str, Estimates]]:
     component comes twice where it is measured by other names of levels, as on another protocol's ratings.
 
     Nothing is measured of judges that are not comparable (`upgrade.not_comparable`): see there first."""
-    measured: dict[str, dict[Levels, Estimate]] = {}
+    parts: dict[tuple[str, tuple[str, ...]], dict[tuple[str, ...], Estimate]] = {}
+    for levels, estimate in _measured(upgrade):
+        parts.setdefault((estimate.metric, (*levels,)), {})[upgrade.candidate, *levels.values()] = estimate
+    ordered = sorted(parts.items(), key=lambda part: COMPONENTS.index(part[0][0]))
+    return [(component, Estimates(("judge", *names), estimates)) for (component, names), estimates in ordered]
+
+
+def _measured(upgrade: Upgrade) -> Iterator[AtLevels]:
     truth = knows_right_answers(upgrade)
     for pair in upgrade.pairs():
-        levels = tuple(zip(upgrade.by(), pair.names, strict=True))
         for estimate in measure_pair(pair, truth=truth):
-            measured.setdefault(estimate.metric, {})[levels] = estimate
-    for names, estimate in right_answers(upgrade).items() if truth else ():
-        measured.setdefault("upgrade_right_answers", {})[tuple(zip(upgrade.by(), names, strict=True))] = estimate
-    for component, estimates in biases(upgrade):
-        measured.setdefault(component, {}).update(estimates)
-    for component, estimate in costs(upgrade):
-        measured[component] = {(): estimate}
-    parts: list[tuple[str, Estimates]] = []
-    for component in (name for name in COMPONENTS if name in measured):
-        by_names: dict[tuple[str, ...], dict[tuple[str, ...], Estimate]] = {}
-        for levels, estimate in measured[component].items():
-            key = (upgrade.candidate, *(level for _, level in levels))
-            by_names.setdefault(tuple(name for name, _ in levels), {})[key] = estimate
-        parts += [(component, Estimates(("judge", *names), chosen)) for names, chosen in by_names.items()]
-    return parts
+            yield dict(zip(upgrade.by(), pair.names, strict=True)), estimate
+    if truth:
+        yield from right_answers(upgrade)
+    yield from biases(upgrade)
+    yield from costs(upgrade)
 
 
 METHOD = "ratio of means per call as recorded, less 1"
@@ -119,28 +115,25 @@ describe(
     reading="Seconds per call as recorded, the candidate's over the incumbent's, less 1.",
 )  # fmt: skip
 
-ASKED = {"upgrade_cost": ("dollars", "tokens"), "upgrade_latency": ("seconds",)}
-UNKNOWN = {
-    "upgrade_cost": "neither tokens nor dollars of both judges were recorded",
-    "upgrade_latency": "no recording says how long a call took",
+ASKED = {
+    "upgrade_cost": (("dollars", "tokens"), "neither tokens nor dollars of both judges were recorded"),
+    "upgrade_latency": (("seconds",), "no recording says how long a call took"),
 }
 
 
-def costs(upgrade: Upgrade) -> Iterator[tuple[str, Estimate]]:
+def costs(upgrade: Upgrade) -> Iterator[AtLevels]:
     """Cost and time per call: ratio - 1, a plain value of what was recorded, without an interval: nothing is
-    sampled."""
-    counts = [calls.get("calls") or 0 for calls in upgrade.calls]
-    for component, units in ASKED.items():
-        estimate = undefined(component, UNKNOWN[component], method=METHOD, over="calls")
-        for unit in units[::-1]:  # the first that both know of counts
+    sampled. The first unit that is known of both counts."""
+    n = int(min(calls.get("calls") or 0 for calls in upgrade.calls))
+    for component, (units, unknown) in ASKED.items():
+        estimate = undefined(component, unknown, method=METHOD, over="calls")
+        for unit in units[::-1]:
             old, new = (calls.get(unit) for calls in upgrade.calls)
             if old and new is not None and math.isfinite(old + new):
-                estimate = Estimate(
-                    metric=component, value=new / old - 1, unit="share", over="calls", n=int(min(counts)),
-                    method=METHOD, detail={"incumbent": number(old), "candidate": number(new),
-                                           "unit": f"{unit} per call"},
-                )  # fmt: skip
-        yield component, estimate
+                detail = {"incumbent": number(old), "candidate": number(new), "unit": f"{unit} per call"}
+                estimate = Estimate(metric=component, value=new / old - 1, unit="share", over="calls", n=n,
+                                    method=METHOD, detail=detail)  # fmt: skip
+        yield {}, estimate
 
 
 # --------------------------------------------------------------------------- biases that an upgrade must not bring
@@ -228,36 +221,28 @@ BIASES = (
 )  # fmt: skip
 
 
-def biases(upgrade: Upgrade) -> Iterator[tuple[str, Mapping[tuple[tuple[str, str], ...], Estimate]]]:
-    """(component, estimates by pairs of name and level) for every bias that both line-ups can show."""
+def biases(upgrade: Upgrade) -> Iterator[AtLevels]:
+    """Every bias that both line-ups can show."""
     for bias in BIASES:
         before, after = (r if not bias.kind else r.beside(bias.kind) for r in (upgrade.before, upgrade.after))
         if before is None or after is None or not bias.offered(after, upgrade.candidate):
             continue
         if upgrade.candidate not in after.judges or upgrade.incumbent not in before.judges:
             continue
-        where = (("by", bias.kind),) if bias.kind else ()
-        has_stake = bias.offered(before, upgrade.incumbent)
+        where = {"by": bias.kind} if bias.kind else {}
         try:
-            new = _of(bias.measure(after), upgrade.candidate)
-            old = _of(bias.measure(before), upgrade.incumbent) if has_stake else {}
+            new = [one for one in members(bias.measure(after)) if one[0].pop("judge") == upgrade.candidate]
+            stake = bias.measure(before) if bias.offered(before, upgrade.incumbent) else Estimates(("judge",), {})
+            old = [one for one in members(stake) if one[0].pop("judge") == upgrade.incumbent]
         except RecuseError:
             if after.times is None:
                 raise
             why = "it takes single items, and these were counted"
-            yield bias.component, {where: undefined(bias.component, why, method=METHOD_BIASES, over="items")}
+            yield where, undefined(bias.component, why, method=METHOD_BIASES, over="items")
             continue
-        yield bias.component, {(*levels, *where): _less(bias, now, old.get(levels)) for levels, now in new.items()}
-
-
-def _of(estimates: Estimates, judge: str) -> dict[tuple[tuple[str, str], ...], Estimate]:
-    at = estimates.by.index("judge")
-    names = [name for name in estimates.by if name != "judge"]
-    return {
-        tuple(zip(names, (*key[:at], *key[at + 1 :]), strict=True)): estimate
-        for key, estimate in estimates.items()
-        if key[at] == judge
-    }
+        for levels, now in new:
+            was = next((estimate for there, estimate in old if there == levels), None)
+            yield {**levels, **where}, _less(bias, now, was)
 
 
 def _less(bias: _Bias, new: Estimate, old: Estimate | None) -> Estimate:

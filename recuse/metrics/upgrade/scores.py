@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any, Literal
 
 import numpy as np
@@ -233,21 +234,20 @@ def knows_right_answers(upgrade: Upgrade) -> bool:
     return bool((right_responses(ratings, array).any(axis=1) & several).any())
 
 
-def right_answers(upgrade: Upgrade) -> dict[tuple[str, ...], Estimate]:
+def right_answers(upgrade: Upgrade) -> Iterator[tuple[dict[str, str], Estimate]]:
     """P(candidate scores the right response of an item above all others) less the same of the incumbent, paired over
     items with two responses or more, by levels of `upgrade.by()`. The score is the mean of the repeats. A tie counts as
     wrong, and so does an item of which a judge left a response without an answer: nobody gains by leaving one out."""
-    estimates: dict[tuple[str, ...], Estimate] = {}
     ratings = upgrade.both
     for names, part in levels_of_judges(ratings):
         array = judges_array(part)
-        levels = (*names, *(ratings.criterion for _ in range(len(upgrade.by()) - len(names))))
+        levels = dict(zip_longest(upgrade.by(), names, fillvalue=ratings.criterion))
         right = right_responses(ratings, array)
         used = (array.requested.all(axis=0).sum(axis=1) > 1) & right.any(axis=1)
         over: Literal["clusters", "items"] = "clusters" if array.clustered else "items"
         if not used.any():
             none = "no item was asked of both"
-            estimates[levels] = undefined("upgrade_right_answers", none, method=METHOD, over=over, **SHARES)
+            yield levels, undefined("upgrade_right_answers", none, method=METHOD, over=over, **SHARES)
             continue
         there = np.isfinite(array.means) | ~array.requested
         old, new = ((right_first(array.means[j], right) & there[j].all(axis=1)).astype(float) for j in (0, 1))
@@ -255,10 +255,9 @@ def right_answers(upgrade: Upgrade) -> dict[tuple[str, ...], Estimate]:
         distribution = mean_change(np.where(used, new - old, np.nan), None, clusters.astype(np.intp), None, span=1.0)
         values = float(old[used].mean()), float(new[used].mean())
         count = len(np.unique(clusters[used]))
-        estimates[levels] = estimated(
+        yield levels, estimated(
             "upgrade_right_answers", distribution.value, distribution, n=int(used.sum()), level=0.9,
             detail={"incumbent": values[0], "candidate": values[1], "texts": int(used.sum()),
                     "smallest": number(changes.smallest(distribution, count))},
             method=METHOD, over=over, **SHARES,
         )  # fmt: skip
-    return estimates
