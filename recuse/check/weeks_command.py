@@ -32,8 +32,9 @@ import numpy as np
 import pandas as pd
 from scipy import special, stats
 
+from recuse.metrics.agreement_estimates import agreement_by_text
 from recuse.ratings import Ratings
-from recuse.ratings.answers import COMPARED, Answers, answers_of
+from recuse.ratings.answers import COMPARED, answers_of
 from recuse.ratings.scale import Numeric
 from recuse.readers.column_names import plain
 from recuse.readers.file_panel import load_file_panel
@@ -126,7 +127,7 @@ def weeks_of(ratings: Ratings, factor: str, judge: str) -> tuple[str, list[Week]
         there = [u for u in range(len(texts)) if np.isfinite(values[u])]
         new = [u for u in there if texts[u] not in known]
         moved = [values[u] - known[texts[u]] for u in there if texts[u] in known]
-        labelled = _agreement(answers, k)[new]
+        labelled = agreement_by_text(answers, k)[new]
         weeks.append(Week(name, values[new], labelled[np.isfinite(labelled)], np.array(moved)))
         known |= {texts[u]: float(values[u]) for u in new}
     return title, weeks
@@ -139,19 +140,6 @@ def _order(entry: tuple[str, Ratings]) -> list[tuple[float, str]]:
     except ValueError:
         parts = re.split(r"(\d+)", entry[0])
         return [(math.inf, ""), *((float(part), "") if k % 2 else (-1.0, part) for k, part in enumerate(parts))]
-
-
-def _agreement(answers: Answers, k: int) -> Floats:
-    """Per text the share of people who give the judge's answer; of numbers, 1 less the distance from their mean as a
-    share of the range. NaN where either is missing."""
-    if not answers.people:
-        return np.full(len(answers.items), np.nan)
-    if answers.options:
-        agreement: Floats = (answers.judge_shares[k] * answers.people_shares).sum(axis=1)
-        return agreement
-    span = answers.scale.span if np.isfinite(answers.scale.span) else 1.0
-    distances: Floats = 1 - np.abs(answers.judge_means[k] - answers.people_mean) / span
-    return distances
 
 
 COLUMNS = ("judge", "chart", "week", "value", "low", "high", "texts", "alarm")

@@ -127,6 +127,15 @@ def span_of(answers: Answers) -> float:
     return float(np.ptp(given)) if len(given) else 0.0
 
 
+def agreement_by_text(answers: Answers, judge: int) -> Floats:
+    """Per text how far the judge agrees with people, (U,), from 0 to 1: the share of them who give its answer; of
+    numbers, 1 less the distance of the means as a share of the range. NaN where either is missing."""
+    if answers.options:
+        return np.asarray((answers.judge_shares[judge] * answers.people_shares).sum(axis=1))
+    apart = np.abs(answers.judge_means[judge] - answers.people_mean)
+    return np.asarray(1 - apart / max(span_of(answers), 1e-12))
+
+
 # --------------------------------------------------------------------------- small ratings for examples
 
 

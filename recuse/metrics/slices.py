@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from recuse.metrics.agreement_estimates import needs_numbers, span_of
+from recuse.metrics.agreement_estimates import agreement_by_text, needs_numbers, span_of
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure, per_judge
 from recuse.ratings.answers import COMPARED, Answers, answers_against_truth
@@ -50,7 +50,7 @@ def worst_slice(answers: Answers, judge: int, columns: tuple[str, ...] | None = 
     >>> worst_slice(rated(judge="pf" * 50, ann="pf" * 50)).of(judge="judge").note
     'undefined: the texts have no column to slice by, such as system, topic or language'
     """
-    return _of_one("worst_slice", answers, _agreement(answers, judge), *_slices(answers, columns))
+    return _of_one("worst_slice", answers, agreement_by_text(answers, judge), *_slices(answers, columns))
 
 
 @measure(
@@ -145,14 +145,3 @@ def _less_elsewhere(answers: Answers, values: Floats, within: Mask, outside: Mas
 def _p_value(distribution: Distribution, two_sided: bool) -> float:
     below = distribution.p_value(0.0, "below")
     return 2 * min(below, distribution.p_value(0.0, "above")) if two_sided else below
-
-
-def _agreement(answers: Answers, judge: int) -> Floats:
-    """Per text how far the judge agrees with people, from 0 to 1; NaN where either is missing."""
-    if answers.options:
-        own, people = answers.judge_shares[judge], answers.people_shares
-        estimates: Floats = (own * people).sum(axis=1)
-    else:
-        apart = np.abs(answers.judge_means[judge] - answers.people_mean)
-        estimates = 1 - apart / max(span_of(answers), 1e-12)
-    return estimates
