@@ -291,7 +291,18 @@ class Pilot:
 
     def draw(self, texts: int, judge: str, rng: np.random.Generator, gates: Gates) -> FilePanel:
         """As `Source.draw`: whole clusters (items, where texts share none) are drawn with replacement."""
-        ratings = _resampled(self.panel.ratings, texts, rng)
+        ratings = self.panel.ratings
+        known, units = ratings.texts, {str(item): str(item) for item in ratings.table["item"].unique()}
+        if known is not None and "cluster" in known:
+            rows = known.drop_duplicates("item")
+            units |= dict(zip(rows["item"].astype(str), rows["cluster"].astype(str), strict=True))
+        counts = ratings.table.drop_duplicates(["item", "target"])["item"].astype(str).map(units).value_counts()
+        names = counts.index.to_numpy()
+        drawn = rng.choice(len(names), size=max(2, round(texts / counts.mean())))
+        table = _repeated(ratings.table, ratings.table["item"].astype(str).map(units), names, drawn)
+        if known is not None:
+            known = _repeated(known, known["item"].astype(str).map(units), names, drawn)
+        ratings = replace(ratings, table=table, texts=known, _memory={})
         ratings = with_drawn_judges(ratings, _people(ratings, self.assumed), TOGETHER, rng, PERSON_LIKE[judge])
         lost = (ratings.table["kind"] == "judge").to_numpy() & (rng.random(len(ratings.table)) < self.losses)
         table = ratings.table.copy()
@@ -310,21 +321,6 @@ def _people(ratings: Ratings, assumed: float) -> dict[str, People]:
             "sizes alone: recuse plan --scale 0-10 --people 3 --agreement 0.6"
         )
     return people
-
-
-def _resampled(ratings: Ratings, texts: int, rng: np.random.Generator) -> Ratings:
-    items = {str(item): str(item) for item in ratings.table["item"].unique()}
-    if ratings.texts is not None and "cluster" in ratings.texts:
-        clusters = ratings.texts.drop_duplicates("item")
-        items |= dict(zip(clusters["item"].astype(str), clusters["cluster"].astype(str), strict=True))
-    of_row = ratings.table["item"].astype(str).map(items)
-    counts = ratings.table.drop_duplicates(["item", "target"])["item"].astype(str).map(items).value_counts()
-    names = counts.index.to_numpy()
-    drawn = rng.choice(len(names), size=max(2, round(texts / counts.mean())))
-    known = ratings.texts
-    if known is not None:
-        known = _repeated(known, known["item"].astype(str).map(items), names, drawn)
-    return replace(ratings, table=_repeated(ratings.table, of_row, names, drawn), texts=known, _memory={})
 
 
 def _repeated(

@@ -169,6 +169,10 @@ class Draw:
         seen = (seen + length * self.doublings) / math.sqrt(1 + length**2)
         return cast(Codes, np.searchsorted(special.ndtri(np.cumsum(s.shares)[:-1]), seen).astype(np.intp))
 
+    def written(self, answers: Codes) -> Floats:
+        """Answers as scores, where the setting has scores, else as codes."""
+        return np.array(self.setting.options)[answers] if self.setting.numbers else answers.astype(float)
+
     def by_lot(self, answers: Codes, share: float, where: NDArray[np.bool_] | bool = True) -> Codes:
         """A `share` of the answers drawn from all answers' shares instead."""
         lot = self.rng.choice(len(self.setting.shares), size=answers.shape, p=self.setting.shares)
@@ -251,7 +255,7 @@ def _judge(kind: str, draw: Draw) -> _Judged:
         answers = np.where(rng.random(answers.shape) < 4 * draw.margins("slot_preference"), place, answers)
     elif kind not in (*PERSON_LIKE, "lenient", "refuses hard ones", "longer", "own system", "drift"):
         raise ValueError(f"unknown judge {kind!r}")
-    judged = _Judged(np.array(s.options)[answers] if s.numbers else answers.astype(float), peer=kind == "longer")
+    judged = _Judged(draw.written(answers), peer=kind == "longer")
     if kind == "lenient":
         judged.values = draw.raised(judged.values, 2 * draw.margins("human_offset"))
     elif kind == "own system":
@@ -293,27 +297,21 @@ def simulated_file(setting: Setting, texts: int, judge: str, rng: np.random.Gene
 
     draw = Draw(setting, texts, rng, margin)
     judged = _judge(judge, draw)
-    return panel_of(_ratings(draw, judged))
-
-
-def _ratings(draw: Draw, judged: _Judged) -> Ratings:
-    s = draw.setting
-    values = np.array(s.options)[draw.people] if s.numbers else draw.people.astype(float)
-    people = [_rows(f"person {p + 1}", "person", row[None], draw) for p, row in enumerate(values)]
+    people = [_rows(f"person {p + 1}", "person", draw.written(row[None]), draw) for p, row in enumerate(draw.people)]
     frames = [*people, _rows("judge", "judge", judged.values, draw)]
     if judged.peer:
-        peer = draw.answers(1.0)
-        frames.append(_rows("peer", "judge", np.array(s.options)[peer] if s.numbers else peer.astype(float), draw))
+        frames.append(_rows("peer", "judge", draw.written(draw.answers(1.0)), draw))
     if judged.before is not None:
         older = [*people, _rows("judge", "judge", judged.before, draw)]
-        frames = [frame.assign(**{VERSION: "before"}) for frame in older] + [
-            frame.assign(**{VERSION: "now"}) for frame in frames
-        ]
-    texts = draw.names.assign(words=np.round(200 * 2.0**draw.doublings))
-    if s.scale == "pairs":
-        texts = draw.names[["item"]].assign(a="s0", b="s1")
+        frames = [frame.assign(**{VERSION: name}) for name, part in (("before", older), ("now", frames))
+                  for frame in part]  # fmt: skip
+    known = draw.names.assign(words=np.round(200 * 2.0**draw.doublings))
+    scales: Mapping[str, Scale] = {"pass/fail": Ordinal(("fail", "pass")), "labels": Nominal(LABELS), "pairs": CHOICES}
+    if setting.scale == "pairs":
+        known = draw.names[["item"]].assign(a="s0", b="s1")
+    scale = Numeric(setting.options[0], setting.options[-1]) if setting.numbers else scales[setting.scale]
     authors = {"judge": judged.author} if judged.author else {}
-    return Ratings.of(pd.concat(frames, ignore_index=True), scales=_scale(s), authors=authors, texts=texts)
+    return panel_of(Ratings.of(pd.concat(frames, ignore_index=True), scales=scale, authors=authors, texts=known))
 
 
 def _rows(rater: str, kind: str, values: Floats, draw: Draw) -> Any:
@@ -333,11 +331,3 @@ def _rows(rater: str, kind: str, values: Floats, draw: Draw) -> Any:
             frame["response"] = named[np.where(np.isnan(row), len(s.options), row).astype(np.intp)]
         frames.append(frame)
     return pd.concat(frames, ignore_index=True)
-
-
-def _scale(s: Setting) -> Scale:
-    if s.numbers:
-        return Numeric(s.options[0], s.options[-1])
-    if s.scale == "pairs":
-        return CHOICES
-    return Nominal(LABELS) if s.scale == "labels" else Ordinal(s.options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -93,8 +93,7 @@ def _good(words: Words, sizes: Sequence[int]) -> Iterator[dict[str, Any]]:
             kept = [Counter(gate for one in part if one.use == use and one.word != "cleared" for gate in one.gates)
                     for part in drawn]  # fmt: skip
             held = [gates.most_common(1)[0][0] if gates else "" for gates in kept]
-            yield {"setting": name, "judge": judge, "use": use, "held by": held,
-                   "cleared": [_share(part, use) for part in drawn]}  # fmt: skip
+            yield {"setting": name, "judge": judge, "use": use, "held by": held, "cleared": _shares(drawn, use)}
 
 
 def _faults(words: Words, sizes: Sequence[int]) -> Iterator[dict[str, Any]]:
@@ -103,15 +102,15 @@ def _faults(words: Words, sizes: Sequence[int]) -> Iterator[dict[str, Any]]:
         causes = [one.cause for one in drawn.get(NAMED_AT, ()) if one.use == fault.use and one.word == "not cleared"]
         others = [cause for cause in causes if not re.search(fault.cause, cause)]
         yield {
-            "fault": fault.name, "use": fault.use, "cleared": [_share(part, fault.use) for part in drawn.values()],
+            "fault": fault.name, "use": fault.use, "cleared": _shares(drawn.values(), fault.use),
             "refused": len(causes), "named": len(causes) - len(others),
             "instead": Counter(others).most_common(1)[0][0] if others else "",
         }  # fmt: skip
 
 
-def _share(words: Sequence[Word], use: str) -> float | None:
-    share = share_cleared(words, use)
-    return None if share is None else round(share, 4)
+def _shares(drawn: Iterable[Sequence[Word]], use: str) -> list[float | None]:
+    shares = (share_cleared(words, use) for words in drawn)
+    return [None if share is None else round(share, 4) for share in shares]
 
 
 def _table(record: Mapping[str, Any], sizes: Sequence[int]) -> Iterator[str]:
