@@ -150,14 +150,17 @@ def _of_numbers(answers: Answers, values: Floats, systems: NDArray[np.intp], ass
     def squares(a: Floats, b: Floats) -> Floats:
         return (a - b) ** 2
 
-    severities = _severities(values)
+    severities, there = np.zeros(len(values)), np.isfinite(values)  # what each person adds to a text, by least squares
+    for _ in range(50):  # rounds of averaging over persons and texts
+        means = np.nansum(values - severities[:, None], axis=0) / np.maximum(there.sum(axis=0), 1)
+        severities = np.nansum(np.where(there, values - means, 0.0), axis=1) / np.maximum(there.sum(axis=1), 1)
+        severities -= severities.mean()
     centred = values - severities[:, None]
     agreement = _agreement(centred, systems, squares)
     agreement = assumed if agreement is None else agreement
     if agreement is None:
         return None
-    texts = np.isfinite(values).sum(axis=1)
-    own = _variance(centred, systems) * (1 - agreement) * float(np.mean(1 / np.maximum(texts, 1)))
+    own = _variance(centred, systems) * (1 - agreement) * float(np.mean(1 / np.maximum(there.sum(axis=1), 1)))
     between, free = float(np.var(severities, ddof=1)) if len(values) > 1 else 0.0, len(values) - 1
     severity = between - own if free and special.chdtrc(free, free * between / max(own, 1e-300)) < 0.05 else 0.0
     apart = np.diff(np.unique(values[np.isfinite(values)]))
@@ -175,17 +178,6 @@ def _within(values: Floats, systems: NDArray[np.intp]) -> Floats:
 
 def _variance(values: Floats, systems: NDArray[np.intp]) -> float:
     return float(np.nanvar(values - _within(values, systems)))
-
-
-def _severities(values: Floats) -> Floats:
-    """What each person adds to a text, (people,), by least squares over persons and texts: rounds of averaging."""
-    added = np.zeros(len(values))
-    there = np.isfinite(values)
-    for _ in range(50):
-        texts = np.nansum(values - added[:, None], axis=0) / np.maximum(there.sum(axis=0), 1)
-        added = np.nansum(np.where(there, values - texts, 0.0), axis=1) / np.maximum(there.sum(axis=1), 1)
-        added -= added.mean()
-    return added
 
 
 def _agreement(values: Floats, systems: NDArray[np.intp], distance: Any) -> float | None:
@@ -218,8 +210,13 @@ def with_drawn_judges(
     newest version and first repeat. `error`: how many times a person's error they make; below 1 they agree with each
     person as somebody nearer to the truth would, of options by saying more often what most of a text's people say."""
     factors = tuple(name for name in ratings.factors if name != VERSION)  # who has one version has none to drift from
-    persons, to_answer = ratings.table[ratings.table["kind"] == PERSON], _rows_to_answer(ratings)
+    by_people = ratings.table["kind"] == PERSON
+    persons, judged = ratings.table[by_people], ratings.table[~by_people]
     persons = persons.drop_duplicates(["rater", "item", "target", "criterion", "repeat", *factors])
+    to_answer = judged[judged["rater"] == judged["rater"].mode()[0]]
+    if VERSION in ratings.factors:
+        to_answer = to_answer[to_answer[VERSION] == ratings.levels(VERSION)[-1]]
+    to_answer = to_answer[to_answer["repeat"] == to_answer["repeat"].min()]
     frames = []
     for criterion, known in people.items():
         rows = to_answer[to_answer["criterion"] == criterion]
@@ -231,15 +228,6 @@ def with_drawn_judges(
         frames += [_rows_of_drawn(rows, known.answers, values, f"one more person {k}") for k, values in drawn]
     together = pd.concat([persons, *frames], ignore_index=True).drop(columns=VERSION, errors="ignore")
     return replace(ratings, table=together, factors=factors, authors={}, beside=lambda kind: None, _memory={})
-
-
-def _rows_to_answer(ratings: Ratings) -> pd.DataFrame:
-    table = ratings.table
-    rows = table[(table["kind"] != PERSON) & (table["rater"] == table.loc[table["kind"] != PERSON, "rater"].mode()[0])]
-    if VERSION in ratings.factors:
-        rows = rows[rows[VERSION] == ratings.levels(VERSION)[-1]]
-    first: pd.DataFrame = rows[rows["repeat"] == rows["repeat"].min()]
-    return first
 
 
 def _urn(people: People, count: int, rng: np.random.Generator, error: float) -> Floats:

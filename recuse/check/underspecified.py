@@ -48,32 +48,29 @@ def pass_rate_ranges(ratings: Ratings) -> list[PassRateRow]:
     None for ratings that have response sets beside them: these say what here is only feared."""
     if ratings.beside("response_sets") is not None:
         return []
-    ratings = without_truth(ratings)
-    each = (_of_criterion(ratings.with_criterion(criterion)) for criterion in ratings.headline)
-    return [pass_rates for pass_rates in each if pass_rates is not None]
-
-
-def _of_criterion(ratings: Ratings) -> PassRateRow | None:
-    scale = ratings.scale
-    if not isinstance(scale, Nominal | Ordinal) or len(scale.options) != 2:
-        return None
-    table = ratings.table
-    rows = table[(table["criterion"] == ratings.criterion) & (table["status"] == "ok")]
-    people = rows["kind"] == "person"
-    groups = {"people": rows[people]} | {judge: rows[~people & (rows["rater"] == judge)] for judge in ratings.judges}
-    keys = ["item", "target", *ratings.factors]
-    other, option = scale.options if isinstance(scale, Ordinal) else reversed(scale.options)
-    for who, given in groups.items():
-        endorsed = given["response"].eq(option).groupby([given[key].astype(str) for key in keys]).agg(["mean", "size"])
-        several = endorsed[endorsed["size"] > 1]
-        shares = several["mean"].to_numpy(dtype=float)
-        times = times_of(ratings, several.index.get_level_values("item").tolist())
-        texts, disputed = (number_of(which, times) for which in (shares >= 0, (shares > 0) & (shares < 1)))
-        if texts >= FEWEST and disputed >= DISPUTED * texts:
-            rate, low, high = (
-                average((endorsing >= TAU - SLACK).astype(float), times)
-                for endorsing in (shares, (1 - BETA) * shares, shares + BETA * (1 - shares))
-            )
-            return {"criterion": ratings.criterion, "option": option, "other": other, "who": who, "texts": texts,
-                    "disputed": disputed, "rate": rate, "low": low, "high": high, "beta": BETA}  # fmt: skip
-    return None
+    ratings, ranges = without_truth(ratings), list[PassRateRow]()
+    for part in map(ratings.with_criterion, ratings.headline):
+        scale, keys = part.scale, ["item", "target", *part.factors]
+        if not isinstance(scale, Nominal | Ordinal) or len(scale.options) != 2:
+            continue
+        rows = part.table[(part.table["criterion"] == part.criterion) & (part.table["status"] == "ok")]
+        people = rows["kind"] == "person"
+        groups = {"people": rows[people]} | {judge: rows[~people & (rows["rater"] == judge)] for judge in part.judges}
+        other, option = scale.options if isinstance(scale, Ordinal) else reversed(scale.options)
+        for who, given in groups.items():
+            endorsed = given["response"].eq(option).groupby([given[key].astype(str) for key in keys])
+            several = endorsed.agg(["mean", "size"]).query("size > 1")
+            shares = several["mean"].to_numpy(dtype=float)
+            times = times_of(part, several.index.get_level_values("item").tolist())
+            texts, disputed = (number_of(which, times) for which in (shares >= 0, (shares > 0) & (shares < 1)))
+            if texts >= FEWEST and disputed >= DISPUTED * texts:
+                rate, low, high = (
+                    average((endorsing >= TAU - SLACK).astype(float), times)
+                    for endorsing in (shares, (1 - BETA) * shares, shares + BETA * (1 - shares))
+                )
+                ranges.append({
+                    "criterion": part.criterion, "option": option, "other": other, "who": who, "texts": texts,
+                    "disputed": disputed, "rate": rate, "low": low, "high": high, "beta": BETA,
+                })  # fmt: skip
+                break
+    return ranges
