@@ -189,8 +189,18 @@ def pair_up(sources: Sequence[Source], names: Sequence[str], change: Sequence[st
     if not pairs:
         raise RecuseError(f"{old.path.name} and {new.path.name} have no task and protocol in common")
     for before, after in pairs:
-        if upgrade := _upgrade(before, after, incumbent, candidate, declared, held, wanted):
-            yield after, upgrade
+        one, other = before.ratings(incumbent), after.ratings(candidate)
+        if incumbent not in one.judges or candidate not in other.judges:
+            continue
+        if one is other and incumbent == candidate and held == wanted:
+            raise RecuseError(f"an upgrade is between two judges; {candidate} was named as both")
+        if one is other and incumbent != candidate:
+            one, other = one.without(candidate), other.without(incumbent)
+        yield after, Upgrade(
+            _under(one, held), incumbent, _under(other, wanted), candidate, change=declared,
+            settings=(before.settings(incumbent), after.settings(candidate)),
+            calls=(before.calls(incumbent), after.calls(candidate)),
+        )  # fmt: skip
 
 
 def _judge_and_levels(source: Source, given: str) -> tuple[str, dict[str, str]]:
@@ -222,25 +232,6 @@ def _only(old: Source, new: Source) -> tuple[str, str]:
         f"say which judge of {old.path.name} ({', '.join(old.judges)}) and which of {new.path.name} "
         f"({', '.join(new.judges)}) are meant: recuse compare {like}"
     )
-
-
-def _upgrade(
-    before: Part, after: Part, incumbent: str, candidate: str, change: tuple[str, ...], held: Mapping[str, str],
-    wanted: Mapping[str, str],
-) -> Upgrade | None:  # fmt: skip
-    """None where one of the two was not asked there; `held` and `asked`: the levels that each is compared under."""
-    old, new = before.ratings(incumbent), after.ratings(candidate)
-    if incumbent not in old.judges or candidate not in new.judges:
-        return None
-    if old is new and incumbent == candidate and held == wanted:
-        raise RecuseError(f"an upgrade is between two judges; {candidate} was named as both")
-    if old is new and incumbent != candidate:
-        old, new = old.without(candidate), new.without(incumbent)
-    return Upgrade(
-        _under(old, held), incumbent, _under(new, wanted), candidate, change=change,
-        settings=(before.settings(incumbent), after.settings(candidate)),
-        calls=(before.calls(incumbent), after.calls(candidate)),
-    )  # fmt: skip
 
 
 def _under(ratings: Ratings, levels: Mapping[str, str]) -> Ratings:

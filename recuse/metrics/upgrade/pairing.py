@@ -98,30 +98,25 @@ class Upgrade:
     @cached_property
     def not_comparable(self) -> tuple[str, ...]:
         """Why the two cannot be compared, a clause each; empty where they can."""
-        return (*self._differently_asked(), *(self._other_scale() or self._other_texts()))
-
-    def _differently_asked(self) -> Iterator[str]:
-        old, new = self.settings
-        for name, kind in SETTINGS.items():
-            if name in old and name in new and old[name] != new[name] and kind not in self.change:
-                was, is_ = ("unset" if value is None else value for value in (old[name], new[name]))
-                yield f"{name} was {was} and is {is_}{DECLARE.get(kind, '')}"
-
-    def _other_scale(self) -> tuple[str, ...]:
-        if set(self.before.headline) != set(self.after.headline):
-            one, other = (", ".join(r.headline) for r in (self.before, self.after))
-            return (f"one was asked for {one}, the other for {other}",)
-        if set(self.before.factors) != set(self.after.factors):
-            one, other = (", ".join(r.factors) or "nothing" for r in (self.before, self.after))
-            return (f"in one {one} was varied, in the other {other}",)
-        old, new = self.before.scales, self.after.scales
+        before, after, (old, new) = self.before, self.after, self.settings
+        differ = (name for name in SETTINGS if name in old and name in new and old[name] != new[name])
+        asked = [
+            f"{name} was {'unset' if old[name] is None else old[name]} and is "
+            f"{'unset' if new[name] is None else new[name]}{DECLARE.get(SETTINGS[name], '')}"
+            for name in differ if SETTINGS[name] not in self.change
+        ]  # fmt: skip
+        for was, is_, words in ((before.headline, after.headline, "one was asked for {}, the other for {}"),
+                                (before.factors, after.factors, "in one {} was varied, in the other {}")):  # fmt: skip
+            if {*was} != {*is_}:
+                return (*asked, words.format(*(", ".join(names) or "nothing" for names in (was, is_))))
+        scales = ((name, before.scales[name], after.scales[name]) for name in before.headline)
         remedies = ("", "") if any(self.settings) else (ONE_SCALE, ONE_DECIDES)
-        return tuple(
-            f"the scale of {name} was {_scale(old[name])} and is {_scale(new[name])}"
-            f"{remedies[not (isinstance(old[name], Numeric) and isinstance(new[name], Numeric))]}"
-            for name in self.before.headline
-            if _ends(old[name]) != _ends(new[name])
-        )
+        others = [
+            f"the scale of {name} was {_scale(was)} and is {_scale(is_)}"
+            f"{remedies[not (isinstance(was, Numeric) and isinstance(is_, Numeric))]}"
+            for name, was, is_ in scales if _ends(was) != _ends(is_)
+        ]  # fmt: skip
+        return (*asked, *(others or self._other_texts()))
 
     def _other_texts(self) -> tuple[str, ...]:
         keys = [*TEXT, "criterion", *self.before.factors]

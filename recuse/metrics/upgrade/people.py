@@ -90,7 +90,18 @@ class _Kappas:
 
     @classmethod
     def on(cls, answers: Answers, used: Mask) -> _Kappas:
-        judged, people = _points(answers, used)
+        if answers.options:
+            judged, people = answers.judge_shares[:2], answers.people_shares
+        else:
+            middle = float(np.nanmean(answers.people_mean[used]))
+            people = mean_of(points(mean_of(answers.rated - middle, axis=2)[..., None]), axis=0)
+            given = answers.judged[:2] - middle
+            judged, n = points(given), np.isfinite(given).sum(axis=2)
+            # of most texts asked twice of both, two different answers' product stands in the place of the square
+            if min(answers.mean(one, used) for one in (n > 1).astype(float)) > 0.5:
+                squares = (n * judged[..., 1]) ** 2 - np.nansum(given**2, axis=2)
+                crossed = ratio(squares, (n * (n - 1)).astype(float))
+                judged[..., 2] = np.where(np.isfinite(crossed), crossed, judged[..., 2])
         judged, people, apart = np.nan_to_num(judged)[:, used], np.nan_to_num(people)[used], distances_of(answers)
         columns = [np.ones(len(people)), *mean_distance(judged, people, apart)]
         return cls(answers, np.column_stack([*columns, *map(answers.evened, (*judged, people))]), apart)
@@ -112,21 +123,6 @@ class _Kappas:
             return 1 / max(min(expected), 1e-9)
         step, observed = step_of(self.answers), max(float(s[0, 1] / s[0, 0]), 0.0)
         return (2 * math.sqrt(observed) * step + step**2) / max(expected[0], 1e-9)
-
-
-def _points(answers: Answers, used: Mask) -> tuple[Floats, Floats]:
-    """Of both judges (2, U, K), and of people (U, K). Of judges that were asked repeatedly, the product of two
-    different answers stands in the place of the square."""
-    if answers.options:
-        return answers.judge_shares[:2], answers.people_shares
-    middle = float(np.nanmean(answers.people_mean[used]))
-    people = mean_of(points(mean_of(answers.rated - middle, axis=2)[..., None]), axis=0)
-    given = answers.judged[:2] - middle
-    judged, n = points(given), np.isfinite(given).sum(axis=2)
-    if min(answers.mean(one, used) for one in (n > 1).astype(float)) > 0.5:  # most texts twice, by both
-        crossed = ratio((n * judged[..., 1]) ** 2 - np.nansum(given**2, axis=2), (n * (n - 1)).astype(float))
-        judged[..., 2] = np.where(np.isfinite(crossed), crossed, judged[..., 2])
-    return judged, people
 
 
 FEWEST = 12
