@@ -40,37 +40,34 @@ def load_results(path: Path) -> dict[str, Any]:
 
 def show(results: Path, other: Path | None = None, html: Path | None = None) -> int:
     """`recuse show`; 0. Raises `RecuseError` for what is no results.json of this version."""
-    check_output(html, is_page)
-    paths = [results] if other is None else [results, other]
-    plain = [load_results(path) for path in paths]
-    try:
-        text, page = _shown(plain, [str(path) for path in paths], html)
-    except (LookupError, TypeError, AttributeError, ValueError) as error:
-        raise RecuseError(
-            f"{' or '.join(map(str, paths))} is not as this version of Recuse writes it ({error!r}): it may have been "
-            "changed by hand; run the evals again to get one"
-        ) from error
-    if html:
-        write_output(html, page, is_page)
-    print(text)
-    return 0
-
-
-def _shown(results: Sequence[dict[str, Any]], names: Sequence[str], html: Path | None) -> tuple[str, str]:
-    """One result or two side by side, as text, and as the page where one is wanted."""
     from recuse.report import page, side_by_side
     from recuse.report.canonical_form import normalised
     from recuse.report.first_line import headline
     from recuse.report.terminal_text import terminal
 
-    plain = [normalised(one) for one in results]
-    headlines = [headline(one) for one in plain]
-    if len(plain) == 1:
-        plain[0]["headline"] = headlines[0]
-        text = terminal(plain[0], shutil.get_terminal_size().columns, sys.stdout.isatty(), html)
-        return text, page.page(plain[0], headlines[0]) if html else ""
-    rows = side_by_side.side_by_side(*plain)
-    return visible(side_by_side.text(rows, names)), side_by_side.page(rows, names, headlines) if html else ""
+    check_output(html, is_page)
+    paths = [results] if other is None else [results, other]
+    names, given = [str(path) for path in paths], [load_results(path) for path in paths]
+    try:
+        plain = [normalised(one) for one in given]
+        headlines = [headline(one) for one in plain]
+        if len(plain) == 1:
+            plain[0]["headline"] = headlines[0]
+            text = terminal(plain[0], shutil.get_terminal_size().columns, sys.stdout.isatty(), html)
+            drawn = page.page(plain[0], headlines[0]) if html else ""
+        else:
+            rows = side_by_side.side_by_side(*plain)
+            text = visible(side_by_side.text(rows, names))
+            drawn = side_by_side.page(rows, names, headlines) if html else ""
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
+        raise RecuseError(
+            f"{' or '.join(names)} is not as this version of Recuse writes it ({error!r}): it may have been "
+            "changed by hand; run the evals again to get one"
+        ) from error
+    if html:
+        write_output(html, drawn, is_page)
+    print(text)
+    return 0
 
 
 def check_outputs(to_json: Path | None, to_html: Path | None) -> None:
