@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from recuse.papers.self_preference import mitigation, published_tests
-from recuse.papers.self_preference.juries import peer_rank
+from recuse.papers.self_preference.mitigation import peer_rank
 from recuse.ratings import Numeric, Ratings
 from recuse.ratings.pair_array import CHOICES
 from recuse.schema import RecuseError

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.papers.self_preference.juries import chosen_wins, graded_wins, peer_rank
+from recuse.papers.self_preference.mitigation import chosen_wins, graded_wins, peer_rank
 from recuse.ratings import Numeric, Ratings
 from recuse.ratings.pair_array import pair_array
 from recuse.schema import RecuseError
