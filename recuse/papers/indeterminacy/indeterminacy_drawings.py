@@ -3,42 +3,11 @@ not; which judge would each measure choose, and what does that cost?"""
 
 from __future__ import annotations
 
-from typing import TypedDict
-
 from recuse.report.drawing import Drawing, words
 from recuse.report.figures import Cell, Forest, Table, cross_table, number_cell
 from recuse.report.gated_number import Number, grouped
 from recuse.report.results_model import Group
 from recuse.schema.number_text import MISSING, fixed, is_number, out_of
-
-Cells = list[list[float | None]]
-
-
-class Chosen(TypedDict):
-    """The judge that a measure chooses at a beta, and the best one."""
-
-    beta: float
-    chosen: str
-    best: str
-    consistency: float | None
-    regret: float | None
-
-
-class Detail(TypedDict, total=False):
-    """The choice, beta by beta; a value per threshold and beta, and people's share at every beta; what the rows and
-    columns of F (options x sets) and F' (sets x options) are."""
-
-    over_beta: list[Chosen]
-    taus: list[float]
-    betas: list[float]
-    value: Cells
-    prevalence: list[float | None]
-    options: list[str]
-    sets: list[str]
-
-
-Amounts = dict[str, float]
-"""Ratings that there are per text (`have`), and the shares of texts that these (`now`) and enough (`wanted`) decide."""
 
 
 def _advice(group: Group) -> str:
@@ -52,12 +21,12 @@ def _advice(group: Group) -> str:
     else:
         advice.append("Whether people would have accepted another option too was not asked; ask for all that apply.")
     needed = [n for n in group.of("ratings_needed") if is_number(n.detail.get("have"))]
-    if any(n.detail_as(Amounts)["have"] < 3 for n in needed):
+    if any(n.detail_as(dict[str, float])["have"] < 3 for n in needed):
         advice.append("Ask three people per text: of fewer nobody can tell how far people differ.")
-    short = [n for n in needed if is_number(n.value) and n.value > n.detail_as(Amounts)["have"]]
+    short = [n for n in needed if is_number(n.value) and n.value > n.detail_as(dict[str, float])["have"]]
     if short:
         most = max(short, key=lambda n: n.amount)
-        there = most.detail_as(Amounts)
+        there = most.detail_as(dict[str, float])
         advice.append(
             f"{there['have']} ratings per text decide {fixed(100 * there['now'], 0)} % of the texts as "
             f"everybody would at a threshold of {there['tau']:g}; {most.value:.0f} would decide "
@@ -72,16 +41,16 @@ def _advice(group: Group) -> str:
 
 def _grids(group: Group) -> Table:
     """Consistency by threshold and beta, a row per judge and threshold."""
-    grids = [(n, n.detail_as(Detail)) for n in group.of("consistency_over_beta") if n.detail.get("value")]
+    grids = [n for n in group.of("consistency_over_beta") if n.entries("value")]
     rows = [
         [
             Cell(group.label(n.who), ", ".join(filter(None, (f"tau {tau:g}", n.circumstances)))),
             *(Cell(fixed(value)) for value in values),
         ]
-        for n, grid in grids
-        for tau, values in zip(grid["taus"], grid["value"], strict=True)
+        for n in grids
+        for tau, values in zip(n.entries("taus"), n.entries("value"), strict=True)
     ]
-    columns = ["judge", *(f"beta {beta:g}" for beta in grids[0][1]["betas"])] if grids else []
+    columns = ["judge", *(f"beta {beta:g}" for beta in grids[0].entries("betas"))] if grids else []
     return Table("Texts decided alike, by threshold and beta", columns, rows)
 
 
@@ -108,7 +77,7 @@ def _people(group: Group) -> Table:
         by_metric = {n.metric: n for n in numbers}
         n, shift = by_metric.get("ratings_needed"), by_metric.get("prevalence_shift")
         alike = [n.detail.get(key) if n else None for key in ("now", "one")]
-        shares = (shift.detail_as(Detail).get("prevalence") if shift else None) or [None]
+        shares = (shift.entries("prevalence") if shift else []) or [None]
         percents = (_percent(value) for value in (*alike, shares[0], shares[-1]))
         rows.append([Cell(f"tau {tau}"), number_cell(n), *map(Cell, percents)])
     columns = [
@@ -135,16 +104,16 @@ def _matrices(group: Group) -> list[Table]:
     """F and F' of every rater that gave choices and sets, with their intervals."""
     tables = []
     for n in group.of("indeterminate_share"):
-        detail, cells, who = n.detail_as(Detail), n.detail_as(dict[str, Cells]), n.subject.get("rater", "")
-        if "choice" not in cells:
+        if "choice" not in n.detail:
             continue
-        by_set = [zip(*cells[f"choice{end}"], strict=True) for end in ("", "_low", "_high")]
-        sets_behind = [cells[f"reverse{end}"] for end in ("", "_low", "_high")]
+        by_set = [zip(*n.entries(f"choice{end}"), strict=True) for end in ("", "_low", "_high")]
+        sets_behind = [n.entries(f"reverse{end}") for end in ("", "_low", "_high")]
         rows = [
             [Cell(name), *map(_chance, *ends[:3]), *map(_chance, *ends[3:])]
-            for name, *ends in zip(detail["sets"], *by_set, *sets_behind, strict=True)
+            for name, *ends in zip(n.entries("sets"), *by_set, *sets_behind, strict=True)
         ]
-        columns = [f"{word} {name}" for word in ("chooses", "who chose") for name in detail["options"]]
+        columns = [f"{word} {name}" for word in ("chooses", "who chose") for name in n.entries("options")]
+        who = n.subject.get("rater", "")
         caption = (
             f"{'People' if who == 'people' else group.label(who)}: which option is chosen where a response set is held "
             "(F), and which sets stand behind a choice (F')"
@@ -192,7 +161,7 @@ def _chosen(group: Group) -> str:
     numbers = [n for n in group.of("regret_over_beta") if "survives" in n.detail]
     if not numbers:
         return "No judge could be chosen from these ratings."
-    judges = list(dict.fromkeys(row["chosen"] for n in numbers for row in _rows(n)))
+    judges = list(dict.fromkeys(row["chosen"] for n in numbers for row in n.entries("over_beta")))
     phrases = (
         f"Every measure chooses {group.label(judges[0])}."
         if len(judges) == 1
@@ -227,25 +196,24 @@ def _choices(group: Group) -> Table:
 
 
 def _over_beta(group: Group) -> Table | None:
-    numbers = [n for n in group.of("regret_over_beta") if _rows(n)]
+    numbers = [n for n in group.of("regret_over_beta") if n.entries("over_beta")]
     if not numbers:
         return None
     rows = [
         [
             Cell(_title(n), "survives" if n.detail.get("survives") else "", n.state),
-            *(Cell(group.label(r["chosen"]), f"{fixed(r['consistency'])} (−{fixed(r['regret'])})") for r in _rows(n)),
+            *(
+                Cell(group.label(r["chosen"]), f"{fixed(r['consistency'])} (−{fixed(r['regret'])})")
+                for r in n.entries("over_beta")
+            ),
         ]
         for n in numbers
     ]
-    first = _rows(numbers[0])
+    first = numbers[0].entries("over_beta")
     rows.append([Cell("the best judge"), *(Cell(group.label(row["best"])) for row in first)])
     columns = ["measure", *(f"beta {row['beta']:g}" for row in first)]
     caption = "The same by beta: judge chosen, its consistency, and what is lost against the best one"
     return Table(caption, columns, rows)
-
-
-def _rows(n: Number) -> list[Chosen]:
-    return n.detail_as(Detail).get("over_beta") or []
 
 
 def _title(n: Number) -> str:

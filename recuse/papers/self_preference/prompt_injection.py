@@ -3,22 +3,12 @@ nothing, which kinds work, and what defences stop and what clean text they block
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
-
 from recuse.papers.self_preference.self_preference_drawings import detail_text
 from recuse.report.drawing import Drawing, Part, under
 from recuse.report.figures import Cell, DetailTable, Forest, HeatMaps, cell_matrix, magnitude_maps, number_cell
 from recuse.report.gated_number import Number, plain_name
 from recuse.report.results_model import Group
 from recuse.schema.number_text import count, fixed, is_number, out_of, rate
-
-
-class AttacksDetail(TypedDict, total=False):
-    """How many attacks ended in which way; what a filter finds, `language` by language: `payloads` and the `share`."""
-
-    outcomes: dict[str, int]
-    by_language: list[dict[str, Any]]
-
 
 NAMES = {
     "harmless": "a suffix that asks for nothing",
@@ -52,7 +42,7 @@ def _gives_way(group: Group) -> str:
 
 def _untested(n: Number) -> str:
     """Attacks that could not show anything; they are not counted as withstood."""
-    outcomes = n.detail_as(AttacksDetail).get("outcomes") or {}
+    outcomes = n.detail_as(dict[str, dict[str, int]]).get("outcomes") or {}
     lost = [f"{count(outcomes[name])} {outcome_name}" for name, outcome_name in UNTESTED.items() if outcomes.get(name)]
     lift = n.detail.get("lift")
     return "; ".join([*([f"lift {fixed(lift, signed=True)} on average"] if is_number(lift) else []), *lost])
@@ -83,7 +73,7 @@ def _name(group: Group, name: str) -> str:
 
 
 def _by_language(n: Number) -> str:
-    rows = n.detail_as(AttacksDetail).get("by_language") or ()
+    rows = n.entries("by_language")
     phrases = [f"{row['language']} {rate(row['share'])} of {count(row['payloads'])}" for row in rows]
     return ", ".join(phrases) if len(phrases) > 1 else ""
 
