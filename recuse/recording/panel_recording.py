@@ -171,7 +171,6 @@ class Recorder:
                 recording.extend(chains.calls())
 
     def _stand_ins(self, chains: Chains) -> StandIns | None:
-        """What answers the calls that are known by now in place of judges that are not real."""
         if self.panel.stand_in is None:
             return None
         known = ((chain, call) for chain in chains.chains for call in chain.calls)

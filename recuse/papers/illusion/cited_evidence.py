@@ -111,7 +111,6 @@ def _citations(rows: pd.DataFrame, ratings: Ratings) -> tuple[list[str], NDArray
 
 
 def _places(names: Iterable[Name]) -> dict[Name, int]:
-    """Each name once, with its place in the order in which they come."""
     return {name: place for place, name in enumerate(dict.fromkeys(names))}
 
 

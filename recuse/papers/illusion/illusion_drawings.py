@@ -203,8 +203,6 @@ def _pairs(group: Group) -> HeatMaps | None:
 
 
 def _pair_map(group: Group, caption: str, cells: Mapping[tuple[str, str], float | None]) -> HeatMaps | None:
-    """Pairs of judges by rubrics, as deviations from zero; None of a single pair."""
-
     def label(name: str) -> str:
         judges = name.split(" / ")
         return " / ".join(map(group.label, judges)) if len(judges) == 2 else name

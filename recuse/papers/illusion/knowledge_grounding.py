@@ -118,7 +118,6 @@ def _delta(metric: str, cells: rubrics.RubricCells, averaging: rubrics.Averaging
 
 
 def _cells_detail(cells: rubrics.RubricCells, looks: int) -> dict[str, Any]:
-    """The paired t over cells, as the paper has it."""
     rows: list[dict[str, Any]] = []
     # Each target with its own cells, where all have items enough; else all texts together
     parts = [(target, cells.only(cells.targets == target)) for target in dict.fromkeys(cells.targets)]

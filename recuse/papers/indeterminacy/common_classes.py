@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.papers.indeterminacy.rated_options import option_counts
 from recuse.ratings import Ratings
 from recuse.ratings.scale import Numeric, ResponseSets
-from recuse.schema import Estimate, RecuseError
+from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 from recuse.statistics.distributions import SEED, generator, percentile
 
@@ -51,21 +51,19 @@ def common_class_recall(part: Ratings) -> Iterator[Named]:
     # The commonest answer of each judge to each text, the first of those that tie; NaN where there is none
     codes = np.array([np.where(each.any(axis=1), each.argmax(axis=1), np.nan) for each in judged.values()])
     fitted = common_classes(codes, len(counts.options), generator(SEED, "common classes"))
-    for r, judge in enumerate(judged):
-        for k, option in enumerate(counts.options):
-            yield (judge, option), _estimate(fitted, r, k, int(np.isfinite(codes[r]).sum()))
-
-
-def _estimate(fitted: CommonClasses, judge: int, option: int, n: int) -> Estimate:
-    facts: dict[str, Any] = {"n": n, "unit": "share", "method": METHOD, "seed": SEED}
-    detail: dict[str, Any] = {"p_independent": number(fitted.p_independent)}
-    if fitted.problem:
-        return undefined("common_class_recall", fitted.problem, detail=detail, **facts)
-    low, high = fitted.truth_bounds(judge, option)
-    detail |= {"truth": [number(low), number(high)], "prevalence": number(fitted.prevalence[option])}
-    value = float(fitted.recall[judge, option])
-    distribution = percentile(value, fitted.draws[:, judge, option])
-    return estimated("common_class_recall", value, distribution, note=WARNING, detail=detail, **facts)
+    metric, tested = "common_class_recall", {"p_independent": number(fitted.p_independent)}
+    for (r, judge), (k, option) in product(enumerate(judged), enumerate(counts.options)):
+        facts: dict[str, Any] = {
+            "n": int(np.isfinite(codes[r]).sum()), "unit": "share", "method": METHOD, "seed": SEED
+        }  # fmt: skip
+        if fitted.problem:
+            yield (judge, option), undefined(metric, fitted.problem, detail=tested, **facts)
+            continue
+        low, high = fitted.truth_bounds(r, k)
+        detail = {**tested, "truth": [number(low), number(high)], "prevalence": number(fitted.prevalence[k])}
+        value = float(fitted.recall[r, k])
+        distribution = percentile(value, fitted.draws[:, r, k])
+        yield (judge, option), estimated(metric, value, distribution, note=WARNING, detail=detail, **facts)
 
 
 # --------------------------------------------------------------------------- without any labels

@@ -11,7 +11,6 @@ from recuse.schema.number_text import MISSING, fixed, is_number, out_of
 
 
 def _advice(group: Group) -> str:
-    """What to do, decided by what was measured."""
     advice = []
     several = next((n for n in group.of("indeterminate_share") if n.subject.get("rater") == "people"), None)
     if several is not None and is_number(several.value):
@@ -40,7 +39,6 @@ def _advice(group: Group) -> str:
 
 
 def _grids(group: Group) -> Table:
-    """Consistency by threshold and beta, a row per judge and threshold."""
     grids = [n for n in group.of("consistency_over_beta") if n.entries("value")]
     rows = [
         [
@@ -101,7 +99,6 @@ def _sets(group: Group) -> Table:
 
 
 def _matrices(group: Group) -> list[Table]:
-    """F and F' of every rater that gave choices and sets, with their intervals."""
     tables = []
     for n in group.of("indeterminate_share"):
         if "choice" not in n.detail:

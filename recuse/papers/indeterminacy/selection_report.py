@@ -112,7 +112,6 @@ def _budget(study: SelectionStudy) -> Iterator[Finding]:
 
 
 def _title(name: str) -> str:
-    """What a measure is called, without its unit."""
     return definition(name).title.partition(",")[0]
 
 

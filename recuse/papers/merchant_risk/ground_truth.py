@@ -86,8 +86,6 @@ def _models(part: Ratings, ratings: Ratings) -> Iterator[Picks]:
 
 
 def _per_model(function: Callable[[Picks], Estimate]) -> Callable[[Ratings], Estimates]:
-    """From a measure of one model's picks to one of all models', by judge and factor level."""
-
     @per_subject("judge", _models)
     @wraps(function)
     def each(models: Iterator[Picks]) -> Iterator[Named]:

@@ -82,18 +82,6 @@ def _whole(group: Group) -> list[Number]:
     return [n for n in group.of("rules_kept") if n.subject.get("rule") == "all" and is_number(n.value)]
 
 
-def _sound(group: Group) -> str:
-    whole = _whole(group)
-    return f"{out_of(sum(n.value == 1 for n in whole), len(whole))} models keep every rule in every text."
-
-
-def _kept(group: Group) -> Table:
-    return cross_table(
-        "Share of texts that keep a rule", "rule", group.of("rules_kept"), row=lambda n: n.subject.get("rule", ""),
-        rows=str, column=lambda n: n.who, columns=group.label,
-    )  # fmt: skip
-
-
 def _broken(group: Group) -> Table:
     rows = [
         [Cell(group.label(n.who)), Cell(n.subject["rule"]), Cell(str(what)), Cell(str(times))]
@@ -112,8 +100,13 @@ def _cards(group: Group) -> list[Table]:
 
 
 rules_kept = Drawing(
-    reading=_sound,
-    figures=(_kept, _broken, folded("What they wrote", ", the first texts of each", _cards),
+    reading=lambda group: (
+        f"{out_of(sum(n.value == 1 for n in _whole(group)), len(_whole(group)))} models keep every rule in every text."
+    ),
+    figures=(lambda group: cross_table(
+        "Share of texts that keep a rule", "rule", group.of("rules_kept"), row=lambda n: n.subject.get("rule", ""),
+        rows=str, column=lambda n: n.who, columns=group.label,
+    ), _broken, folded("What they wrote", ", the first texts of each", _cards),
              lambda group: all_but(group, "rules_kept")),
 )  # fmt: skip
 
@@ -146,22 +139,19 @@ def _before_and_after(n: Number) -> str:
 
 
 def _closest(group: Group) -> Table | None:
-    """Distance from people, closest first, with how often each judge is closest when the repeats are redrawn."""
     numbers = [n for n in group.of("closest_judge") if n.entries("ranking")]
     if not numbers:
         return None
     places = [{entry["judge"]: entry for entry in n.entries("ranking")} for n in numbers]
-    rows = [[Cell(group.label(judge)), *(_distance(place.get(judge)) for place in places)] for judge in places[0]]
+
+    def distance(entry: Mapping[str, Any] | None) -> Cell:
+        first = entry.get("first") if entry else None
+        often = f"closest in {fixed(100 * first, 0)} % of bootstrap samples" if is_number(first) else ""
+        return Cell(fixed(entry.get("distance")), often) if entry else Cell(MISSING)
+
+    rows = [[Cell(group.label(judge)), *(distance(place.get(judge)) for place in places)] for judge in places[0]]
     columns = ["mean distance from people", *(n.circumstances or "all repeats" for n in numbers)]
     return Table("Who is closest to people?", columns, rows[:MOST_RANKED], left_out=max(0, len(rows) - MOST_RANKED))
-
-
-def _distance(entry: Mapping[str, Any] | None) -> Cell:
-    if not entry:
-        return Cell(MISSING)
-    first = entry.get("first")
-    often = f"closest in {fixed(100 * first, 0)} % of bootstrap samples" if is_number(first) else ""
-    return Cell(fixed(entry.get("distance")), often)
 
 
 human_alignment = Drawing(

@@ -151,7 +151,6 @@ def runs_needed(ratings: Ratings, half_width: float | None = None, level: float 
 def _why_no_reliability(
     cells: Cells, i: int, groups: Sequence[Floats], sizes: Floats, form: Literal["single", "mean"]
 ) -> str:
-    """In words; empty where there is a reliability."""
     if len(groups) < 2 or sizes.sum() <= len(groups):
         return "reliability needs two texts, and a text with two usable repeats"
     everything = np.concatenate(groups)

@@ -122,7 +122,6 @@ FIRST = "first_choice"
 
 
 def _discussed(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Mapping[str, Any]:
-    """The pair, the judge's own review, and the last that its peer wrote."""
     peer = earlier.get("peer answer") or earlier.get("peer review")
     return {
         **pair_shown(task, item, levels, earlier), "own": earlier.get("review", {}).get("text"),

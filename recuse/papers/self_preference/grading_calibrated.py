@@ -37,7 +37,6 @@ def labelled(folder: Path) -> tuple[Mapping[str, Any], ...]:
 
 
 def _asking(task: Task, stage: str, **shown: Any) -> Prompt:
-    """For criteria, a line each."""
     words = wording.messages(task, f"{FAMILY}.{stage}", task=task.data, count=CRITERIA, **shown)
     lines = " ".join([f'"- " {line(task, "criterion", 8)} "\\n"'] * CRITERIA)
     return Prompt(words, temperature=0.0, max_tokens=320, grammar=f"root ::= {lines}")

@@ -132,7 +132,6 @@ def _observations(task: Task, levels: Levels) -> str:
 
 
 def _own_first(levels: Levels) -> Sequence[Use]:
-    """Its own solution, where it is asked for one first."""
     return [Use("solution")] if levels["prompt"] in ("solved", EXPLAINED) else []
 
 

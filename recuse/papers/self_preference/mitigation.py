@@ -94,7 +94,6 @@ def self_preference_change(ratings: Ratings) -> Estimates:
 
 
 def _changed(means: Floats, **detail: Any) -> Remedy:
-    """All judges' scores in another way, (judges, items, targets)."""
     return Remedy(lambda array, row: [array.with_means(means)], detail=detail)
 
 

@@ -49,8 +49,6 @@ def _untested(n: Number) -> str:
 
 
 def _map(metric: str, factor: str, caption: str) -> Part:
-    """Kinds or defences, of which there may be many, by judges."""
-
     def part(group: Group) -> HeatMaps | None:
         numbers = [n for n in group.of(metric) if factor in n.subject]
         attacked = list(dict.fromkeys(n.who for n in numbers))

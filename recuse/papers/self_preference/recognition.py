@@ -139,7 +139,18 @@ def preference_where_recognised(ratings: Ratings) -> Estimates:
         for judge, by_item in known.items():
             d = favours.get(judge, np.full(len(array.items), np.nan))
             credit = np.array([by_item.get(item, np.nan) for item in array.items])
-            estimates[judge, *names] = _where_known(part, d, credit)
+            there, knew = np.isfinite(d) & np.isfinite(credit), credit > 0
+            sides = {"knew": int((there & knew).sum()), "did_not": int((there & ~knew).sum())}
+            about: dict[str, Any] = {
+                "n": int(there.sum()), "n_excluded": int((np.isfinite(d) & ~there).sum()), "method": DIFFERENCE,
+                "unit": part.scale.unit, "span": part.scale.span, "detail": sides,
+            }  # fmt: skip
+            if min(sides.values()) < 2:
+                why = "it takes two items whose own text it knew and two whose own text it did not"
+                estimates[judge, *names] = undefined("preference_where_recognised", why, **about)
+                continue
+            apart = difference_of_means(d, there & knew, there & ~knew, np.arange(len(d)))
+            estimates[judge, *names] = estimated("preference_where_recognised", apart.value, apart, **about)
     return Estimates(("judge", *(() if scores is None else scores.within())), estimates)
 
 
@@ -177,18 +188,3 @@ def _favour(part: Ratings) -> Mapping[str, Floats]:
     """D per item of every judge that wrote a target."""
     _, array, places = own_texts(part, part)
     return {j: np.subtract(*contrast(array, *place, part.authors)) for j, place in places.items() if place is not None}
-
-
-def _where_known(part: Ratings, d: Floats, credit: Floats) -> Estimate:
-    there = np.isfinite(d) & np.isfinite(credit)
-    knew = credit > 0
-    about: dict[str, Any] = {
-        "n": int(there.sum()), "n_excluded": int((np.isfinite(d) & ~there).sum()), "method": DIFFERENCE,
-        "unit": part.scale.unit, "span": part.scale.span,
-        "detail": {"knew": int((there & knew).sum()), "did_not": int((there & ~knew).sum())},
-    }  # fmt: skip
-    if min(about["detail"].values()) < 2:
-        why = "it takes two items whose own text it knew and two whose own text it did not"
-        return undefined("preference_where_recognised", why, **about)
-    distribution = difference_of_means(d, there & knew, there & ~knew, np.arange(len(d)))
-    return estimated("preference_where_recognised", distribution.value, distribution, **about)

@@ -50,7 +50,17 @@ def framing_shift(part: Ratings) -> Iterator[Named]:
     >>> framing_shift(example("item direction score", rows, scales=Numeric(1, 5, step=1))).of(judge="j").value
     0.5
     """
-    return ((twice.judge, _shift(twice)) for twice in scored_twice(part))
+    for twice in scored_twice(part):
+        usable, scale = np.isfinite(twice.change), part.scale
+        scores = {ASCENDING: twice.ascending[usable], REVERSED: twice.turned[usable]}
+        gaps = np.diff(np.unique(np.concatenate(list(scores.values())).round(9)))
+        step = getattr(scale, "step", 1.0) or float(min(gaps, default=0.0))  # the smallest seen where none is told
+        about = twice.about | {"unit": scale.unit, "span": scale.span, "method": SHIFT}
+        detail = {name: mean_or_none(side) for name, side in scores.items()} if usable.any() else {}
+        yield twice.judge, twice.with_losses(bounded_estimate(
+            "framing_shift", twice.change, clusters_of_texts(twice.array), (-scale.span, scale.span), NO_TEXT,
+            distribution=partial(clustered_mean, step=step), detail=detail, **about,
+        ), scale.span)  # fmt: skip
 
 
 @measure(
@@ -119,19 +129,6 @@ def scored_twice(part: Ratings) -> Iterator[_Twice]:
     requested = np.any([one.requested for one in arrays.values()] or [array.requested], axis=0)
     for row, judge in enumerate(array.raters):
         yield _Twice(judge, part, array, up[row], down[row], requested[row])
-
-
-def _shift(twice: _Twice) -> Estimate:
-    usable, scale = np.isfinite(twice.change), twice.part.scale
-    scores = {ASCENDING: twice.ascending[usable], REVERSED: twice.turned[usable]}
-    gaps = np.diff(np.unique(np.concatenate(list(scores.values())).round(9)))
-    step = getattr(scale, "step", 1.0) or float(min(gaps, default=0.0))  # the smallest seen where none is told
-    about = twice.about | {"unit": scale.unit, "span": scale.span, "method": SHIFT}
-    detail = {name: mean_or_none(side) for name, side in scores.items()} if usable.any() else {}
-    return twice.with_losses(bounded_estimate(
-        "framing_shift", twice.change, clusters_of_texts(twice.array), (-scale.span, scale.span), NO_TEXT,
-        distribution=partial(clustered_mean, step=step), detail=detail, **about,
-    ), scale.span)  # fmt: skip
 
 
 def _insensitivity(twice: _Twice) -> Estimate:

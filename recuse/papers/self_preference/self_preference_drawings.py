@@ -79,8 +79,6 @@ def _at(n: Number | None, when: Literal["before", "after"]) -> Any:
 
 
 def _untried(metric: str) -> Part:
-    """Remedies that could not be tried on any judge, each with the reason."""
-
     def text(group: Group) -> str:
         by_remedy = {remedy: group.of(metric, mitigation=remedy) for remedy in REMEDIES}
         phrases = [
@@ -115,7 +113,6 @@ def _own_wins(group: Group) -> str:
 
 
 def _wins(group: Group) -> Table:
-    """How often its own text wins, by whose verdict."""
     numbers = group.of("own_win_rate")
     seen = {n.subject.get("seen_by") for n in numbers if is_number(n.value)}
     return cross_table(
@@ -203,7 +200,6 @@ def _tests(group: Group) -> Table:
 
 
 def _p(n: Number) -> str:
-    """p, and what is left of it after the correction."""
     p, adjusted = n.detail.get("p"), n.detail.get("p_holm")
     if not is_number(p):
         return n.why_undefined

@@ -252,7 +252,6 @@ class Likelihood:
 
 
 def _text(item: Item) -> str:
-    """The text as an author would have written it."""
     return f"Headline: {item.fields['headline']}\nLead: {item.fields['lead']}"
 
 
