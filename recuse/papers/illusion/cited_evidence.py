@@ -193,8 +193,7 @@ def repeated_numbers(ratings: Ratings) -> Estimates:
 
 
 @measure(
-    "quotes_in_text", "quotes that are in the text", unit="share", rank=424, bad="below",
-    below="cites what is not in the text",
+    "quotes_in_text", "quotes that are in the text", unit="share", rank=424, below="cites what is not in the text",
     reading="Share of the places cited as evidence that stand in the judged text, word for word.",
 )  # fmt: skip
 def quotes_in_text(ratings: Ratings) -> Estimates:

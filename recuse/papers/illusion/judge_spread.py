@@ -109,10 +109,9 @@ def _use(array: RatingArray, judge: int, clusters: str) -> Estimate:
     few = "fewer than two texts have a score of every judge" if complete.sum() < 2 else ""
     why = few if count > 1 else "no other judge to compare with"
     coefficient = Coefficient(shares, ratio_of_sds, lambda sums: why, "plain")
-    facts: dict[str, Any] = {
-        "n": int(complete.sum()), "method": "ratio of SDs, jackknife over items, t",
-        **units_of(array, clusters),
-    }  # fmt: skip
+    facts = dict[str, Any](
+        n=int(complete.sum()), method="ratio of SDs, jackknife over items, t", **units_of(array, clusters)
+    )
     if coefficient.undefined:
         return undefined("scale_use", coefficient.undefined, **facts)
     scores = means[judge, complete]

@@ -53,9 +53,7 @@ def common_class_recall(part: Ratings) -> Iterator[Named]:
     fitted = common_classes(codes, len(counts.options), generator(SEED, "common classes"))
     metric, tested = "common_class_recall", {"p_independent": number(fitted.p_independent)}
     for (r, judge), (k, option) in product(enumerate(judged), enumerate(counts.options)):
-        facts: dict[str, Any] = {
-            "n": int(np.isfinite(codes[r]).sum()), "unit": "share", "method": METHOD, "seed": SEED
-        }  # fmt: skip
+        facts = dict[str, Any](n=int(np.isfinite(codes[r]).sum()), unit="share", method=METHOD, seed=SEED)
         if fitted.problem:
             yield (judge, option), undefined(metric, fitted.problem, detail=tested, **facts)
             continue

@@ -139,9 +139,7 @@ def _on_grid(ratings: Ratings, parts: tuple[str, ...], repeats: int, step: float
         claims = replies[wanted].to_numpy(dtype=float).reshape(len(replies), len(names), len(parts))
         known = np.isfinite(claims).all(axis=2)  # (replies, names)
         n = int(known.sum())
-        about: dict[str, Any] = {
-            "n": n, "n_excluded": known.size - n, "over": "calls", "unit": "share", "span": 1.0, "method": method
-        }  # fmt: skip
+        about = dict[str, Any](n=n, n_excluded=known.size - n, over="calls", unit="share", span=1.0, method=method)
         if not n:
             return undefined(metric, f"no usable {parts[-1][1:]} was reported", **about)
         printed = np.stack([reported.printed_decimals(column) for column in claims[known].T], axis=1)

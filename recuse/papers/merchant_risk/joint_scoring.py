@@ -23,8 +23,7 @@ from recuse.statistics.clusters import clustered_mean, difference_of_means
 
 
 @measure(
-    "ranking_follows_scores", "ranking against own scores", signed=True, rank=315, bad="below",
-    below="ranks against its own scores",
+    "ranking_follows_scores", "ranking against own scores", signed=True, rank=315, below="ranks against its own scores",
     reading="Kendall's tau-b between the order a judge states and the order of the scores it gives in the same reply; "
     "1 where they agree.",
 )  # fmt: skip
@@ -89,10 +88,9 @@ def joint_shift(ratings: Ratings) -> Estimates:
 
 
 def _shift(judge: str, joint: Cells, single: Cells) -> Estimate:
-    about: dict[str, Any] = {
-        "unit": joint.scale.unit, "span": joint.scale.span, "over": "items",
-        "method": "mean over texts of joint - single",
-    }  # fmt: skip
+    about = dict[str, Any](
+        unit=joint.scale.unit, span=joint.scale.span, over="items", method="mean over texts of joint - single"
+    )
     if judge not in single.judges:
         return undefined("joint_shift", "it was not asked about one text at a time", **about)
     each, places = text_changes(judge, joint, single)

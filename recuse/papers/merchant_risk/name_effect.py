@@ -203,10 +203,7 @@ def rank_stability(part: Ratings, judge: str, shown: Cells, hidden: Cells) -> Es
     >>> rank_stability(example("names target score", rows)).of(judge="j").value
     0.5
     """
-    about: dict[str, Any] = {
-        "over": "items",
-        "method": "Spearman of an author's mean scores with names shown and hidden",
-    }
+    about = dict[str, Any](over="items", method="Spearman of an author's mean scores with names shown and hidden")
     if judge not in hidden.judges:
         return undefined("rank_stability", "it was not asked with names hidden", **about)
     a, b = (_by_author(cells.mean, judge, cells, shown.target_names).round(9) for cells in (shown, hidden))

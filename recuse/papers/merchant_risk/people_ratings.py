@@ -179,9 +179,7 @@ def three_sources(ratings: Ratings) -> Estimates:
 def _three_sources(figures: Mapping[str, tuple[float, float, float]]) -> Estimate:
     complete = {model: row for model, row in figures.items() if not any(map(math.isnan, row))}
     named = {model: dict(zip(SOURCES, map(number, row), strict=True)) for model, row in complete.items()}
-    more: dict[str, Any] = {
-        "n": len(complete), "n_excluded": len(figures) - len(complete), "over": "items", "method": PAIRWISE
-    }  # fmt: skip
+    more = dict[str, Any](n=len(complete), n_excluded=len(figures) - len(complete), over="items", method=PAIRWISE)
     if len(complete) < 3:
         return undefined(
             "three_sources", f"needs three models with all three figures; there are {len(complete)}", **more

@@ -74,9 +74,7 @@ def what_does_not_follow(
     def share(replies: pd.DataFrame) -> Estimate:
         complete = replies.dropna(subset=wanted)
         n = len(complete)
-        about: dict[str, Any] = {
-            "n": n, "n_excluded": len(replies) - n, "over": "calls", "unit": "share", "span": 1.0, "method": method
-        }  # fmt: skip
+        about = dict[str, Any](n=n, n_excluded=len(replies) - n, over="calls", unit="share", span=1.0, method=method)
         if not n:
             return undefined(metric, nothing, **about)
         scores = complete[wanted].to_numpy(dtype=float)

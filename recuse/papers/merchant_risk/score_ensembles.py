@@ -169,7 +169,6 @@ def _with_data(part: Ratings, ratings: Ratings) -> tuple[Ratings, Compared, dict
 
 @measure(
     "ensemble_change", "distance of an ensemble from people, less that of a judge alone", signed=True, rank=256,
-    bad="none",
     reading="Mean distance from people's mean on texts that the ensemble was not made from, less the mean of what its "
     "judges have alone.",
 )  # fmt: skip
@@ -193,10 +192,9 @@ def _together(against: Compared, weigh: Weigh, part: Ratings, data: Mapping[str,
     cells, metric = against.cells, "ensemble_change"
     there = np.isfinite(against.differences).all(axis=0)
     scores, people = cells.mean[:, there], against.people.mean[there]
-    about: dict[str, Any] = {
-        "unit": cells.scale.unit, "span": cells.scale.span, **_over(cells),
-        "n": int(there.sum()), "n_excluded": int((~there).sum()),
-    }  # fmt: skip
+    about = dict[str, Any](
+        unit=cells.scale.unit, span=cells.scale.span, **_over(cells), n=int(there.sum()), n_excluded=int((~there).sum())
+    )
     count = len(np.unique(cells.clusters[there]))
     if len(scores) < 2 or count < LEAST:
         why = f"it takes two judges and {LEAST} texts that all of them and people scored; {count} are"

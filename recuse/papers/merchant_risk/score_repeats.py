@@ -40,10 +40,9 @@ def run_sd(cells: Cells, i: int) -> Estimate:
     """
     count = cells.count[i]
     df = np.maximum(count - 1, 0)
-    about: dict[str, Any] = {
-        "n": int(count.sum()), "n_excluded": int(cells.lost[i].sum()), "over": "repeats",
-        "method": "pooled within-text SD",
-    }  # fmt: skip
+    about = dict[str, Any](
+        n=int(count.sum()), n_excluded=int(cells.lost[i].sum()), over="repeats", method="pooled within-text SD"
+    )
     if not df.any():
         return undefined("run_sd", SINGLE, **about)
     weights = df[count > 1] / df.sum()

@@ -76,9 +76,7 @@ def rank_correlation(metric: str, pairs: dict[str, tuple[float, float]]) -> Esti
     known = {judge: pair for judge, pair in pairs.items() if np.isfinite(pair).all()}
     values = {judge: [number(value) for value in pair] for judge, pair in pairs.items()}
     detail: dict[str, Any] = {"judges": values}
-    about: dict[str, Any] = {
-        "n": len(known), "n_excluded": len(pairs) - len(known), "method": METHOD, "unit": "rho", "span": 2.0
-    }  # fmt: skip
+    about = dict[str, Any](n=len(known), n_excluded=len(pairs) - len(known), method=METHOD, unit="rho", span=2.0)
     if len(known) < FEWEST:
         return undefined(metric, f"a rank correlation over judges takes {FEWEST} of them", detail=detail, **about)
     first, second = np.array(list(known.values())).T

@@ -62,9 +62,7 @@ def _gap_effect(pairs: pd.DataFrame, bins: tuple[float, ...], over: dict[str, An
         inside = (gaps <= high) & ((gaps > low) if k else (gaps >= low))
         rows.append([low, high, int(inside.sum()), mean_or_none(sensitive[inside])])
     (distribution,) = slopes(sensitive[:, None], gaps, groups, np.ones((len(gaps), 1)), levels=False)
-    facts: dict[str, Any] = {
-        "n": len(gaps), "n_excluded": len(pairs) - len(kept), "method": SLOPE, "detail": {"bins": rows}, **over
-    }  # fmt: skip
+    facts = dict[str, Any](n=len(gaps), n_excluded=len(pairs) - len(kept), method=SLOPE, detail={"bins": rows}, **over)
     if np.isnan(distribution.value):
         why = "no other judge's verdicts give these texts different win rates" if len(both) else NO_PAIR
         return undefined("gap_effect", why, **facts)

@@ -145,9 +145,7 @@ def _error(scores: Floats, true: Floats) -> float:
 def _juries(
     part: Ratings, metric: str, unit: str, span: float, statistic: Callable[[Floats, Floats], float]
 ) -> Iterator[Named]:
-    about: dict[str, Any] = {
-        "over": "clusters", "clusters": part.clusters, "unit": unit, "method": over_texts.JACKKNIFE, "span": span
-    }  # fmt: skip
+    about = dict[str, Any](over="clusters", clusters=part.clusters, unit=unit, method=over_texts.JACKKNIFE, span=span)
     if set(part.levels(DIRECTION)) < set(LEVELS[DIRECTION]):
         why = "the scale was asked one way only"
         yield from ((jury, undefined(metric, why, **about)) for jury in JURIES)
