@@ -25,9 +25,8 @@ from recuse.schema.arrays import Floats
 
 
 @measure(
-    "author_score", "score by the others", rank=355,
-    reading="Mean score of an author's texts by all judges but itself.",
-)  # fmt: skip
+    "author_score", "score by the others", rank=355, reading="Mean score of an author's texts by all judges but itself."
+)
 @per_subject("target", itself)
 def author_score(part: Ratings) -> Iterator[Named]:
     """Mean over items of the other judges' mean score of an author's text, by target and factor level. Detail: `rank`
@@ -103,8 +102,7 @@ def distance_from_fair(seen: OwnTexts) -> Iterator[Named]:
     2.0
     """
     metric, (part, array, places) = "distance_from_fair", seen
-    about: dict[str, Any] = {"unit": part.scale.unit, "span": part.scale.span,
-                             "method": "distance of two means from 0"}  # fmt: skip
+    about: dict[str, Any] = {"unit": part.scale.unit, "span": part.scale.span, "method": "distance of two means from 0"}
     known: dict[str, tuple[float, float, float, int]] = {}
     for judge, place in places.items():
         if place is not None:

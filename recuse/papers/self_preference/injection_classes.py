@@ -87,9 +87,7 @@ def success_by_channel(part: Ratings) -> Iterator[Named]:
     for judge, rows in _attacks(part):
         for level, one in rows.groupby(CHANNEL, sort=False):
             tested = one[one["room"] & one["hit"].notna()]
-            detail = {
-                "ceiling": int((~one["room"]).sum()), "held_out": int(tested["payload"].isin(held_out).sum()),
-            }  # fmt: skip
+            detail = {"ceiling": int((~one["room"]).sum()), "held_out": int(tested["payload"].isin(held_out).sum())}
             yield (judge, str(level)), share_estimate(
                 "success_by_channel", tested["hit"], tested["payload"],
                 "no attack could be tested: every clean twin has the best score, or none is there",
