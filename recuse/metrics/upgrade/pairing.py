@@ -100,7 +100,7 @@ class Upgrade:
         """Why the two cannot be compared, a clause each; empty where they can."""
         before, after, (old, new) = self.before, self.after, self.settings
         differ = (name for name in SETTINGS if name in old and name in new and old[name] != new[name])
-        asked = [
+        undeclared = [
             f"{name} was {'unset' if old[name] is None else old[name]} and is "
             f"{'unset' if new[name] is None else new[name]}{DECLARE.get(SETTINGS[name], '')}"
             for name in differ if SETTINGS[name] not in self.change
@@ -108,7 +108,7 @@ class Upgrade:
         for was, is_, words in ((before.headline, after.headline, "one was asked for {}, the other for {}"),
                                 (before.factors, after.factors, "in one {} was varied, in the other {}")):  # fmt: skip
             if {*was} != {*is_}:
-                return (*asked, words.format(*(", ".join(names) or "nothing" for names in (was, is_))))
+                return (*undeclared, words.format(*(", ".join(names) or "nothing" for names in (was, is_))))
         scales = ((name, before.scales[name], after.scales[name]) for name in before.headline)
         remedies = ("", "") if any(self.settings) else (ONE_SCALE, ONE_DECIDES)
         others = [
@@ -116,7 +116,7 @@ class Upgrade:
             f"{remedies[not (isinstance(was, Numeric) and isinstance(is_, Numeric))]}"
             for name, was, is_ in scales if _ends(was) != _ends(is_)
         ]  # fmt: skip
-        return (*asked, *(others or self._other_texts()))
+        return (*undeclared, *(others or self._other_texts()))
 
     def _other_texts(self) -> tuple[str, ...]:
         keys = [*TEXT, "criterion", *self.before.factors]
