@@ -266,7 +266,7 @@ def numbers_at(ratings: Ratings, rows: NDArray[np.intp]) -> Floats:
 
     def made() -> Floats:
         table, every = ratings.table, np.full(len(ratings.table), np.nan)
-        usable = np.flatnonzero(table["status"].eq("ok") & ratings.having("criterion", ratings.criterion))
+        usable = np.flatnonzero(ratings.having("status", "ok") & ratings.having("criterion", ratings.criterion))
         every[usable] = ratings.scale.numbers(table["score"].iloc[usable], table["response"].iloc[usable])
         return every
 

@@ -92,7 +92,7 @@ def unfolded(ratings: Ratings, what: str = "this measure asks") -> Ratings:
 
 def _rows(frame: pd.DataFrame, without: frozenset[str], of: Ratings | None = None) -> NDArray[np.int64]:
     """One number per row, the same for rows that are alike in all columns but some. `of`: whose table it is."""
-    codes = np.zeros(len(frame), dtype=np.int64)
+    codes, count = np.zeros(len(frame), dtype=np.int64), 1
     for name in frame.columns.difference(list(without), sort=False):
         entries, own = of._memory.get(("coded", name), ((), codes)) if of else ((), codes)
         if not len(entries):
@@ -101,7 +101,10 @@ def _rows(frame: pd.DataFrame, without: frozenset[str], of: Ratings | None = Non
                 continue  # most columns say one thing, which is sooner seen than numbered
             own, entries = pd.factorize(column, use_na_sentinel=False)
         if len(entries) > 1 or own.any():
-            codes = pd.factorize(codes * (len(entries) + 1) + own)[0].astype(np.int64)
+            codes, count = codes * (len(entries) + 1) + own, count * (len(entries) + 1)
+            if count > len(frame):  # as many numbers are drawn as there may be codes
+                codes, occurring = pd.factorize(codes)
+                count = len(occurring)
     return codes
 
 

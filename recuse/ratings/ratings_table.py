@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -81,6 +81,8 @@ def check_table(table: pd.DataFrame, factors: tuple[str, ...] = (), of: Any = No
     """
     import pandas as pd
 
+    from recuse.ratings import array
+
     missing = [c for c in (*COLUMNS, *factors) if c not in table.columns]
     if missing:
         has = ", ".join(map(str, table.columns))
@@ -93,18 +95,21 @@ def check_table(table: pd.DataFrame, factors: tuple[str, ...] = (), of: Any = No
             shown = ", ".join(str(r) for r in rows[:5]) + (f" and {len(rows) - 5} more" if len(rows) > 5 else "")
             faults.append(f"{text}: row {shown}" if len(rows) == 1 else f"{text}: rows {shown}")
 
-    def among(name: str, strange: list[Any]) -> Any:
-        """Which rows have one of these in a column; most tables have none of them."""
-        return table[name].isin(strange).to_numpy() if strange else np.zeros(len(table), dtype=bool)
+    coded = coded or (lambda name: array.coded(table.loc[:, name]))
 
-    ok = table["status"].eq("ok").to_numpy(dtype=bool, na_value=False)
+    def strange(name: str, known: Collection[str], stage: str = "") -> Any:
+        """Which rows have none of the known words in a column, not even after a stage."""
+        words, places = coded(name)
+        others = [k for k, word in enumerate(words) if (word.rpartition(stage)[2] if stage else word) not in known]
+        return np.isin(places, [-1, *others])
+
+    statuses, status = coded("status")
+    ok = status == (statuses.index("ok") if "ok" in statuses else len(statuses))
     numeric = (pd.to_numeric(table[name], errors="coerce") for name in ("score", "repeat"))
     score, repeat = (column.to_numpy(dtype=float, na_value=np.nan) for column in numeric)
     has_score, has_response = (table[name].notna().to_numpy() for name in ("score", "response"))
-    statuses = [name for name in table["status"].unique() if str(name).rpartition(": ")[2] not in STATUSES]
-    fault(among("status", statuses), f"status is not one of {', '.join(STATUSES)}")
-    kinds = [name for name in (coded("kind")[0] if coded else table["kind"].unique()) if str(name) not in KINDS]
-    fault(among("kind", kinds) | table["kind"].isna().to_numpy(), f"kind is not one of {', '.join(KINDS)}")
+    fault(strange("status", STATUSES, ": "), f"status is not one of {', '.join(STATUSES)}")
+    fault(strange("kind", KINDS), f"kind is not one of {', '.join(KINDS)}")
     fault(ok & ~(has_score ^ has_response), "an ok row needs either a score or a response, not both and not neither")
     fault(~ok & (has_score | has_response), "a row that is not ok carries a value; nothing is imputed")
     fault(has_score & ~np.isfinite(score), "score is not a finite number")
@@ -114,7 +119,7 @@ def check_table(table: pd.DataFrame, factors: tuple[str, ...] = (), of: Any = No
     identity = ["task", "protocol", "rater", "item", "target", "criterion", "repeat", *factors]
     same = f"same {', '.join(identity)}"
     telling = identity if of is None else ["criterion"]
-    columns: list[Any] = [coded(name)[1] if coded and name != "repeat" else table[name] for name in telling]
+    columns: list[Any] = [table[name] if name == "repeat" else coded(name)[1] for name in telling]
     repeated = _repeated(columns, len(table), 0 if of is None else of)
     fault(np.asarray(repeated, dtype=bool), f"the same judgement appears more than once ({same})")
     if faults:

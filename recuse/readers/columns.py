@@ -73,9 +73,9 @@ class Column:
     @cached_property
     def _counted(self) -> tuple[pd.Index[Any], NDArray[np.intp]]:
         """The different values that are not empty, in order of first appearance, and how often each is there."""
-        codes, values = pd.factorize(self.cells)
-        there = ~is_empty(pd.Series(values, dtype=object)).to_numpy()
-        return pd.Index(values.to_numpy()[there]), np.bincount(codes[codes >= 0], minlength=len(values))[there]
+        codes, each = pd.factorize(self.cells)
+        there, times = ~values.say_nothing(each.tolist()), np.bincount(codes[codes >= 0], minlength=len(each))
+        return pd.Index(each.to_numpy()[there], dtype=object), times[there]
 
     @property
     def distinct(self) -> pd.Index[Any]:
@@ -89,7 +89,7 @@ class Column:
         long = np.array([len(str(value)) > LONGEST_NUMBER for value in values], dtype=bool)
         if not len(values) or times[long].sum() > 0.5 * times.sum():
             return False
-        numbers = as_numbers(pd.Series(values)).notna().to_numpy()
+        numbers = as_numbers(pd.Series(values, dtype=object)).notna().to_numpy()
         return bool(times[numbers].sum() >= 0.5 * times.sum())
 
     @cached_property

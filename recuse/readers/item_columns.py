@@ -240,7 +240,8 @@ def _with_texts_of_items(judged: Judgements) -> Judgements:
     if mapping.target or mapping.pairs or mapping.repeat or mapping.repeats:
         return judged
     keys = [*mapping.item, *filter(None, (mapping.rater, mapping.criterion)), *mapping.factors]
-    again = int(raw.frame.duplicated(keys).sum() - raw.frame.duplicated([*keys, mapping.text]).sum())
+    again = int(raw.frame.duplicated(keys).sum())
+    again -= again and int(raw.frame.duplicated([*keys, mapping.text]).sum())
     both = [*mapping.item, mapping.text]
     own = mapping.rater and raw.frame.groupby(both, sort=False)[mapping.rater].nunique().mean() < 1 + SHARED
     people = [column for rater, columns in mapping.raters.items() if is_person(rater) for column in columns]

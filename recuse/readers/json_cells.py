@@ -116,10 +116,10 @@ def with_last_words(raw: RawTable) -> RawTable:
     frame, notes = raw.frame, []
     for name in raw.heeded if raw.of_nobody_known else ():
         rated = plain(name) in NAMES["value"] and plain(name) not in NAMES["text"]  # beside people's short answers
-        if not any(len(str(cell)) >= PROSE for cell in frame[name].unique()):
-            continue
         codes, values = pd.factorize(frame[name])
         cells = [*map(str, values)]
+        if max(map(len, cells), default=0) < PROSE:
+            continue
         prose, filled = np.array([(len(cell) >= PROSE, bool(cell.strip())) for cell in cells])[codes].T
         if prose.sum() < (FEWEST if rated else max(FEWEST, filled.sum() / 2)):
             continue

@@ -215,16 +215,17 @@ def cell_text(value: Any) -> str:
 
 LARGE = 32 << 20
 """Files of fewer bytes are held as they are."""
-LONG, BEGINNING, LOOKED_AT = 400, 200, 200
-"""A column holds texts where its first cells are longer than this on average; so much of each is kept."""
+LONG, BEGINNING, ENDING, LOOKED_AT = 400, 140, 60, 200
+"""A column holds texts where its first cells are longer than this on average; so much of each is kept, as a judge's
+begins with its answer or ends in it."""
 BLANKS = "\t\n\v\f\r\x1c\x1d\x1e\x1f"  # what separates words in ASCII, beside the space
-SHORTENED = re.compile(r"\.\.\. \[(\d+) characters, (\d+) words, [0-9a-f]{16}\]$")
+SHORTENED = re.compile(rf"\.\.\. \[(\d+) characters, (\d+) words, [0-9a-f]{{16}}\] \.\.\..{{0,{ENDING}}}$")
 
 
 def word_count(text: object) -> int:
     """How many words a text has, or had before it was shortened."""
     words = str(text)
-    match = SHORTENED.search(words, max(len(words) - 80, 0))
+    match = SHORTENED.search(words, max(len(words) - 80 - ENDING, 0))
     return int(match[2]) if match else len(words.split())
 
 
@@ -251,8 +252,11 @@ def shorten(frame: pd.DataFrame, columns: Sequence[Hashable], wanted: dict[str, 
             return cell
         plain = single_blanks(cell)
         digest = hashlib.sha256(plain.lower().encode("utf-8", "surrogatepass")).hexdigest()[:16]
-        kept = f"{plain[:BEGINNING]}... [{len(plain)} characters, {plain.count(' ') + bool(plain)} words, {digest}]"
-        if kept in wanted:
+        facts = f"... [{len(plain)} characters, {plain.count(' ') + bool(plain)} words, {digest}] ..."
+        first, line_end, _ = cell.lstrip()[:BEGINNING].partition("\n")
+        at = len(single_blanks(first)) if line_end else BEGINNING  # "Yes" in a line of its own
+        kept = plain[:at] + line_end + plain[at + 1 : BEGINNING] + facts + plain[-ENDING:]
+        if wanted and kept in wanted:
             wanted[kept] = cell
         return kept
 

@@ -35,12 +35,14 @@ def without_copies(judged: Judgements) -> Judgements:
     long, raw, mapping = judged.rows, judged.raw, judged.mapping
     if mapping.repeat or not mapping.item or not long["kind"].eq("person").any():
         return judged
-    copied = raw.frame.duplicated().to_numpy()[long["row"].to_numpy()]
+    again = np.flatnonzero(raw.frame.duplicated([*mapping.item], keep=False))
+    frame = raw.frame.iloc[again]
+    copied = long["row"].isin(again[frame.duplicated()])
     if copied.sum() < SURELY or not (copied & long["kind"].eq("person")).any():
         return judged
     roles = (mapping.target, mapping.criterion, mapping.rater, mapping.order, mapping.first, mapping.second)
     keys = [*mapping.item, *mapping.factors, *filter(None, roles)]
-    if (raw.frame.duplicated(keys) & ~raw.frame.duplicated()).any():
+    if (frame.duplicated(keys) & ~frame.duplicated()).any():
         return judged
     rows = long.loc[copied, "row"].drop_duplicates()
     places, done = map(raw.place, rows[:5].tolist()), "each counts once; a column `repeat` would make them repeats"
@@ -155,7 +157,8 @@ def with_copies_in_clusters(judged: Judgements) -> Judgements:
 
 def _words(rows: pd.DataFrame, frame: pd.DataFrame, columns: list[str]) -> list[str]:
     cells = frame[columns].to_numpy()[rows["row"].to_numpy()]
-    return [single_blanks(" ".join(map(str, texts))).lower() for texts in cells]
+    texts = cells[:, 0] if len(columns) == 1 else map(" ".join, cells)
+    return [single_blanks(text).lower() for text in texts]
 
 
 def _keys(once: pd.DataFrame, frame: pd.DataFrame, columns: list[str]) -> pd.Series[Any]:

@@ -251,7 +251,9 @@ def with_places(raw: RawTable) -> RawTable:
 
 def _form(cells: pd.Series[Any]) -> re.Pattern[str] | None:
     """What stands between the texts of a column of rankings; None for another column."""
-    filled = [str(cell).strip() for cell in cells[~is_empty(cells)].iloc[:LOOKED_AT]]
+    first = cells.iloc[:LOOKED_AT]
+    some = cells if is_empty(first).any() else first
+    filled = [str(cell).strip() for cell in some[~is_empty(some)].iloc[:LOOKED_AT]]
     if len(filled) < 2 or all(map(GAME.fullmatch, filled)):  # A>B says which of two won
         return None
     if sum(bool(RANKING.fullmatch(BEST_FIRST.sub(">", cell))) for cell in filled) >= SURELY * len(filled):

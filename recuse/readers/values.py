@@ -12,6 +12,7 @@ from unicodedata import normalize
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from recuse.ratings.scale import Nominal, Numeric, Ordinal, ResponseSets, Scale
 from recuse.readers.column_names import SETS, WORDS, plain
@@ -77,11 +78,15 @@ OUT_OF = r"^(-?\d+(?:[.,]\d+)?)\s*(?:/|out of|of)\s*(\d+)(?:\s*(?:stars?|points?
 def is_empty(cells: pd.Series[Any], answers: Collection[str] = ()) -> pd.Series[bool]:
     """Cells that say nothing: empty, NaN, n/a and the like, but for those that somebody says are `answers`."""
     codes, values = pd.factorize(cells)
-    words = [str(v).strip()[:40].lower() for v in values.tolist()]  # what says nothing is shorter
+    return pd.Series(np.append(say_nothing(values.tolist(), answers), True)[codes], index=cells.index)
+
+
+def say_nothing(values: Sequence[Any], answers: Collection[str] = ()) -> NDArray[np.bool_]:
+    """The same of a column's different values."""
+    words = [str(v).strip()[:40].lower() for v in values]  # what says nothing is shorter
     degrees = len({*words} & {*DEGREES}) > 1 and {*words} <= {*DEGREES, *EMPTY}
     nothing = {*EMPTY} - {*answers, *(["none"] if degrees else [])}
-    empty = np.array([word in nothing for word in words] or [False])
-    return pd.Series(empty[codes] | (codes < 0), index=cells.index)
+    return np.array([word in nothing for word in words], dtype=bool)
 
 
 def as_numbers(cells: pd.Series[Any]) -> pd.Series[float]:

@@ -95,7 +95,7 @@ def test_any_blank_separates_words(blank):
     text = "one more word " * 40
     texts = [text, text.replace(" ", blank), f"{blank}{text}{blank}".replace("e m", f"e{blank} m"), text[:-1]]
     short = raw_table.shorten(pd.DataFrame({"text": texts}), ["text"], {})["text"]
-    assert len({*short}) == 1
+    assert len({*map(raw_table.single_blanks, short)}) == 1
     assert "[559 characters, 120 words, " in short[0]
 
 
@@ -111,6 +111,15 @@ def test_objects_that_answers_are_read_from_are_held(large, tmp_path):
     ratings = recuse.read(path)
     judged = ratings.table[ratings.table["kind"] == "judge"]
     assert [*judged["response"]] == ["pass" if k % 3 else "fail" for k in range(40)]
+
+
+@pytest.mark.parametrize("reply", ["{} [[{}]]", "{}\n\n**Rating: {}/5**", "{1}\n\n{0}", "{1}. {0}"])
+def test_answers_at_either_end_of_long_prose_are_read(file, reply, large):
+    lines = "It goes on about the matter.\nThen it goes on. " * 12
+    rows = pd.DataFrame({"item": range(ITEMS), "anna": [1 + k % 5 for k in range(ITEMS)]})
+    rows["judge"] = [reply.format(f"{lines}Case {k}.", 1 + k // 5 % 5) for k in range(ITEMS)]
+    table = read_file(file("prose.csv", rows.to_csv(index=False))).ratings.table
+    assert [*table.loc[table["kind"] == "judge", "score"]] == [1 + k // 5 % 5 for k in range(ITEMS)]
 
 
 @pytest.mark.slow("further cases", but_first=True)
