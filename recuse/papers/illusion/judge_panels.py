@@ -90,12 +90,10 @@ def agreement_change(part: Ratings) -> Estimate:
     the levels. Items are judged at every level and leave together (jackknife). Detail: r at each level. Undefined where
     the levels are no numbers or fewer than two. Paper 002, sec. 3.1 and App. D, compares curves by eye.
 
-    >>> rows = [(j, i, t, i + (j == "y" and t == "1.0") * (i % 2)) for j in "xy" for i in range(6)
-    ...         for t in ("0.0", "1.0")]
-    >>> frame = pd.DataFrame(rows, columns=["judge", "item", "temperature", "score"])
-    >>> estimate = agreement_change(Ratings.of(frame, factors=["temperature"])).of()
-    >>> estimate.value < 0, estimate.detail["levels"][0]
-    (True, ['0.0', 1.0])
+    >>> rows = "x 0.0 0/1/2/3/4/5; y 0.0 0/1/2/3/4/5; x 1.0 0/1/2/3/4/5; y 1.0 0/2/2/4/4/6"
+    >>> estimate = agreement_change(example("judge temperature score", rows, factors=["temperature"])).of()
+    >>> estimate.value < 0, estimate.detail["levels"][0][1]
+    (True, 1.0)
     """
     arrays, metric = arrays_by_level(part, TEMPERATURE), "agreement_change"
     method = "least squares over levels of the mean r over pairs and targets; jackknife over items, t"

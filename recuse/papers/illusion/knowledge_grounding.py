@@ -70,12 +70,10 @@ def delta_k_by_group(ratings: Ratings) -> Estimates:
     within a group are no parts of the one over all: delta-K over all may lie below each of them. Empty where nothing is
     known of the texts.
 
-    >>> one, other = "1/2/3/4/1/2/3/4", "1/2/3/4/2/1/4/3"
-    >>> rows = f"a checklist {one}; b checklist {one}; a shared {one}; b shared {other}"
-    >>> texts = table("domain", "law/law/law/law/art/art/art/art")
-    >>> estimates = delta_k_by_group(example("judge rubric_source score", rows, texts=texts.assign(target="")))
-    >>> [round(estimates.of(group=f"domain {name}", rubric_source="shared").value, 6) for name in ("law", "art")]
-    [0.0, -0.4]
+    >>> rows = "a checklist 1/2/3/4; b checklist 1/2/3/4; a shared 1/2/3/4; b shared 2/1/4/3"
+    >>> scores = example("judge rubric_source score", rows, texts=table("domain", "law/law/law/law").assign(target=""))
+    >>> round(delta_k_by_group(scores).of(group="domain law", rubric_source="shared").value, 6)
+    -0.4
     """
     estimates: dict[tuple[str, ...], Estimate] = {}
     for source, both in COMPARED.items():
@@ -94,17 +92,15 @@ def delta_k_by_group(ratings: Ratings) -> Estimates:
     "nothing.",
 )  # fmt: skip
 def domain_selectivity(ratings: Ratings) -> Estimates:
-    """SD over domains of delta-K, by source of the rubric; no interval. Detail: `p`, the share of arrangements in which
-    domains are dealt to items at random and the SD is at least as large, the observed one among them; `by_domain`. The
-    paper reports "chi-square, p < .01" without statistic, table or degrees of freedom. Undefined with fewer than two
-    domains, or where delta-K is undefined in one of them.
+    """SD over domains of delta-K, by source of the rubric; no interval. Detail: `p`, the share of arrangements, domains
+    dealt to items at random, whose SD is at least as large, the observed one among them; `by_domain`. The paper reports
+    "chi-square, p < .01" without statistic, table or degrees of freedom. Undefined below two domains, or where delta-K
+    is undefined in one.
 
-    >>> one, other = "1/2/3/4/1/2/3/4", "1/2/3/4/2/1/4/3"
-    >>> rows = f"a checklist {one}; b checklist {one}; a shared {one}; b shared {other}"
-    >>> texts = table("domain", "law/law/law/law/art/art/art/art")
-    >>> scores = example("judge rubric_source score", rows, texts=texts.assign(target=""))
-    >>> round(domain_selectivity(scores).of(rubric_source="shared").value, 6)
-    0.282843
+    >>> rows = "a checklist 1/2/3/4; b checklist 1/2/3/4; a shared 1/2/3/4; b shared 2/1/4/3"
+    >>> texts = table("domain", "law/law/law/law").assign(target="")
+    >>> domain_selectivity(example("judge rubric_source score", rows, texts=texts)).of(rubric_source="shared").note
+    'undefined: the texts are of fewer than two domains'
     """
     return rubrics.by_source(ratings, COMPARED, lambda cells: _selectivity(cells, _groups(ratings, cells, "domain")))
 

@@ -1,8 +1,7 @@
-"""Claimed statistics: can the means and SDs that a judge states for repeats it made in its head be right?
-
-Ratings of kind "claimed_statistics" have criteria "<name>.mean" and "<name>.sd"; the headline's name is the final,
-which claims to be the mean of the others. Merchant-risk paper, appendix C. Decimals, and whether any scores could have
-a mean and an SD: `recuse.papers.merchant_risk.reported_statistics`."""
+"""Claimed statistics: can the means and SDs that a judge states for repeats it made in its head be right? Ratings of
+kind "claimed_statistics" have criteria "<name>.mean" and "<name>.sd"; the headline's name is the final, which claims to
+be the mean of the others. Merchant-risk paper, appendix C. `reported_statistics` knows decimals, and whether any scores
+could have a mean and an SD."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""Unified event-rate score per category: what the data say about how risky each category is.
-
-Merchant-risk paper, sec. 5.1: a weighted average of fraud, chargeback and operational indicators, each from a
-count-based and a money-based rate. The paper gives no weights; a task states its own.
-"""
+"""Unified event-rate score per category: what the data say about how risky each category is. Merchant-risk paper, sec.
+5.1: a weighted average of fraud, chargeback and operational rates, by count and by money, of 2021 to 2024. The paper
+prints neither rates nor weights; a task states its own."""
 
 from __future__ import annotations
 
@@ -99,11 +97,6 @@ def _check(table: pd.DataFrame, weights: Weights, category: str, amount: str) ->
 #     chargeback_share = 0.175
 #
 #     value(c) = sum_k w_k rate_k(c) / sum_k w_k,   rate_k(c) = sum_y size(c, y) rate_k(c, y) / sum_y size(c, y)
-#
-# Merchant-risk paper, sec. 5.1: a weighted average of fraud, chargeback and operational rates, by count and by money,
-# of 2021 to 2024; it prints neither rates nor weights.
-
-
 YEARLY = "value_"  # before the year, in the columns that hold the values of single years
 KEYS = ("table", "category", "year", "size", "weights")
 

@@ -1,7 +1,5 @@
 """All texts in one call beside one text per call: does a ranking follow its scores, and what does seeing all change?
-
-Merchant-risk paper, Appendix A: its printed prompt shows five sets in one conversation and asks for a ranking.
-"""
+Merchant-risk paper, Appendix A: its printed prompt shows five sets in one conversation and asks for a ranking."""
 
 from __future__ import annotations
 
@@ -68,10 +66,9 @@ def ranking_follows_scores(part: Ratings | None) -> Iterator[Named]:
     reading="A judge's mean score where it sees all texts in one call, less its mean where it sees one per call.",
 )  # fmt: skip
 def joint_shift(ratings: Ratings) -> Estimates:
-    """Joint less single over the texts judged both ways, by judge and factor level; the single ones stand beside
-    (`ratings.beside("scores")`). Over texts. Detail: `order`, Spearman's rho of targets' means both ways; `spread`, the
-    SD of targets' means jointly by that alone: above 1 where seeing all makes a judge tell them further apart. Empty
-    with nothing beside.
+    """Joint less single (`ratings.beside("scores")`) over the texts judged both ways, by judge and factor level; over
+    texts. Detail: `order`, Spearman's rho of targets' means both ways; `spread`, the SD of targets' means jointly by
+    that alone: above 1 where seeing all makes a judge tell them further apart. Empty with nothing beside.
 
     >>> alone = example("target score", "s 5; t 4")
     >>> estimate = joint_shift(example("target score", "s 6; t 2", beside={"scores": alone}.get)).of(judge="j")

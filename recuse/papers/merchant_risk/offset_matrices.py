@@ -1,6 +1,5 @@
 """Every judge on every target, against its peers and against people, for the paper's tables (merchant-risk paper, secs.
-3.5, 4.3.1 and 4.4, Figs. 8 and 9); `recuse.metrics` has the self-bias and the offset that are gated.
-"""
+3.5, 4.3.1 and 4.4, Figs. 8 and 9); `recuse.metrics` has the self-bias and the offset that are gated."""
 
 from __future__ import annotations
 

@@ -3,9 +3,8 @@
 It is to a standard deviation what a mean absolute deviation is, keeps nearly all of its precision (98 % where scores
 are normal), depends on no fourth moment, and so has an interval that holds where tails are heavy: of fifty scores from
 Student's t with 3 degrees of freedom half look normal, and no interval of an SD that covers 93.5 % of them is narrower
-than 1.3 times the usual one where scores *are* normal (`python tests/benchmarks/heavy_tails.py`).
-
-For text t with R answers, d_ab = |x_a - x_b|, the mean difference G_t of its pairs is a U-statistic of variance
+than 1.3 times the usual one where scores *are* normal (`python tests/benchmarks/heavy_tails.py`). For text t with R
+answers, d_ab = |x_a - x_b|, the mean difference G_t of its pairs is a U-statistic of variance
 
     c1 E[d_ab d_ac] + c2 E[d_ab^2] - (c1 + c2) E[d]^2,   c1 = 4 (R - 2) / (R (R - 1)),   c2 = 2 / (R (R - 1))
 

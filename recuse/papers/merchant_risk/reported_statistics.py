@@ -151,10 +151,8 @@ def sd_attainable(
     mean: float, sd: float, n: int, minimum: float, maximum: float, step: float = 1.0, decimals: int = 2, ddof: int = 1,
     mean_decimals: int = 1,
 ) -> bool:  # fmt: skip
-    """Can n scores on the grid have both this mean and this SD? `decimals` are those the SD was printed with.
-
-    ddof = 1 is the sample SD, 0 the population SD. The grid must hold whole steps from minimum to maximum.
-    """
+    """Can n scores on the grid, whole steps from minimum to maximum, have both this mean and this SD? `decimals` are
+    those the SD was printed with. ddof = 1 is the sample SD, 0 the population SD."""
     sums = _sums(mean - minimum, n, step, mean_decimals)
     if n <= ddof:
         raise RecuseError(f"an SD with n - {ddof} needs more than {ddof} score(s); got n = {n}")

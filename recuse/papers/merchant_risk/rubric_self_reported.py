@@ -1,8 +1,6 @@
 """Rubric scoring as the merchant-risk paper's prompt words it (App. C): one call in which the judge is asked to perform
-ten runs in its head and to report mean and standard deviation itself.
-
-The rows carry what was reported, not what was sampled: criteria "<id>.mean", "<id>.sd", "final.mean", "final.sd".
-"""
+ten runs in its head and to report mean and standard deviation itself. The rows carry what was reported, not what was
+sampled: criteria "<id>.mean", "<id>.sd", "final.mean", "final.sd"."""
 
 from __future__ import annotations
 

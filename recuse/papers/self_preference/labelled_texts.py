@@ -123,10 +123,9 @@ def escalation(part: Ratings, bound: float = BOUND) -> Estimate:
     range, else the smallest range. Detail: `threshold`; `escalated`, the share of texts of the half that is measured;
     `before` and `after`. Undefined below two judges or four labelled items, and where nothing is kept.
 
-    >>> rows = "; ".join(f"{j} t{i} {s}" for j, scores in {"x": [1, 5] * 10, "y": [1, 1] * 10}.items()
-    ...                  for i, s in enumerate(scores))
-    >>> texts = table("item true_rating", "; ".join(f"t{i} {1 + i % 2 * 4}" for i in range(20))).assign(target="")
-    >>> estimate = escalation(example("judge item score", rows, texts=texts)).of()
+    >>> rows, true = f"x {'/'.join('15' * 10)}; y {'/'.join('11' * 10)}", "/".join("15" * 10)
+    >>> scores = example("judge score", rows, texts=table("true_rating", true).assign(target=""))
+    >>> estimate = escalation(scores).of()
     >>> estimate.value, estimate.detail["escalated"]
     (-1.2, 0.6)
     """

@@ -1,8 +1,7 @@
-"""Predictability: is a judge's own text easy for it to predict, and does it pay for what is easy to predict?
-
-A suspected cause of self-preference is that a judge likes text of low perplexity, and its own is that (thesis on bias
-in LLM self-evaluation, sec. 2.4, after Wataoka et al. 2024, arXiv:2410.21819). With the judges' log-probabilities of
-the judged texts,
+"""Predictability: is a judge's own text easy for it to predict, and does it pay for what is easy to predict? A
+suspected cause of self-preference is that a judge likes text of low perplexity, and its own is that (thesis on bias in
+LLM self-evaluation, sec. 2.4, after Wataoka et al. 2024, arXiv:2410.21819). With the judges' log-probabilities of the
+judged texts,
 
     q_jit = log2 p_j(text of item i by target t) / its characters
 

@@ -30,12 +30,11 @@ UNKNOWN = "what the texts deserve is not known; say it (texts: true_<criterion>)
 @per_subject(("judge", PROMPT), lambda part, ratings: list(_ways(part)), PROMPT)
 def error_by_prompt(ways: list[_Ways]) -> Iterator[Named]:
     """Mean of |score - true score| over texts, by judge and prompt; in units of the scale, as the share of wrong
-    answers where there are two options. Detail: `tokens`, the mean of tokens in and out per text, where the server
-    counts. Undefined where no true score is known.
+    answers where there are two options. Detail: `tokens`, mean of tokens in and out per text, where counted. Undefined
+    where no true score is known.
 
-    >>> more = {"factors": ["prompt"], "texts": table("item true_rating", "x 2; y 5").assign(target="")}
-    >>> scores = example("item prompt score", "x plain 1; y plain 5; x solved 2; y solved 5", **more)
-    >>> estimates = error_by_prompt(scores)
+    >>> more = {"factors": ["prompt"], "texts": table("true_rating", "2/5").assign(target="")}
+    >>> estimates = error_by_prompt(example("prompt score", "plain 1/5; solved 2/5", **more))
     >>> [estimates.of(judge="j", prompt=name).value for name in ("plain", "solved")]
     [0.5, 0.0]
     """

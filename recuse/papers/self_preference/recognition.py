@@ -122,12 +122,9 @@ def preference_where_recognised(ratings: Ratings) -> Estimates:
     by judge and the factor levels of the scores beside. t over items. Undefined where it knew all of them or none, or
     where no item was both asked about and scored.
 
-    >>> rows = "; ".join(f"{j} {i} {t} {5 if j + t == 'xa' and i in 'ij' else 3}" for j in "xz" for i in "ijkl"
-    ...                  for t in "ab")
-    >>> scores = example("judge item target score", rows, authors={"x": "a"})
-    >>> more = {"texts": table("item a b", "i a b; j a b; k a b; l a b"), "authors": {"x": "a"}}
-    >>> pairs = example("judge item response", "x i first; x j first; x k second; x l second",
-    ...                 beside={"scores": scores}.get, **more)
+    >>> scores = example("judge target score", "x a 5/5/3/3; x b 3/3/3/3; z a 3/3/3/3; z b 3/3/3/3", authors={"x": "a"})
+    >>> texts, rows = table("a b item", "a b t0; a b t1; a b t2; a b t3"), "x first/first/second/second"
+    >>> pairs = example("judge response", rows, authors={"x": "a"}, beside={"scores": scores}.get, texts=texts)
     >>> preference_where_recognised(pairs).of(judge="x").value
     2.0
     """

@@ -98,10 +98,8 @@ def jury_reliability(part: Ratings) -> Iterator[Named]:
     ways. Interval by the jackknife over items, or what they share. Undefined with fewer than two judges or three items,
     where the scale was asked one way only, and where a jury's sum does not vary.
 
-    >>> ways = {"ascending": (1, 2, 5), "reversed": (5, 4, 1)}
-    >>> rows = "; ".join(f"{j} t{i} {way} {s}" for j in "xy" for way, scores in ways.items()
-    ...                  for i, s in enumerate(scores))
-    >>> estimates = jury_reliability(example("judge item direction score", rows, scales=Numeric(1, 5)))
+    >>> rows = "x ascending 1/2/5; y ascending 1/2/5; x reversed 5/4/1; y reversed 5/4/1"
+    >>> estimates = jury_reliability(example("judge direction score", rows, scales=Numeric(1, 5)))
     >>> [estimates.of(jury=name).value for name in JURIES]
     [1.0, 1.0, 1.0, 0.0]
     """
@@ -117,11 +115,9 @@ def jury_error(part: Ratings) -> Iterator[Named]:
     """Mean of |jury's mean - true score| over texts, by `jury`; as `jury_reliability`, and undefined where no true
     score is known.
 
-    >>> ways = {"ascending": (2, 3, 5), "reversed": (5, 4, 1)}  # a point too much where high is best
-    >>> rows = "; ".join(f"{j} t{i} {way} {s}" for j in "xy" for way, scores in ways.items()
-    ...                  for i, s in enumerate(scores))
-    >>> texts = table("item true_rating", "t0 1; t1 2; t2 5").assign(target="")
-    >>> estimates = jury_error(example("judge item direction score", rows, scales=Numeric(1, 5), texts=texts))
+    >>> rows = "x ascending 2/3/5; y ascending 2/3/5; x reversed 5/4/1; y reversed 5/4/1"  # a point up
+    >>> texts = table("true_rating", "1/2/5").assign(target="")
+    >>> estimates = jury_error(example("judge direction score", rows, scales=Numeric(1, 5), texts=texts))
     >>> [round(estimates.of(jury=name).value, 2) for name in JURIES]
     [0.67, 0.0, 0.33, -0.33]
     """

@@ -1,11 +1,10 @@
 """Own win rate: how often a judge's own text wins, by its own choice, by its peers' and by people's: the pairwise form
 of self-preference (thesis on bias in LLM self-evaluation, sec. 2.4; Li, Patel and Du 2024, PRD, arXiv:2307.02762).
-Verdicts in both orders are averaged; a win counts 1, a tie 1/2.
-
-The author of the other text is a party to the pair, so `own_win_excess` compares with neutral peers, who wrote neither
-text, on the same pairs. A choice knows no leniency, but noise: a judge that is led by the place or by chance gives
-everyone about one half, and so looks fond of its own text where that is weak and hard on it where it is strong.
-`controlled_own_win_excess` takes that out, and is the measure to gate."""
+Verdicts in both orders are averaged; a win counts 1, a tie 1/2. The author of the other text is a party to the pair, so
+`own_win_excess` compares with neutral peers, who wrote neither text, on the same pairs. A choice knows no leniency, but
+noise: a judge that is led by the place or by chance gives everyone about one half, and so looks fond of its own text
+where that is weak and hard on it where it is strong. `controlled_own_win_excess` takes that out, and is the one to
+gate."""
 
 from __future__ import annotations
 
