@@ -68,7 +68,6 @@ def cell_of(name: str) -> str | None:
 
 def stored_path(plain: Path) -> Path:
     """The file that holds a cell, `plain` or its compressed form, or its place in a pack; `plain` where there is none.
-
     `CassetteError` where there are both, unless the plain one begins with all that the other holds: then a change of
     form was interrupted, and the plain one is the cell."""
     name = f"{plain}{PACKED}"  # of thousands of cells, where a `Path` costs more
@@ -91,7 +90,6 @@ def stored_path(plain: Path) -> Path:
 
 def contents(path: Path) -> tuple[bytes, os.stat_result]:
     """All bytes of a cassette, unpacked, and the state of its file when it was opened. Thousands are read this way.
-
     `UnpackingError` for a compressed one that is damaged, `CassetteError` for one that unpacks to more than `LARGEST`
     bytes and for what is no plain file; `OSError` as usual."""
     if not is_packed(path):

@@ -180,10 +180,9 @@ def _content_faults(path: Path, cell: str, index: CellIndex, data: bytes) -> Ite
 
 
 def salvaged(data: bytes, name: str) -> tuple[bytes, list[str]]:
-    """The whole lines of a damaged cassette, put back in order, and what had to be left out (with line numbers).
-
-    Line endings changed by version control are put back, a header that slipped down goes to the top, and two cassettes
-    of the same cell that were joined become one. What another cell's header precedes is left out."""
+    """The whole lines of a damaged cassette, put back in order, and what had to be left out (with line numbers). Line
+    endings changed by version control are put back, a header that slipped down goes to the top, and two cassettes of
+    the same cell that were joined become one. What another cell's header precedes is left out."""
     header, foreign = b"", False  # whether the last header was that of another recording
     requests: dict[str, tuple[int, bytes]] = {}
     answers: dict[Interaction, tuple[int, bytes]] = {}
@@ -222,10 +221,9 @@ def canonical_bytes(
     index: CellIndex, data: bytes, header: bytes | None, order: Iterable[Interaction],
     without: AbstractSet[str] = frozenset(),
 ) -> bytes:  # fmt: skip
-    """The file as it should be: header, then per request its line and its answers by repeat; planned requests first.
-
-    `header` replaces the stored header line; requests with a key in `without` and their answers are left out.
-    Independent of the order in which concurrent answers arrived, so a recording made twice gives the same file."""
+    """The file as it should be, in whatever order concurrent answers arrived: header, then per request its line and its
+    answers by repeat; planned requests first. `header` replaces the stored header line; requests with a key in
+    `without` and their answers are left out."""
     requests = read_requests(index, data)
     parts = [header if header is not None else data[: data.index(b"\n") + 1]]
     base: tuple[str, Recorded] | None = None

@@ -71,10 +71,9 @@ class Library:
 
     @paused_cycle_collector()
     def expect(self, calls: Sequence[Call], headers: Mapping[str, Mapping[str, Any]] | None = None) -> Coverage:
-        """Register what will be asked, and compare it with what is recorded. May be called once per plan.
-
-        `headers`: cell -> what opens its cassette: `provenance`, `fingerprint` (a table; its own table `served` holds
-        what no request shows), and whatever else should stand there (judge, target, factors)."""
+        """Register what will be asked, and compare it with what is recorded. May be called once per plan. `headers`:
+        cell -> what opens its cassette: `provenance`, `fingerprint` (a table; its own table `served` holds what no
+        request shows), and whatever else should stand there (judge, target, factors)."""
         by_cell: dict[str, list[Call]] = {}
         for call in calls:
             by_cell.setdefault(call.cell, []).append(call)
@@ -124,11 +123,10 @@ class Library:
     # ------------------------------------------------------------------ replay
 
     def replay(self, calls: Sequence[Call]) -> Iterator[tuple[Call, RawResponse]]:
-        """Every call with its recorded answer, in the order of `calls`: straight from the files, no HTTP client.
-
-        A file is read when the first of its calls comes and let go after the last, so a plan that asks judge by judge
-        holds one judge's files. Each answer counts as used. Raises before the first answer: `MissingInteractionError`
-        if a call has none, `CassetteError` if a file is damaged or belongs to another cell."""
+        """Every call with its recorded answer, in the order of `calls`: straight from the files, no HTTP client. A file
+        is read when the first of its calls comes and let go after the last, so a plan that asks judge by judge holds
+        one judge's files. Each answer counts as used. Raises before the first answer: `MissingInteractionError` if a
+        call has none, `CassetteError` if a file is damaged or belongs to another cell."""
         left = Counter(call.cell for call in calls)
         cassettes = {cell: self._cassette(cell) for cell in left}
         for cassette in cassettes.values():
@@ -180,7 +178,6 @@ class Library:
     @contextmanager
     def use(self) -> Iterator[Library]:
         """While open, HTTP of this whole process goes through the library; in mode "replay" the network is blocked.
-
         Only one at a time: two patches at once mix recordings and leave clients patched."""
         from recuse.cassettes.vcrpy_adapter import patched
 

@@ -1,9 +1,7 @@
-"""What makes two requests the same, which planned call an HTTP request is, and what of a response is worth keeping.
-
-Request matching: the key is a hash of method, URL without secrets and the JSON body whatever its layout. Which repeat
-of a request is asked is not part of the key; it travels in the header `x-recuse-repeat`, together with the cell it
-belongs to (`x-recuse-cell`), because two cells may well ask word for word the same.
-"""
+"""What makes two requests the same, which planned call an HTTP request is, and what of a response is worth keeping. The
+key of a request is a hash of method, URL without secrets and the JSON body whatever its layout. Which repeat of it is
+asked travels in the header `x-recuse-repeat`, together with the cell it belongs to (`x-recuse-cell`), because two cells
+may well ask word for word the same."""
 
 from __future__ import annotations
 

@@ -48,10 +48,8 @@ def header_line(fields: Mapping[str, Any]) -> bytes:
 
 
 def request_line(key: str, request: Recorded, base: tuple[str, Recorded] | None = None) -> bytes:
-    """The line that stores a request: what differs from `base` (a key and its request), where that says it all.
-
-    A judge that is given a seed gets another request in every repeat, although only the seed differs: storing the
-    prompt again each time would multiply the size of its cassettes."""
+    """The line that stores a request: what differs from `base` (a key and its request), where that says it all. A judge
+    that is given a seed gets another request in every repeat, although only the seed differs."""
     method, url, body = request
     members = _difference(base[1][2], body) if base is not None and base[1][:2] == (method, url) else None
     like = {"like": base[0]} if base is not None and members is not None else {}

@@ -1,8 +1,6 @@
-"""Writing side of a library: mends cassettes before recording, stores each answer as it arrives, settles them after.
-
-A cell that is recorded anew grows in a side file and takes its old cassette's place when it is complete. Complete cells
-are put into the order of the plan, so that a recording made twice is the same file whatever order answers came in.
-"""
+"""Writing side of a library: mends cassettes before recording, stores each answer as it arrives, settles them after. A
+cell that is recorded anew grows in a side file and takes its old cassette's place when it is complete. Complete cells
+are put into the order of the plan, so that a recording made twice is the same file whatever order answers came in."""
 
 from __future__ import annotations
 
@@ -120,10 +118,9 @@ class Storage:
             cassette.touched = True
 
     def settle(self, cassettes: Iterable[CellCassette], together: bool = False, more_to_come: bool = False) -> None:
-        """After the last answer: complete cells get their final order, header and place.
-
-        With `together`, what was recorded anew takes the place of the old only when all of it is complete: a recording
-        that was interrupted goes on where it stopped. `more_to_come`: not all cells are known yet."""
+        """After the last answer: complete cells get their final order, header and place. With `together`, what was
+        recorded anew takes the place of the old only when all of it is complete: a recording that was interrupted goes
+        on where it stopped. `more_to_come`: not all cells are known yet."""
         cassettes = list(cassettes)
         for cassette in self._begun:
             if not cassette.index.answers:  # begun in vain

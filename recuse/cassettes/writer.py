@@ -1,9 +1,7 @@
-"""Appending to cassettes so that nothing that was paid for is lost, and nothing that was there is harmed.
-
-One `os.write` with O_APPEND per interaction: what is written survives the death of this process at any moment, and
+"""Appending to cassettes so that nothing that was paid for is lost, and nothing that was there is harmed: one
+`os.write` with O_APPEND per interaction, so that what is written survives the death of this process at any moment;
 `sync_all` (about once a second, and at the end) makes it survive the death of the machine. A write that fails halfway
-is cut off again. A ballast file keeps room for the answers already on their way when a disk runs full.
-"""
+is cut off again. A ballast file keeps room for the answers already on their way when a disk runs full."""
 
 from __future__ import annotations
 
@@ -91,10 +89,9 @@ class Writer:
             raise _cannot_record(folder, error) from error
 
     def append(self, path: Path, data: bytes, at: int, again: bool = True) -> None:
-        """Write `data` at the end of the file, which must be byte `at`: an unfinished last line is cut off first.
-
-        If that fails, room is made once - the ballast goes, and other files are closed - and it is tried `again`, so
-        that answers on their way, which are paid for, still find a place."""
+        """Write `data` at the end of the file, which must be byte `at`: an unfinished last line is cut off first. If
+        that fails, room is made once - the ballast goes, and other files are closed - and it is tried `again`, so that
+        answers on their way, which are paid for, still find a place."""
         try:
             if path not in self._open:
                 if len(self._open) >= OPEN_FILES:

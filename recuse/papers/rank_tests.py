@@ -163,11 +163,10 @@ def _largest_slip(x: Floats, times: Floats) -> float:
 
 def spearman_influence(x: ArrayLike, y: ArrayLike, times: Floats | None = None) -> Floats:
     """What each of n pairs changes in Spearman's rho, times n, shape (n,): nearly (n - 1) (rho - rho without the pair).
-
-    rho = C / sqrt(V W), C the covariance of mean ranks a and b as shares of n, V and W their variances. A pair
-    counts in C by its own product, and by moving the ranks of all others: a_i b_i + mean_j k(x_i, x_j) b_j + mean_j
-    k(y_i, y_j) a_j, k 1 where the j-th is larger and 1/2 where it is equal; in V and W likewise. Without ties it is in
-    Croux and Dehon (2010), Statistical Methods and Applications 19, 497-515."""
+    rho = C / sqrt(V W), C the covariance of mean ranks a and b as shares of n, V and W their variances. A pair counts
+    in C by its own product, and by moving the ranks of all others: a_i b_i + mean_j k(x_i, x_j) b_j + mean_j k(y_i,
+    y_j) a_j, k 1 where the j-th is larger and 1/2 where it is equal; in V and W likewise. Without ties it is in Croux
+    and Dehon (2010), Statistical Methods and Applications 19, 497-515."""
     (a, above_x), (b, above_y) = (_shares_and_sums(np.asarray(side, dtype=float), times) for side in (x, y))
     c, v, w = (average(p * q, times) for p, q in ((a, b), (a, a), (b, b)))
     parts = [a * b + above_x(b) + above_y(a), a * a + 2 * above_x(a), b * b + 2 * above_y(b)]

@@ -1,8 +1,6 @@
-"""Asks what the cassettes lack, concurrently and within limits; a stop at any moment loses nothing.
-
-Storing is not done here: the answer is written by the library at the moment it arrives at the HTTP client's transport,
-before the client sees it. This loop only decides what is asked when, and says what is missing in the end.
-"""
+"""Asks what the cassettes lack, concurrently and within limits; a stop at any moment loses nothing: the library writes
+an answer at the moment it arrives at the HTTP client's transport, before the client sees it. This loop only decides
+what is asked when, and says what is missing in the end."""
 
 from __future__ import annotations
 
@@ -38,11 +36,10 @@ SYNC_EVERY_S = 1.0
 
 class Recording:
     """One recording, over all judges, tasks and protocols: every call that has no recorded answer, inside
-    `library.use()`. `ask` may be called for one group of judges after another, until the recording was stopped.
-
-    SIGINT and SIGTERM end it in order: nothing new is asked, answers on their way get `grace` seconds; a second signal
-    cuts that short. What a judge or the disk does raises nothing: the report says it (`RecordingReport.check` raises).
-    An exception of the code that reads a reply ends it for all judges, as `IncompleteRecordingError`."""
+    `library.use()`. `ask` may be called for one group of judges after another, until the recording was stopped. SIGINT
+    and SIGTERM end it in order: nothing new is asked, answers on their way get `grace` seconds; a second signal cuts
+    that short. What a judge or the disk does raises nothing: the report says it (`RecordingReport.check` raises). An
+    exception of the code that reads a reply ends it for all judges, as `IncompleteRecordingError`."""
 
     def __init__(
         self, calls: Sequence[Call], library: Library, *, spending: Spending, progress: Report | None = None,

@@ -44,9 +44,8 @@ class BudgetError(RecuseError):
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Expected calls and input tokens, and the largest possible number of output tokens and dollars.
-
-    `output_tokens` is None where a request names no limit, `dollars` where that or the price is not known."""
+    """Expected calls and input tokens, and the largest possible number of output tokens and dollars. `output_tokens` is
+    None where a request names no limit, `dollars` where that or the price is not known."""
 
     judge: str
     calls: int
@@ -65,7 +64,6 @@ class Cost:
 
 def expected_costs(calls: Iterable[Call], judges: Mapping[str, Judge], free: Collection[str] = ()) -> list[Cost]:
     """One `Cost` per judge, in the order of `judges`, for calls that are still to be made; `free` judges cost nothing.
-
     Dollars = input tokens x input price + limit on the answer x output price, prices per million tokens."""
     by_judge: dict[str, list[Call]] = {name: [] for name in judges}
     for call in calls:

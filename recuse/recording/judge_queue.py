@@ -97,10 +97,9 @@ def form_of(call: Call) -> Form:
 
 @dataclass
 class FormCheck:
-    """What became of the first replies of one judge by one protocol.
-
-    Until they have been read, no more than five (then ten) of them are asked, so that a form nobody can read costs five
-    calls whatever the concurrency is. It ends after 5 of the first 5, or 8 of the first 10, cannot be read."""
+    """What became of the first replies of one judge by one protocol. Until they have been read, no more than five (then
+    ten) of them are asked, so that a form nobody can read costs five calls whatever the concurrency is. It ends after 5
+    of the first 5, or 8 of the first 10, cannot be read."""
 
     form: Form
     checked: bool = True

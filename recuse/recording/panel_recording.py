@@ -46,16 +46,15 @@ class Recorder:
     say: Callable[[str], None] = lambda line: print(line, file=sys.stderr, flush=True)
 
     def record(self, plans: Sequence[Plan], readable: Readable | None = None) -> None:
-        """Return when every call of the plans is on disk; `Library.expect` was given them all.
-
-        The budget is asked once, before the first call, over everything that is missing. Local models are started one
-        after the other, so that one machine can hold them, and go through all of their stages; all others are asked at
-        once. `readable` says why a reply cannot be read (default: what its protocol makes of it); a form of which 5 of
-        the first 5 or 8 of the first 10 replies cannot be read is not asked further.
+        """Return when every call of the plans is on disk; `Library.expect` was given them all. The budget is asked
+        once, before the first call, over everything that is missing. Local models are started one after the other, so
+        that one machine can hold them, and go through all of their stages; all others are asked at once. `readable`
+        says why a reply cannot be read (default: what its protocol makes of it); for which forms no more are asked
+        then, `FormCheck` says.
 
         Raises `BudgetError` before anything is asked, `IncompleteRecordingError` if something is missing in the end,
-        and `RecordingInterrupted` (a KeyboardInterrupt) after SIGINT or SIGTERM; all that was answered is then on disk.
-        """
+        and `RecordingInterrupted` (a KeyboardInterrupt) after SIGINT or SIGTERM; all that was answered is then on
+        disk."""
         if report := self.attempt(Chains(self.panel, self.library, plans), readable):
             self.say(report.text())
             report.check()
@@ -181,7 +180,6 @@ class Recorder:
 def record_batches(recorder: Recorder, plans: Sequence[Plan], *, sleep: Callable[[float], None] = time.sleep) -> None:
     """`Recorder.record` by batch: submits all protocols at once, then waits. A process that is ended while it waits
     loses nothing: the same plans take up what is under way, and only the rest is charged to the budget and submitted.
-
     Raises what `record` raises, `IncompleteRecordingError` also if a call ran out of time twice, or if the bill exceeds
     what was allowed; what is under way is then cancelled."""
     panel, library = recorder.panel, recorder.library

@@ -24,10 +24,9 @@ UsageOf = Callable[[Call, RawResponse], Usage]
 
 @dataclass
 class Spending:
-    """The bill so far, in dollars, from the tokens that providers say they counted.
-
-    `prices`: judge -> price; a judge without one is not counted, and `spent` is None if there is none at all. Where an
-    answer does not say how many tokens it took, they are estimated from its length. `allowed`: None is no bound."""
+    """The bill so far, in dollars, from the tokens that providers say they counted. `prices`: judge -> price; a judge
+    without one is not counted, and `spent` is None if there is none at all. Where an answer does not say how many
+    tokens it took, they are estimated from its length. `allowed`: None is no bound."""
 
     prices: Mapping[str, Price] = field(default_factory=dict)
     usage_of: UsageOf = lambda call, response: Usage()
@@ -188,10 +187,9 @@ GRACE_S = 30.0  # after a first signal, how long answers that are on their way m
 
 
 class StopSignals:
-    """SIGINT and SIGTERM end a recording in order. Installed once around all of it, so that one signal ends all.
-
-    While calls are on their way, the first signal lets them finish within `grace` seconds and the second cancels them;
-    at any other moment a signal raises `RecordingInterrupted` at once."""
+    """SIGINT and SIGTERM end a recording in order. Installed once around all of it, so that one signal ends all. While
+    calls are on their way, the first signal lets them finish within `grace` seconds and the second cancels them; at any
+    other moment a signal raises `RecordingInterrupted` at once."""
 
     def __init__(self, grace: float = GRACE_S) -> None:
         self.received: list[str] = []

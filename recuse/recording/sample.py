@@ -176,11 +176,10 @@ def _row(
 
 def chance_of_as_much(units: Sequence[Unit]) -> float:
     """The chance that one reply to each prompt, whichever, stands out among the others as `alone` does: the smaller of
-    two permutation tests, doubled.
-
-    One looks at the mean distance of a reply from the others to its prompt, too far or too near: of two scores their
-    difference in parts of the widest there is, of anything else 0 where it is the same and 1 where not. The other looks
-    at what shifts over all prompts: mean scores, and how often each answer and status is given."""
+    two permutation tests, doubled. One looks at the mean distance of a reply from the others to its prompt, too far or
+    too near: of two scores their difference in parts of the widest there is, of anything else 0 where it is the same
+    and 1 where not. The other looks at what shifts over all prompts: mean scores, and how often each answer and status
+    is given."""
     scores: dict[tuple[str, ...], list[float]] = defaultdict(list)
     for reading in (one for unit in units for one in (unit.alone, *unit.together)):
         for key, (score, _, _) in reading.items():

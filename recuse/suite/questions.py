@@ -32,7 +32,6 @@ UPGRADED = ("scores", "choices")  # kinds of ratings on which a candidate is hel
 @dataclass(frozen=True, slots=True, order=True)
 class Elicitation:
     """One panel, asked one task by one protocol: what a table of ratings comes from, and what a question is asked of.
-
     With a `candidate`, it is about this one judge alone, in the line-up in which it takes the place of the judge that
     it would replace; without one, about the judges in use, whose numbers no candidate changes."""
 
@@ -75,10 +74,8 @@ class NotAsked:
 
 @dataclass
 class Selection:
-    """The panels of a run. `files` are panels whose ratings come from a file.
-
-    `shown`: the judges that verdicts are wanted on, all where empty. The reference is always the whole panel, so
-    choosing judges never changes a number."""
+    """The panels of a run. `files` are panels whose ratings come from a file. `shown`: the judges that verdicts are
+    wanted on, all where empty. The reference is always the whole panel, so choosing judges never changes a number."""
 
     root: Path
     panels: Mapping[str, Panel] = field(default_factory=dict)

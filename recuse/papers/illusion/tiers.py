@@ -82,10 +82,9 @@ Convention = Literal["sample", "population", "averaged"]
 
 
 def cohen_d(low: ArrayLike, high: ArrayLike, convention: Convention = "sample") -> float:
-    """(mean of high - mean of low) / SD, NaN with fewer than two values in a group or without any spread.
-
-    SD by `convention`: "sample", pooled with divisor n1 + n2 - 2 (Cohen 1988); "population", pooled with divisor
-    n1 + n2; "averaged", the root of the mean of the two variances with divisors n1 and n2. Papers seldom say which.
+    """(mean of high - mean of low) / SD, NaN with fewer than two values in a group or without any spread. SD by
+    `convention` (papers seldom say which): "sample", pooled with divisor n1 + n2 - 2 (Cohen 1988); "population", pooled
+    with divisor n1 + n2; "averaged", the root of the mean of the two variances with divisors n1 and n2.
 
     >>> round(cohen_d([1, 2, 3], [4, 5, 6]), 3)
     3.0

@@ -125,11 +125,9 @@ class ItemSpread:
 
 def item_spread(positive: ArrayLike, ratings: ArrayLike, times: Floats | None = None) -> ItemSpread | None:
     """By moments: mean of x / n and of x (x - 1) / (n (n - 1)), which are E p and E p^2 without bias. Both (items,), as
-    `times`: how many items each stands for.
-
-    None where no item has two ratings (a single one cannot tell an item that divides raters from raters that err) or
-    where all ratings are alike. Items that spread less than chance get the smallest spread, Beta(1000 m, 1000 (1 - m)).
-    """
+    `times`: how many items each stands for. None where no item has two ratings (a single one cannot tell an item that
+    divides raters from raters that err) or all are alike. Items that spread less than chance get the smallest spread,
+    Beta(1000 m, 1000 (1 - m))."""
     x, n = np.asarray(positive, dtype=float), np.asarray(ratings, dtype=float)
     rated, twice = n > 0, n > 1
     if not twice.any():

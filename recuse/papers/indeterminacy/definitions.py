@@ -1,8 +1,7 @@
-"""Definitions of performance: a measure of agreement with the aggregation of either side (Table 1 of the paper).
+"""Definitions of performance: a measure of agreement with the aggregation of either side (Table 1 of the paper),
+written measure(judge/people); 34 triples are valid, any other is refused with what is possible.
 
     definition("mse(srs/srs)").value(judges, people)      # (J,)
-
-The written form is measure(judge/people). 34 triples are valid; any other is refused with what is possible.
 """
 
 from __future__ import annotations

@@ -94,10 +94,9 @@ def criterion_and_options(task: Task) -> tuple[str, tuple[str, ...]]:
 
 def chosen_options(reply: Reply, options: Sequence[str]) -> list[str]:
     """The options that a reply consists of, separated by commas, in the order of `options`. Case, a last full stop and
-    Markdown around them do not matter.
-
-    Raises `Unreadable`: out of scale for a reply that names something else in no more words than all options have
-    ("both", "none", "very toxic"), unparsed for one that names an option twice, says more than options or is cut."""
+    Markdown around them do not matter. `Unreadable`: out of scale for a reply that names something else in no more
+    words than all options have ("both", "none", "very toxic"), unparsed for one that names an option twice, says more
+    than options or is cut."""
     lines = last_line.lines(reading.answered(reply))
     if not lines:
         raise reading.Unreadable("unparsed", "the reply is empty")

@@ -1,9 +1,7 @@
-"""People and judges drawn from the rating model of Guerdan et al. (2025), sec. 6 and Appendix D.1.
-
-One draw is a `Population`: I items, whose raters hold response sets admissible (theta*), err (E) and choose (F), and J
-judges whose response sets are people's, perturbed and put back on the simplex. `Population.people` and `.judges` are
-the rating vectors of the population; `sampled_people` and `sampled_judges` those of a few ratings.
-"""
+"""People and judges drawn from the rating model of Guerdan et al. (2025), sec. 6 and Appendix D.1. One draw is a
+`Population`: I items, whose raters hold response sets admissible (theta*), err (E) and choose (F), and J judges whose
+response sets are people's, perturbed and put back on the simplex. `people` and `judges` are the rating vectors of the
+population; `sampled_people` and `sampled_judges` those of a few ratings."""
 
 from __future__ import annotations
 

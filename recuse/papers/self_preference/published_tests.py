@@ -6,10 +6,9 @@ bias in LLM self-evaluation, sec. 3.3 and Table 1):
     G  mean of the judge's scores of the other authors' texts
 
 S - R above 0: it sees more in its text than its peers do. S - G above 0: it prefers its text, which may be right, since
-an author that writes better earns it. Together they tell harmful from justified preference (`reading`). S, R and G are
-compared on the same items only. S - G moves with the quality of the author's texts, S - R with the judge's general
-leniency: fair judges fail both tests most of the time. `recuse.metrics.self_preference` removes both, and is the
-measure to gate."""
+an author that writes better earns it. Together they tell harmful from justified preference (`reading`). S - G moves
+with the quality of the author's texts, S - R with the judge's general leniency: fair judges fail both tests most of the
+time. `recuse.metrics.self_preference` removes both, and is the measure to gate."""
 
 from __future__ import annotations
 

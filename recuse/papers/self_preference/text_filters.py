@@ -1,8 +1,5 @@
-"""Filters that read the text alone: phrases common in injections, and what can be counted in it.
-
-Two of the defences against prompt injection (thesis on bias in LLM self-evaluation, sec. 2.3.1). What they stop, and
-what clean text they block, is measured in `defences`.
-"""
+"""Filters that read the text alone: phrases common in injections, and what can be counted in it: two of the defences
+against prompt injection (thesis on bias in LLM self-evaluation, sec. 2.3.1), measured in `defences`."""
 
 from __future__ import annotations
 
