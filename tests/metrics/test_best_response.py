@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.metrics.right_choices import best_response
+from recuse.papers.best_response import best_response
 from recuse.ratings import Numeric, Ratings
 from recuse.schema import RatingsError
 

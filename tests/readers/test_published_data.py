@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from recuse.metrics import position
-from recuse.metrics.right_choices import best_response
+from recuse.papers.best_response import best_response
 from recuse.papers.merchant_risk import score_repeats
 from recuse.papers.self_preference import pairwise_bias, win_rates
 from recuse.ratings.pair_array import read_choices

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from simulated_raters import NAN, World, answers_from
 
-from recuse.metrics import alternative_annotator as alternative
-from recuse.metrics.alternative_annotator import Won, _comparisons, _threshold, _winning
+from recuse.papers import alternative_annotator as alternative
+from recuse.papers.alternative_annotator import Won, _comparisons, _threshold, _winning
 from recuse.ratings import Numeric, Ratings
 from recuse.schema import RecuseError
 

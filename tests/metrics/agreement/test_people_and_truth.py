@@ -13,8 +13,8 @@ from recuse import measures
 from recuse.check.disagreements import count_disagreements
 from recuse.check.underspecified import pass_rate_ranges
 from recuse.metrics.agreement import COEFFICIENTS, FITS, coefficient
-from recuse.metrics.alternative_annotator import advantage_over_person
 from recuse.metrics.coverage import unanswered
+from recuse.papers.alternative_annotator import advantage_over_person
 from recuse.ratings import Numeric, Ordinal, Ratings
 
 OF_PEOPLE = (
