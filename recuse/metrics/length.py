@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import add_losses, estimated, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
-from recuse.metrics.position import pairs_by_judge
+from recuse.metrics.position import lost_by_order, pairs_by_judge
 from recuse.ratings import Ratings, mean_of
 from recuse.ratings.array import judges_array
 from recuse.ratings.pair_array import PAIRED, pair_array, repeated_over
@@ -56,19 +56,20 @@ def padding_preference(part: Ratings) -> Iterator[Named]:
     """
     pairs, longer, over = pairs_by_judge(part), a_is_longer(part), repeated_over(part)
     for judge, of_judge in pairs.items():
-        kept = of_judge[np.isfinite(of_judge.won)]
+        kept = of_judge[of_judge["won"].notna()]
         about: dict[str, Any] = {"method": BOUNDED, "n_excluded": len(of_judge) - len(kept), **over}
         if not len(kept):
             yield judge, undefined("padding_preference", "no pair has a usable verdict in both orders", **about)
             continue
-        values = np.where([longer[str(item)] for item in kept.items], kept.won, 1 - kept.won) - 0.5
+        won = kept["won"].to_numpy()
+        values = np.where(kept["item"].astype(str).map(longer).astype(bool), won, 1 - won) - 0.5
         detail = {"longer_wins": int((values > 0).sum()), "shorter_wins": int((values < 0).sum()),
                   "neither": int((values == 0).sum())}  # fmt: skip
         estimate = estimated(
-            "padding_preference", float(values.mean()), bounded_mean(values, kept.group, (-0.5, 0.5)), n=len(values),
-            n_clusters=len(np.unique(kept.group)), unit="share", span=1.0, detail=detail, **about,
+            "padding_preference", float(values.mean()), bounded_mean(values, kept["group"], (-0.5, 0.5)), n=len(values),
+            n_clusters=kept["group"].nunique(), unit="share", span=1.0, detail=detail, **about,
         )  # fmt: skip
-        yield judge, add_losses(estimate, of_judge.lost_by_order(), (-0.5, 0.5))
+        yield judge, add_losses(estimate, lost_by_order(of_judge), (-0.5, 0.5))
 
 
 def a_is_longer(part: Ratings) -> dict[str, bool]:

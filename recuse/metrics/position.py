@@ -12,12 +12,10 @@ factors other than order and labels, and leave people out; pairs without two usa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
@@ -26,7 +24,6 @@ from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.ratings import Ratings
 from recuse.ratings.pair_array import PAIRED, both_orders, repeated_over, verdicts_of
 from recuse.schema import Estimates
-from recuse.schema.arrays import Floats
 from recuse.statistics.bounded import BOUNDED, BoundedMean, bounded_mean
 from recuse.statistics.clusters import SHARE, clustered_share
 from recuse.statistics.distributions import Binomial
@@ -41,41 +38,8 @@ NOT_SWAPPED = "the labels were never swapped, so the first slot and the letter A
 # --------------------------------------------------------------------------- every judge's pairs over both orders
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Pairs:
-    """Pairs of one judge, every array of shape (pairs,). `ab` and `ba`: the first place's credit in either order;
-    `won`: what a won, on average of both (`both_orders`); NaN where not asked or not usable. `group`: the number of the
-    pair's cluster. `swapped`: the first place's mean credit under swapped labels, where these stand beside."""
-
-    items: NDArray[Any]
-    ab: Floats
-    ba: Floats
-    won: Floats
-    group: NDArray[Any]
-    swapped: Floats | None = None
-
-    def __len__(self) -> int:
-        return len(self.ab)
-
-    def __getitem__(self, rows: slice | NDArray[Any]) -> Pairs:
-        swapped = None if self.swapped is None else self.swapped[rows]
-        return Pairs(self.items[rows], self.ab[rows], self.ba[rows], self.won[rows], self.group[rows], swapped)
-
-    @property
-    def complete(self) -> NDArray[np.bool_]:
-        """Which have a usable verdict in both orders, under swapped labels too where these stand beside."""
-        there = np.isfinite(self.ab) & np.isfinite(self.ba)
-        return there if self.swapped is None else there & np.isfinite(self.swapped)
-
-    def lost_by_order(self) -> dict[str, tuple[int, int]]:
-        """How many of the choices were lost in either order."""
-        return {
-            f"order {name}": (int(np.isnan(of).sum()), len(self)) for name, of in (("ab", self.ab), ("ba", self.ba))
-        }
-
-
 def paired(part: Ratings) -> pd.DataFrame:
-    """Pairs over both orders, their clusters numbered in column `group`."""
+    """Pairs over both orders (`both_orders`), their clusters numbered in column `group`."""
 
     def made() -> pd.DataFrame:
         pairs = both_orders(verdicts_of(part))
@@ -84,57 +48,41 @@ def paired(part: Ratings) -> pd.DataFrame:
     return part.remember("pairs over both orders", made)
 
 
-def pairs_by_judge(part: Ratings) -> Mapping[str, Pairs]:
-    """The pairs of every judge of these ratings, plain and swapped labels of a pair one after the other."""
+def pairs_by_judge(part: Ratings) -> Mapping[str, pd.DataFrame]:
+    """Judge -> its pairs, plain and swapped labels of a pair one after the other."""
 
-    def made() -> dict[str, Pairs]:
+    def made() -> dict[str, pd.DataFrame]:
         pairs = paired(part)
-        columns = (pairs[name].to_numpy() for name in ("item", "ab", "ba", "won", "group"))
-        return _cut(Pairs(*columns), _places(pairs, part.judges), part.judges)
+        of_judge = dict(iter(pairs.groupby("rater", sort=False)))
+        return {judge: of_judge.get(judge, pairs.iloc[:0]) for judge in part.judges}
 
     return part.remember("pairs by judge", made)
 
 
-def quads_by_judge(part: Ratings) -> Mapping[str, Pairs]:
-    """The same with plain and swapped labels of a pair in one row, for the judges that were asked under both."""
+def quads_by_judge(part: Ratings) -> Mapping[str, pd.DataFrame]:
+    """The same with plain and swapped labels of a pair in one row, for the judges that were asked under both: column
+    `swapped` is the first place's mean credit under swapped labels."""
 
-    def made() -> dict[str, Pairs]:
-        pairs = paired(part)
-        swapped = set(pairs["rater"][(pairs["labels"] == "swapped").to_numpy()])
-        return {**pairs_by_judge(part), **(_quads(pairs, [j for j in part.judges if j in swapped]) if swapped else {})}
+    def made() -> dict[str, pd.DataFrame]:
+        quads = {**pairs_by_judge(part)}
+        for judge, pairs in quads.items():
+            if (is_swapped := pairs["labels"] == "swapped").any():
+                plain, swapped = (pairs[rows].set_index(["item", "repeat"]) for rows in (~is_swapped, is_swapped))
+                credit = ((swapped["ab"] + swapped["ba"]) / 2).rename("swapped")
+                quads[judge] = plain.join(credit, how="outer").sort_index().reset_index()
+        return quads
 
     return part.remember("quads by judge", made)
 
 
-def _quads(pairs: pd.DataFrame, judges: Sequence[str]) -> dict[str, Pairs]:
-    item, names = pd.factorize(pairs["item"].to_numpy(dtype=object), sort=True)
-    repeat, repeats = pd.factorize(pairs["repeat"], sort=True)
-    judge, texts = _places(pairs, judges), len(names) * len(repeats)
-    rows = np.flatnonzero(judge >= 0)
-    units, number = np.unique((judge * texts + item * len(repeats) + repeat)[rows], return_inverse=True)
-    ab, ba, won, group = (pairs[name].to_numpy(dtype=float)[rows] for name in ("ab", "ba", "won", "group"))
-    swapped = (pairs["labels"] == "swapped").to_numpy()[rows]
-
-    def placed(values: Floats, there: NDArray[np.bool_]) -> Floats:
-        column = np.full(len(units), np.nan)
-        column[number[there]] = values[there]
-        return column
-
-    plain = (placed(values, ~swapped) for values in (ab, ba, won, group))
-    both = (names[units % texts // len(repeats)], *plain, placed((ab + ba) / 2, swapped))
-    return _cut(Pairs(*both), units // texts, judges)
+def complete(pairs: pd.DataFrame) -> pd.Series[bool]:
+    """Which have a usable verdict in both orders, under swapped labels too where these stand beside."""
+    return pairs[["ab", "ba", *(["swapped"] if "swapped" in pairs else [])]].notna().all(axis=1)
 
 
-def _places(pairs: pd.DataFrame, judges: Sequence[str]) -> NDArray[np.intp]:
-    """The judge of each row, (rows,); -1 for one that is not among them."""
-    return pd.Index(list(judges), dtype=object).get_indexer(pd.Index(pairs["rater"], dtype=object))
-
-
-def _cut(pairs: Pairs, judge: NDArray[np.intp], judges: Sequence[str]) -> dict[str, Pairs]:
-    order = np.argsort(judge, kind="stable")
-    ends = np.searchsorted(judge[order], np.arange(len(judges) + 1))
-    rows = pairs[order]
-    return {name: rows[start:end] for name, start, end in zip(judges, ends[:-1], ends[1:], strict=True)}
+def lost_by_order(pairs: pd.DataFrame) -> dict[str, tuple[int, int]]:
+    """How many of the choices were lost in either order."""
+    return {f"order {order}": (int(pairs[order].isna().sum()), len(pairs)) for order in ("ab", "ba")}
 
 
 # --------------------------------------------------------------------------- one judge at a time
@@ -145,27 +93,29 @@ none."""
 
 
 def over_pairs(
-    pairs_of: Callable[[Ratings], Mapping[str, Pairs]], ends: Ends
-) -> Callable[[Callable[[Pairs], Measured]], Callable[[Ratings], Estimates]]:
+    pairs_of: Callable[[Ratings], Mapping[str, pd.DataFrame]], ends: Ends
+) -> Callable[[Callable[[pd.DataFrame], Measured]], Callable[[Ratings], Estimates]]:
     """From what is measured on one judge's complete pairs, between these `ends`, to the measure of all judges."""
 
-    def decorate(compute: Callable[[Pairs], Measured]) -> Callable[[Ratings], Estimates]:
+    def decorate(compute: Callable[[pd.DataFrame], Measured]) -> Callable[[Ratings], Estimates]:
         @wraps(compute)
         def each(part: Ratings) -> Iterator[Named]:
             metric, over, method = compute.__name__, repeated_over(part), SHARE if ends == SHARE_ENDS else BOUNDED
             for judge, of_judge in pairs_of(part).items():
-                kept = of_judge[of_judge.complete]
+                kept = of_judge[complete(of_judge)]
                 lost = len(of_judge) - len(kept)
                 about: dict[str, Any] = {"n": len(kept), "n_excluded": lost, "method": method, **over}
-                distribution, values, detail, note = compute(kept) if len(kept) else (None, kept.won, {}, NO_PAIR)
+                distribution, values, detail, note = (
+                    compute(kept) if len(kept) else (None, kept["won"].to_numpy(), {}, NO_PAIR)
+                )
                 if distribution is None:
                     yield judge, undefined(metric, note, detail=detail, **about)
                     continue
                 estimate = estimated(
-                    metric, float(values.mean()), distribution, n_clusters=len(np.unique(kept.group)), unit="share",
+                    metric, float(values.mean()), distribution, n_clusters=kept["group"].nunique(), unit="share",
                     span=1.0, detail=detail, note=note, **about,
                 )  # fmt: skip
-                yield judge, add_losses(estimate, of_judge.lost_by_order(), ends, lost)
+                yield judge, add_losses(estimate, lost_by_order(of_judge), ends, lost)
 
         return per_subject("judge", itself, *PAIRED)(each)
 
@@ -181,7 +131,7 @@ def over_pairs(
     reading="Share of pairs on which the judge makes the same choice when the two texts change places.",
 )  # fmt: skip
 @over_pairs(pairs_by_judge, SHARE_ENDS)
-def order_consistency(pairs: Pairs) -> Measured:
+def order_consistency(pairs: pd.DataFrame) -> Measured:
     """Share of pairs with the same verdict (a, b or tie) in both orders, by judge.
 
     Detail counts the pairs: `same_winner`, `both_ties`, `one_tie`, `first_twice` and `second_twice` (contrary winners,
@@ -193,7 +143,7 @@ def order_consistency(pairs: Pairs) -> Measured:
     >>> order_consistency(choices).of(judge="j").value
     0.5
     """
-    ab, ba = pairs.ab, pairs.ba
+    ab, ba = pairs["ab"].to_numpy(), pairs["ba"].to_numpy()
     same, tie, total = ab + ba == 1, (ab == 0.5).astype(int) + (ba == 0.5), ab + ba
     counts = {
         "same_winner": int((same & (tie == 0)).sum()), "both_ties": int((tie == 2).sum()),
@@ -204,7 +154,7 @@ def order_consistency(pairs: Pairs) -> Measured:
     detail = {**counts, "of_decided": number(counts["same_winner"] / decided) if decided else None}
     if not decided:
         return None, same, detail, "every verdict is a tie, so there is no winner that the order could change"
-    return clustered_share(same, pairs.group), same, detail, ""
+    return clustered_share(same, pairs["group"]), same, detail, ""
 
 
 @measure(
@@ -213,7 +163,7 @@ def order_consistency(pairs: Pairs) -> Measured:
     reading="How much more than half the text shown first wins, whatever it is and is called.",
 )  # fmt: skip
 @over_pairs(quads_by_judge, HALF)
-def slot_preference(pairs: Pairs) -> Measured:
+def slot_preference(pairs: pd.DataFrame) -> Measured:
     """How much more than half the first slot wins, by judge, -0.5 to 0.5:
 
         mean over pairs of (credit of the first slot in "ab" + in "ba") / 2 - 1/2,   a win 1, a tie 1/2, a loss 0
@@ -226,10 +176,10 @@ def slot_preference(pairs: Pairs) -> Measured:
     >>> slot_preference(choices).of(judge="j").value
     0.5
     """
-    values = (pairs.ab + pairs.ba) / 2 - 0.5
-    if pairs.swapped is not None:
-        values = (values + pairs.swapped - 0.5) / 2
-    return bounded_mean(values, pairs.group, HALF), values, {}, NOT_SWAPPED if pairs.swapped is None else ""
+    values = ((pairs["ab"] + pairs["ba"]) / 2 - 0.5).to_numpy()
+    if "swapped" in pairs:
+        values = (values + pairs["swapped"].to_numpy() - 0.5) / 2
+    return bounded_mean(values, pairs["group"], HALF), values, {}, "" if "swapped" in pairs else NOT_SWAPPED
 
 
 @measure(
@@ -238,7 +188,7 @@ def slot_preference(pairs: Pairs) -> Measured:
     reading="How much more than half the text called A wins, wherever it stands.",
 )  # fmt: skip
 @over_pairs(quads_by_judge, HALF)
-def letter_preference(pairs: Pairs) -> Measured:
+def letter_preference(pairs: pd.DataFrame) -> Measured:
     """How much more than half the text called A wins, by judge, -0.5 to 0.5: over pairs with all four verdicts, the
     mean of the first slot's credit with plain labels and the second slot's with swapped ones, less 1/2. Texts and slots
     cancel. Undefined where labels were never swapped.
@@ -248,7 +198,7 @@ def letter_preference(pairs: Pairs) -> Measured:
     >>> letter_preference(choices).of(judge="j").value
     0.5
     """
-    if pairs.swapped is None:
-        return None, pairs.won, {}, NOT_SWAPPED
-    values = ((pairs.ab + pairs.ba) / 2 - pairs.swapped) / 2
-    return bounded_mean(values, pairs.group, HALF), values, {}, ""
+    if "swapped" not in pairs:
+        return None, pairs["won"].to_numpy(), {}, NOT_SWAPPED
+    values = (((pairs["ab"] + pairs["ba"]) / 2 - pairs["swapped"]) / 2).to_numpy()
+    return bounded_mean(values, pairs["group"], HALF), values, {}, ""

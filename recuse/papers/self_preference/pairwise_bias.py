@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import add_losses, estimated, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
-from recuse.metrics.position import NO_PAIR, SHARE_ENDS, Pairs, paired, pairs_by_judge
+from recuse.metrics.position import NO_PAIR, SHARE_ENDS, complete, lost_by_order, paired, pairs_by_judge
 from recuse.papers.self_preference.over_texts import bounded_estimate, mean_or_none, share_estimate
 from recuse.ratings import Ratings
 from recuse.ratings.array import moments_of
@@ -45,7 +45,7 @@ def gap_effect(part: Ratings, bins: tuple[float, ...] = BINS) -> Iterator[Named]
     "undefined: no other judge's verdicts give these texts different win rates"
     """
     pairs = paired(part)
-    pairs = pairs.assign(complete=pairs["ab"].notna() & pairs["ba"].notna())
+    pairs = pairs.assign(complete=complete(pairs))
     pairs = pairs.assign(gap=_gaps(pairs, part.judges))
     for judge in part.judges:
         yield judge, _gap_effect(pairs[pairs["rater"] == judge], bins, repeated_over(part))
@@ -176,18 +176,18 @@ def first_pick_share(part: Ratings) -> Iterator[Named]:
     over, verdicts = repeated_over(part), verdicts_of(part)
     in_either_order = (verdicts.groupby(["rater", "a", "b"])["order"].nunique() > 1).groupby("rater").any()
     for judge, of_judge in pairs_by_judge(part).items():
-        both = of_judge.complete
+        both = complete(of_judge)
         by_lot = not both.any() and bool(in_either_order.get(judge))
-        kept = of_judge[np.isfinite(of_judge.won) if by_lot else both]
+        kept = of_judge[of_judge["won"].notna() if by_lot else both]
         lost = len(of_judge) - len(kept)
         estimate = _first_picks(kept, {"n_excluded": lost, "method": SHARE, **over})
-        yield judge, estimate if by_lot else add_losses(estimate, of_judge.lost_by_order(), SHARE_ENDS, lost)
+        yield judge, estimate if by_lot else add_losses(estimate, lost_by_order(of_judge), SHARE_ENDS, lost)
 
 
-def _first_picks(pairs: Pairs, facts: dict[str, Any]) -> Estimate:
+def _first_picks(pairs: pd.DataFrame, facts: dict[str, Any]) -> Estimate:
     if not len(pairs):
         return undefined("first_pick_share", NO_PAIR, **facts)
-    picks, groups = np.concatenate([pairs.ab, pairs.ba]), np.concatenate([pairs.group, pairs.group])
+    picks, groups = np.concatenate([pairs["ab"], pairs["ba"]]), np.concatenate([pairs["group"], pairs["group"]])
     outcomes = {"first": picks == 1, "second": picks == 0, "ties": picks == 0.5}
     facts["detail"] = {name: int(which.sum()) for name, which in outcomes.items()}
     decided = outcomes["first"] | outcomes["second"]
