@@ -28,8 +28,7 @@ from functools import wraps
 from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar, cast
 
 from recuse.measures import NAMED, homes
-from recuse.ratings import Cells, RatingArray, Ratings
-from recuse.ratings.array import judges_array
+from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates, RecuseError
 
 
@@ -151,66 +150,43 @@ def per_judge(
         def each(seen: J, /, *args: P.args, **kwargs: P.kwargs) -> Iterable[Named]:
             return ((judge, function(seen, k, *args, **kwargs)) for k, judge in enumerate(seen.judges))
 
-        return _measuring(("judge",), view, pooled, each, 2)
-
-    return decorate
-
-
-def per_part(
-    view: View[V], *pooled: str
-) -> Callable[[Callable[Concatenate[V, P], Estimate]], Callable[Concatenate[Ratings, P], Estimates]]:
-    """As `per_judge`, for one estimate of all judges together."""
-
-    def decorate(function: Callable[Concatenate[V, P], Estimate]) -> Callable[Concatenate[Ratings, P], Estimates]:
-        @wraps(function)
-        def each(seen: V, /, *args: P.args, **kwargs: P.kwargs) -> Iterable[Named]:
-            return [((), function(seen, *args, **kwargs))]
-
-        return _measuring((), view, pooled, each, 1)
+        first, _, *own = inspect.signature(function).parameters.values()
+        each.__signature__ = inspect.Signature([first, *own])  # type: ignore[attr-defined]
+        return per_subject("judge", view, *pooled)(each)
 
     return decorate
 
 
 def per_subject(
     by: str | tuple[str, ...], view: View[V], *pooled: str
-) -> Callable[[Callable[Concatenate[V, P], Iterable[Named]]], Callable[Concatenate[Ratings, P], Estimates]]:
-    """As `per_judge`, for a function that yields the estimates of some subjects, each named by what `by` lists."""
-    return lambda function: _measuring((by,) if isinstance(by, str) else by, view, pooled, function, 1)
+) -> Callable[[Callable[Concatenate[V, P], Iterable[Named] | Estimate]], Callable[Concatenate[Ratings, P], Estimates]]:
+    """As `per_judge`, for a function that yields the estimates of some subjects, each named by what `by` lists, or
+    returns the one estimate of all together, where `by` is ()."""
 
+    def decorate(each: Callable[Concatenate[V, P], Any]) -> Callable[Concatenate[Ratings, P], Estimates]:
+        @wraps(each)
+        def measured(ratings: Ratings, *args: P.args, **kwargs: P.kwargs) -> Estimates:
+            estimates: dict[tuple[str, ...], Estimate] = {}
+            for levels, part in ratings.each(*pooled):
+                if ratings.judges and not part.judges:  # people were asked apart from what was varied of the judges
+                    continue
+                made = each(view(part, ratings), *args, **kwargs)
+                for subject, estimate in [((), made)] if isinstance(made, Estimate) else made:
+                    estimates[(subject, *levels) if isinstance(subject, str) else (*subject, *levels)] = estimate
+            names = (by,) if isinstance(by, str) else by
+            return Estimates((*names, *ratings.within(*pooled)), estimates)
 
-def _measuring(
-    by: tuple[str, ...], view: View[V], pooled: tuple[str, ...], each: Callable[Concatenate[V, P], Iterable[Named]],
-    views: int,
-) -> Callable[Concatenate[Ratings, P], Estimates]:  # fmt: skip
-    @wraps(each)
-    def measured(ratings: Ratings, *args: P.args, **kwargs: P.kwargs) -> Estimates:
-        estimates: dict[tuple[str, ...], Estimate] = {}
-        for levels, part in ratings.each(*pooled):
-            if ratings.judges and not part.judges:  # people were asked apart from what was varied of the judges
-                continue
-            for subject, estimate in each(view(part, ratings), *args, **kwargs):
-                estimates[(subject, *levels) if isinstance(subject, str) else (*subject, *levels)] = estimate
-        return Estimates((*by, *ratings.within(*pooled)), estimates)
+        own = [*inspect.signature(each).parameters.values()][1:]
+        first = inspect.Parameter("ratings", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Ratings)
+        measured.__signature__ = inspect.Signature([first, *own])  # type: ignore[attr-defined]
+        return cast("Callable[Concatenate[Ratings, P], Estimates]", measured)
 
-    own = [*inspect.signature(each).parameters.values()][views:]
-    first = inspect.Parameter("ratings", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Ratings)
-    measured.__signature__ = inspect.Signature([first, *own])  # type: ignore[attr-defined]
-    return cast("Callable[Concatenate[Ratings, P], Estimates]", measured)
+    return decorate
 
 
 def itself(part: Ratings, ratings: Ratings) -> Ratings:
     """The view of measures that need nothing denser."""
     return part
-
-
-def in_cells(part: Ratings, ratings: Ratings) -> Cells:
-    """The view of measures that compute on cells."""
-    return part.cells()
-
-
-def in_array(part: Ratings, ratings: Ratings) -> RatingArray:
-    """The view of measures that compute on the array of judges."""
-    return judges_array(part)
 
 
 def described(name: str) -> Measure:

@@ -9,7 +9,7 @@ import numpy as np
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.human_alignment import people_on
-from recuse.metrics.measure import in_array, itself, measure, per_part
+from recuse.metrics.measure import itself, measure, per_subject
 from recuse.papers.illusion.judge_pairs import (
     all_pairs,
     coefficient_from,
@@ -38,7 +38,7 @@ FEW = 20  # targets up to which the t approximation is not good enough, so that 
     reading="Spearman's rho over targets of the mean score and the judges' agreement on single texts. Below 0: the "
     "better the target, the less judges agree. Scores near an end of the scale agree more by themselves.",
 )  # fmt: skip
-@per_part(in_array)
+@per_subject((), lambda part, ratings: judges_array(part))
 def quality_agreement(array: RatingArray) -> Estimate:
     """Spearman's rho over targets of the mean score of all judges and their mean pairwise Pearson r over the target's
     items, by factor level (paper 002, sec. 3.1). Detail: Pearson, Kendall's tau-b, p of rho = 0 by the t approximation
@@ -84,7 +84,7 @@ def correlation_with_quality(quality: Floats, agreement: Floats, targets: tuple[
     reading="How much agreement on single texts changes from the lowest to the highest temperature, along a straight "
     "line: 0 where judges agree as well at any temperature.",
 )  # fmt: skip
-@per_part(itself, TEMPERATURE)
+@per_subject((), itself, TEMPERATURE)
 def agreement_change(part: Ratings) -> Estimate:
     """Slope over the levels of `temperature` of the mean Pearson r over pairs of judges and targets, times the range of
     the levels. Items are judged at every level and leave together (jackknife). Detail: r at each level. Undefined where
@@ -128,7 +128,7 @@ def agreement_change(part: Ratings) -> Estimate:
     "design effect). Where people's ratings are unknown, everything judges have in common counts as shared error: the "
     "panel is worth at least this much.",
 )  # fmt: skip
-@per_part(lambda part, ratings: (part, ratings))
+@per_subject((), lambda part, ratings: (part, ratings))
 def effective_judges(seen: tuple[Ratings, Ratings]) -> Estimate:
     """k / (1 + (k - 1) r) of k judges, by factor level; r the mean over pairs and targets of the correlation over items
     of their errors, judge less people's mean; without people of the scores, a lower bound (detail `of` says which). r

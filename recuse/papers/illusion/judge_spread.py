@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.measure import Named, itself, measure, per_part, per_subject
+from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.papers.illusion.judge_pairs import units_of
 from recuse.ratings import Numeric, RatingArray, Ratings
 from recuse.ratings.array import judges_array
@@ -28,7 +28,7 @@ MOST_LISTED = 20
     reading="Share of the texts whose highest and lowest score by the judges lie more than two ninths of the scale's "
     "range apart: more than 2 points on 1-10.",
 )  # fmt: skip
-@per_part(itself)
+@per_subject((), itself)
 def wide_spread(part: Ratings) -> Estimate:
     """Share of the texts scored by all judges with max - min > 2/9 of the range, over judges' means, by factor level.
     Detail: the shares above 2, 3 and 4 ninths, mean and median spread in points, the pairs' mean absolute differences,

@@ -21,7 +21,7 @@ import numpy as np
 from scipy import special
 
 from recuse.metrics.estimates import estimated, matrix, number, undefined
-from recuse.metrics.measure import Named, itself, measure, per_part, per_subject
+from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.papers.illusion import judge_pairs
 from recuse.papers.illusion.judge_pairs import Level, coefficient_of, common_items, shares_of_judge
 from recuse.ratings import Ratings
@@ -101,7 +101,7 @@ def absolute_agreement(part: Ratings) -> Iterator[Named]:
     "targets and pairs. A panel whose scores are used text by text is to be validated text by text: that it ranks "
     "systems well says nothing about it.",
 )  # fmt: skip
-@per_part(itself)
+@per_subject((), itself)
 def panel_agreement(part: Ratings) -> Estimate:
     """Mean over all pairs of judges and all targets of ICC(2,1) over a target's items, by factor level: what
     `absolute_agreement` says of one judge, of the panel, for the gate. Undefined as that.
@@ -123,7 +123,7 @@ def panel_agreement(part: Ratings) -> Estimate:
     reading="Agreement on which target is better less agreement on single texts. What averaging hides: a leaderboard "
     "may be sound while the scores of single texts are not.",
 )  # fmt: skip
-@per_part(itself)
+@per_subject((), itself)
 def resolution_gap(part: Ratings) -> Estimate:
     """Mean rho over targets less mean r over texts, over all pairs of judges, by factor level (paper 002, sec. 3.2).
     Detail: `model`, `sample` and `absolute`; `ranking_noise` = model - sample and `offset` = sample - absolute;

@@ -15,7 +15,7 @@ import numpy as np
 from recuse.metrics.consensus import leniency, self_bias
 from recuse.metrics.estimates import number, undefined
 from recuse.metrics.human_alignment import compared
-from recuse.metrics.measure import Named, itself, measure, per_part, per_subject
+from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.papers.rank_tests import spearman_test
 from recuse.ratings import Ratings, mean_of
 from recuse.schema import Estimate, Estimates, RatingsError
@@ -75,7 +75,7 @@ def profile_correlation(seen: tuple[Ratings, Ratings]) -> Iterator[Named]:
     "self_bias_span", "span of self-bias", rank=131, bad="none",
     reading="From the judge that holds itself down most to the one that promotes itself most.",
 )  # fmt: skip
-@per_part(itself)
+@per_subject((), itself)
 def self_bias_span(part: Ratings) -> Estimate:
     """Largest self-bias less smallest, by factor level: 1.105 points with names shown in the merchant-risk paper, sec.
     7.1. Detail: `lowest` and `highest`, who they are. No interval: the span of noisy numbers is too wide on average.

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from recuse.metrics.consensus import OVER_ITEMS, WELCH, ZERO, deviations, self_bias
 from recuse.metrics.estimates import THESE_TEXTS, estimated, losses, matrix, number, these_texts, undefined
-from recuse.metrics.measure import Named, itself, measure, per_part, per_subject
+from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.ratings import Cells, Ratings
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, Mask
@@ -253,7 +253,7 @@ def _by_author(values: Floats, judge: str, cells: Cells, names: Sequence[str]) -
     reading="By how many per cent self-bias shrinks when names are hidden, on average over judges. A ratio of noisy "
     "numbers: it describes these texts and has no interval.",
 )  # fmt: skip
-@per_part(itself, "names")
+@per_subject((), itself, "names")
 def bias_gone_without_names(part: Ratings) -> Estimate:
     """Mean over judges of 100 (1 - |B| / |A|), unrounded: 26.5 for the paper, which prints 25.8 and calls it
     attenuation (not that of psychometrics, which is by noise). Judges with A = 0 are left out. No interval: a ratio

@@ -12,7 +12,7 @@ import numpy as np
 from recuse.metrics.consensus import ONE_JUDGE, WELCH, ZERO, deviations, over_repeats
 from recuse.metrics.estimates import THESE_TEXTS, matrix, table, undefined
 from recuse.metrics.human_alignment import Compared, compared
-from recuse.metrics.measure import Named, itself, measure, per_part, per_subject
+from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.ratings import Cells, Ratings
 from recuse.ratings.array import mean_of
 from recuse.schema import Distribution, Estimate, number
@@ -25,7 +25,7 @@ from recuse.statistics.clusters import difference_of_means
     above="departs from its peers",
     reading="Each judge's mean score less the mean of the other judges' on the same texts.",
 )  # fmt: skip
-@per_part(itself)
+@per_subject((), itself)
 def consensus_deviation(part: Ratings) -> Estimate:
     """Bias(i, j) for every judge and target (paper, sec. 4.3.1 and Fig. 8), by factor level; the value is the mean of
     |Bias| over all cells, without an interval: absolute values of noise are never 0. Detail, beside the matrix `values`
@@ -87,7 +87,7 @@ def cell_intervals(cells: Cells, each: Floats, distribution: Callable[[int, Mask
     "human_offset_matrix", "offset from people, by target", signed=True, rank=250, bad="none", counts=True,
     reading="Each judge's mean score less people's mean for the same texts.",
 )  # fmt: skip
-@per_part(compared)
+@per_subject((), compared)
 def human_offset_matrix(against: Compared) -> Estimate:
     """Judge minus people for every judge and target (paper, Fig. 9), by factor level. Detail: the matrix `values` with
     `low` and `high` per cell, the judges' `scores`, and people's mean per target, `human`. The value is that of
@@ -112,7 +112,7 @@ def human_offset_matrix(against: Compared) -> Estimate:
     "human_panel_offset", "offset of the panel", signed=True, rank=240, bad="none", counts=True,
     reading="Mean over all judges and texts of judge minus people.",
 )  # fmt: skip
-@per_part(compared)
+@per_subject((), compared)
 def human_panel_offset(against: Compared) -> Estimate:
     """Mean over all judges and texts of judge minus people, by factor level: +0.4636 with names shown and +0.426 with
     names hidden in the paper. Detail: how many pairs of judge and text lie above 0 (`positive`, `pairs`, in words

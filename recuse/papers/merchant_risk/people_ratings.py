@@ -13,7 +13,7 @@ import numpy as np
 
 from recuse.metrics.estimates import matrix, number, undefined
 from recuse.metrics.human_alignment import people_on
-from recuse.metrics.measure import itself, measure, per_part
+from recuse.metrics.measure import itself, measure, per_subject
 from recuse.papers import rank_tests
 from recuse.papers.merchant_risk.ground_truth import rank_correlation
 from recuse.papers.merchant_risk.offset_matrices import human_panel_offset
@@ -118,7 +118,7 @@ def scale_matched_offset(ratings: Ratings) -> Estimates:
     return Estimates(ratings.within(), matched)
 
 
-@per_part(itself)
+@per_subject((), itself)
 def _nothing_to_match(part: Ratings, why: str) -> Estimate:
     return undefined("scale_matched_offset", why, method="people's scale stretched to the judges'", over="items")
 

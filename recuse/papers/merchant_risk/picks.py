@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from recuse.metrics.estimates import estimated, matrix, number, undefined
-from recuse.metrics.measure import itself, measure, per_part
+from recuse.metrics.measure import itself, measure, per_subject
 from recuse.papers.illusion.cited_evidence import jaccard, word_table, words_of
 from recuse.papers.merchant_risk.empirical_risk import YEARLY
 from recuse.papers.merchant_risk.ground_truth import BONETT_WRIGHT, rank_correlation
@@ -25,7 +25,7 @@ from recuse.statistics.clusters import clustered_mean
     "pick_overlap", "overlap of picks", unit="share", rank=298, bad="none",
     reading="Of the items that either of two models picked, the share that both did; the mean over pairs of models.",
 )  # fmt: skip
-@per_part(itself)
+@per_subject((), itself)
 def pick_overlap(part: Ratings) -> Estimate:
     """Mean Jaccard index of two models' picks, by factor level. Detail: the `values` per pair of models; `items`, how
     many were picked at all; `by_all`, those that every model picked, as [item, name, levels]; `same_level`, of these,

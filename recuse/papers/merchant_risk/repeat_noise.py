@@ -23,7 +23,7 @@ import numpy as np
 from scipy import special
 
 from recuse.metrics.estimates import THESE_TEXTS, estimated, losses, undefined
-from recuse.metrics.measure import in_cells, measure, per_judge
+from recuse.metrics.measure import measure, per_judge
 from recuse.papers.merchant_risk.fixed_texts import by_size
 from recuse.ratings import Cells
 from recuse.schema import Estimate
@@ -181,7 +181,7 @@ SINGLE = "no text has two usable repeats"
     "repeat_difference", "difference between repeats", above="is unsteady", rank=200,
     reading="How far two of a judge's answers to one text lie apart, on average over all pairs of answers.",
 )  # fmt: skip
-@per_judge(in_cells)
+@per_judge(lambda part, ratings: part.cells())
 def repeat_difference(cells: Cells, i: int) -> Estimate:
     """Gini's mean difference of a judge's answers to one text, by judge and factor level:
 

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import special
 
 from recuse.metrics.estimates import THESE_TEXTS, estimated, matrix, undefined
-from recuse.metrics.measure import in_cells, itself, measure, per_judge, per_part
+from recuse.metrics.measure import itself, measure, per_judge, per_subject
 from recuse.papers.merchant_risk.fixed_texts import FixedTexts, noise_of
 from recuse.papers.merchant_risk.repeat_noise import SINGLE
 from recuse.ratings import Cells, Ratings
@@ -25,7 +25,7 @@ from recuse.statistics.paired import fewest
     "run_sd", "spread over repeats", rank=205,
     reading="How far a judge's score of one text moves when it is asked again: SD over repeats, pooled over texts.",
 )  # fmt: skip
-@per_judge(in_cells)
+@per_judge(lambda part, ratings: part.cells())
 def run_sd(cells: Cells, i: int) -> Estimate:
     """Pooled within-text SD, by judge and factor level:
 
@@ -68,7 +68,7 @@ def cell_table(ratings: Ratings) -> Estimates:
     "repeat_reliability", "repeat reliability", ends=(-1, 1), below="is unsteady", rank=210,
     reading="How well a judge's scores tell the texts apart, beyond its own noise: an intraclass correlation.",
 )  # fmt: skip
-@per_judge(in_cells)
+@per_judge(lambda part, ratings: part.cells())
 def repeat_reliability(cells: Cells, i: int, form: Literal["single", "mean"] = "single") -> Estimate:
     """Intraclass correlation of one-way random effects, texts x repeats, by judge and factor level (Shrout and Fleiss
     1979, Psychological Bulletin 86, 420-428):
@@ -172,7 +172,7 @@ def _mean_squares(cells: Cells, i: int, sizes: np.ndarray) -> tuple[float, float
 
 
 @measure("score_matrix", "mean scores", counts=True, reading="Mean score of every judge on every target.")
-@per_part(itself)
+@per_subject((), itself)
 def score_matrix(part: Ratings) -> Estimate:
     """Mean score of every judge on every target (paper, Fig. 6), by factor level, as detail `values` with `n` usable
     scores per cell and, where every target has one text, `sd` over repeats. The value is the mean of all cells. Cells

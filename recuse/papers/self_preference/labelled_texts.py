@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from recuse.metrics.consensus import WELCH
 from recuse.metrics.estimates import THESE_TEXTS, estimated, number, undefined
-from recuse.metrics.measure import Named, itself, measure, per_part, per_subject
+from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.papers.self_preference import over_texts
 from recuse.papers.self_preference.over_texts import mean_or_none, true_scores
 from recuse.ratings import Cells, RatingArray, Ratings, mean_of
@@ -115,7 +115,7 @@ FEWEST = 4
     reading="Distance of the jury's mean from the labels on texts that it keeps, less that on all, where texts that "
     "its members differ about go to people. Below 0: it helps.",
 )  # fmt: skip
-@per_part(itself)
+@per_subject((), itself)
 def escalation(part: Ratings, bound: float = BOUND) -> Estimate:
     """Error of the jury on the texts that it keeps less on all texts, on one half of the items (clusters), drawn at
     random, in units of the scale; by factor level. Texts whose members' range is above the threshold go to people: the
