@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import Named, measure, per_judge, per_subject
-from recuse.ratings import Numeric, Ordinal, Ratings, ResponseSets
+from recuse.ratings import Numeric, Ordinal, Ratings
 from recuse.ratings.answers import COMPARED, Answers, answers_of_people
 from recuse.ratings.array import mean_of
 from recuse.schema import Estimate
@@ -157,19 +157,6 @@ def rated(**answers: str) -> Ratings:
     return Ratings.of(frame, scales=Numeric(0, 9) if scored else Ordinal(("fail", "pass")))
 
 
-def accepted(**answers: str) -> Ratings:
-    """Choices with response sets beside them: p and f as in `rated`, b accepts both and chose pass.
-
-    >>> accepted(judge="pb", ann="fb").beside("response_sets").table["response"].tolist()
-    ['pass', 'fail|pass', 'fail', 'fail|pass']
-    """
-    chosen = rated(**{who: text.replace("b", "p") for who, text in answers.items()})
-    words = {"p": "pass", "f": "fail", "b": "fail|pass"}
-    named = [words[letter] for text in answers.values() for letter in text]
-    sets = Ratings.of(chosen.table.assign(response=named), scales=ResponseSets(("fail", "pass")))
-    return replace(chosen, beside=lambda kind: sets if kind == "response_sets" else None, _memory={})
-
-
 # --------------------------------------------------------------------------- one answer to everything
 
 METHOD = "share of the judge's usable answers"
@@ -295,15 +282,12 @@ def people_alpha(answers: Answers, level: Level | None = None) -> Iterator[Named
     >>> round(people_alpha(rated(judge="pppp", ann="ppff", bea="ppfp")).of(rater="people").value, 4)
     0.5333
     """
-    yield "people", _alpha(answers, level)
-
-
-def _alpha(answers: Answers, level: Level | None) -> Estimate:
     fitting: Level = level or ("interval" if not answers.options else "ordinal" if answers.ordered else "nominal")
     rated = answers.raters >= 2
     facts: dict[str, Any] = {"n": answers.number(rated), **answers.about, "method": f"{fitting} alpha, jackknife, t"}
     if not rated.any():
-        return undefined("people_alpha", "no two people rated one text", **facts)
+        yield "people", undefined("people_alpha", "no two people rated one text", **facts)
+        return
     detail: dict[str, Any] = {"people": int(np.isfinite(answers.rated).any(axis=(1, 2)).sum())}
     alpha: Coefficient
     times = taken(answers.times, rated)
@@ -324,5 +308,7 @@ def _alpha(answers: Answers, level: Level | None) -> Estimate:
         alpha = krippendorff_alpha(answers.person_means[:, rated], fitting)
     alpha = replace(alpha, times=times)
     if alpha.undefined:
-        return undefined("people_alpha", alpha.undefined, detail=detail, **facts)
-    return estimated("people_alpha", alpha.value, alpha.jackknife(answers.clusters[rated]), detail=detail, **facts)
+        yield "people", undefined("people_alpha", alpha.undefined, detail=detail, **facts)
+    else:
+        distribution = alpha.jackknife(answers.clusters[rated])
+        yield "people", estimated("people_alpha", alpha.value, distribution, detail=detail, **facts)

@@ -18,7 +18,7 @@ would new replies of the same judges on the same text move it? Var Bias(i, u) = 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -58,7 +58,7 @@ def self_bias(ratings: Ratings) -> Estimates:
     >>> self_bias(example("judge target score", "x a 9; y a 8; z a 7", authors={"x": "a"})).of(judge="x").value
     1.5
     """
-    return _family(ratings, "self_bias", _authors, lambda cells, own: (own, None), "text of its own")
+    return _family(ratings, "self_bias")
 
 
 @measure(
@@ -76,8 +76,7 @@ def leniency(ratings: Ratings) -> Estimates:
     >>> leniency(ratings).of(judge="a").value
     0.0
     """
-    everyone, others = (lambda _, cells: cells.judges), (lambda _, own: (~own, None))
-    return _family(ratings, "leniency", everyone, others, "text of another")
+    return _family(ratings, "leniency")
 
 
 @measure(
@@ -102,16 +101,15 @@ def self_preference(ratings: Ratings) -> Estimates:
     >>> self_preference(ratings).of(judge="a").value
     1.0
     """
-    return _family(ratings, "self_preference", _authors, lambda cells, own: (own, ~own), "text of its own")
+    return _family(ratings, "self_preference")
 
 
 # --------------------------------------------------------------------------- deviations and their distributions
 
 
 def _estimate(
-    cells: Cells, metric: str, judge: int, each: Floats, plus: Mask, minus: Mask | None, missing: str,
-    pooled: tuple[float, float],
-) -> Estimate:  # fmt: skip
+    cells: Cells, metric: str, judge: int, each: Floats, plus: Mask, minus: Mask | None, pooled: tuple[float, float]
+) -> Estimate:
     bias, wanted = each[judge], plus if minus is None else plus | minus
     usable = np.isfinite(bias)
     own, others = plus & usable, None if minus is None else minus & usable
@@ -122,7 +120,7 @@ def _estimate(
         "span": cells.scale.span, "method": WELCH if repeats else OVER_ITEMS, "clusters": cells.clusters_called,
     }  # fmt: skip
     if not own.any() or (others is not None and not others.any()):
-        what = missing if not own.any() else "text of another"
+        what = "text of its own" if metric != "leniency" and not own.any() else "text of another"
         lost_by = (
             f"{target}: {', '.join(f'{count} {status}' for status, count in counts.items())}"
             for (name, target), counts in cells.lost_by.items() if name == cells.judges[judge]
@@ -144,7 +142,10 @@ def _estimate(
         distribution = difference_of_means(bias, own, others, cells.clusters, step=cells.step, times=cells.times)
         if others is not None and distinct(cells.clusters[own]) == 1:
             distribution, about["method"] = own_against_others(bias[own], bias[others], step=cells.step), PREDICTION
-            detail |= _spreads(judge, each, own, others, pooled)
+            # beside the comparison of a single text: the spread, and the interval with the spread of all judges
+            of_all = Student(distribution.value, pooled[0] * math.sqrt(1 / own.sum() + 1 / others.sum()), pooled[1])
+            detail["spread"] = number(float(bias[others].std(ddof=1))) if others.sum() > 1 else None
+            detail["pooled"] = [number(end) for end in of_all.interval(0.95)]
         if cells.fixed:
             beside, about["note"] = these_texts(over_repeats(cells, judge, own, others))
             detail |= beside
@@ -161,25 +162,11 @@ def _estimate(
     )
 
 
-def _spreads(judge: int, each: Floats, own: Mask, others: Mask, pooled: tuple[float, float]) -> dict[str, Any]:
-    """Beside the comparison of a single text: the spread, and the interval with the spread of all judges."""
-    bias = each[judge]
-    root = math.sqrt(1 / own.sum() + 1 / others.sum())
-    distribution = Student(float(bias[own].mean() - bias[others].mean()), pooled[0] * root, pooled[1])
-    return {
-        "spread": number(float(bias[others].std(ddof=1))) if others.sum() > 1 else None,
-        "pooled": [number(end) for end in distribution.interval(0.95)],
-    }
-
-
 # --------------------------------------------------------------------------- families
 
 
 @per_subject("judge", itself)
-def _family(
-    part: Ratings, metric: str, subjects: Callable[[Ratings, Cells], Iterable[str]],
-    sides: Callable[[Cells, Mask], tuple[Mask, Mask | None]], missing: str,
-) -> Iterator[Named]:  # fmt: skip
+def _family(part: Ratings, metric: str) -> Iterator[Named]:
     """One contrast per judge and factor level: mean deviation on one side of the texts, less that on the other."""
     cells = part.cells()
     bias = part.remember(deviations, partial(deviations, cells))
@@ -188,21 +175,17 @@ def _family(
         rows = (row[~cells.texts_of(part.authors.get(judge))] for judge, row in zip(cells.judges, bias, strict=True))
         known = [row for row in (row[np.isfinite(row)] for row in rows) if len(row) > 1]
         pooled = pooled_spread([(float(row.std(ddof=1)), len(row) - 1) for row in known], len(bias))
-    for judge in subjects(part, cells):
-        row, (plus, minus) = cells.row(judge), sides(cells, cells.texts_of(part.authors.get(judge)))
-        yield judge, _estimate(cells, metric, row, bias, plus, minus, missing, pooled)
-
-
-def _authors(ratings: Ratings, cells: Cells) -> list[str]:
-    return [judge for judge in ratings.own() if judge in cells.judges]
+    authors = [judge for judge in part.own() if judge in cells.judges]
+    for judge in cells.judges if metric == "leniency" else authors:
+        own = cells.texts_of(part.authors.get(judge))
+        plus, minus = {"self_bias": (own, None), "leniency": (~own, None), "self_preference": (own, ~own)}[metric]
+        yield judge, _estimate(cells, metric, cells.row(judge), bias, plus, minus, pooled)
 
 
 # --------------------------------------------------------------------------- deviations from the other judges
 
 WELCH = "linear contrast of cell means, t and Hall's interval, quiet cells by the scale's step"
 ONE_JUDGE = "no consensus: one judge"
-ZERO = 1e-9
-"""Biases closer to 0 than this (points) have no direction; smaller ones are rounding."""
 
 
 def deviations(cells: Cells) -> Floats:

@@ -41,8 +41,6 @@ from recuse.statistics.clusters import difference_of_means, stratified_mean
 from recuse.statistics.contrasts import contrast
 from recuse.statistics.distributions import Student
 
-ZERO = 1e-9
-GIVEN = "human means taken as given"
 ALONE = "one person: how far others would differ is unknown, and the interval takes this one as given"
 EXACT = "held against right answers, which nobody would give otherwise"
 OVER_ITEMS = "mean of judge minus people over texts, cluster-robust t over items"

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from recuse.metrics.estimates import THESE_TEXTS, SamplingDistribution, estimated, number, undefined
-from recuse.metrics.human_alignment import GIVEN, ZERO, Compared, compared
+from recuse.metrics.human_alignment import Compared, compared
 from recuse.metrics.measure import Named, measure, per_subject
+from recuse.papers.merchant_risk.offset_matrices import ZERO
 from recuse.papers.rank_tests import kendall, kendall_test, spearman_distribution, spearman_t, spearman_test
 from recuse.ratings import Ratings, mean_of
 from recuse.schema import Estimate, Estimates
@@ -22,6 +23,7 @@ from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.agreement.correlation import spearman
 from recuse.statistics.distributions import SEED, generator, percentile
 
+GIVEN = "human means taken as given"
 REDRAWN = {"repeats": "percentile bootstrap over repeats within cells", "items": "percentile bootstrap over items"}
 EVERY, FEW, MANY = 8, 12, 1000
 """Texts up to which all orders are tried for Kendall's p, up to which permutations give Spearman's, and up to which

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.metrics.consensus import OVER_ITEMS, WELCH, ZERO, deviations, self_bias
+from recuse.metrics.consensus import OVER_ITEMS, WELCH, deviations, self_bias
 from recuse.metrics.estimates import THESE_TEXTS, estimated, losses, matrix, number, these_texts, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
+from recuse.papers.merchant_risk.offset_matrices import ZERO
 from recuse.ratings import Cells, Ratings
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, Mask

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from recuse.metrics.consensus import ONE_JUDGE, WELCH, ZERO, deviations, over_repeats
+from recuse.metrics.consensus import ONE_JUDGE, WELCH, deviations, over_repeats
 from recuse.metrics.estimates import THESE_TEXTS, matrix, table, undefined
 from recuse.metrics.human_alignment import Compared, compared
 from recuse.metrics.measure import Named, itself, measure, per_subject
@@ -18,6 +18,9 @@ from recuse.ratings.array import mean_of
 from recuse.schema import Distribution, Estimate, number
 from recuse.schema.arrays import Floats, Mask
 from recuse.statistics.clusters import difference_of_means
+
+ZERO = 1e-9
+"""Biases closer to 0 than this (points) have no direction; smaller ones are rounding."""
 
 
 @measure(
