@@ -285,7 +285,7 @@ def resampled_weights(rated: RatedOptions, draws: int) -> Iterator[Floats]:
 
 
 def accepted(**answers: str) -> Ratings:
-    """Choices with response sets beside them, for examples: p and f as in `agreement_estimates.rated`, b accepts both and chose pass.
+    """Choices with response sets beside them: p and f as in `agreement_estimates.rated`, b accepts both and chose pass.
 
     >>> accepted(judge="pb", ann="fb").beside("response_sets").table["response"].tolist()
     ['pass', 'fail|pass', 'fail', 'fail|pass']
