@@ -121,7 +121,7 @@ def _of_one(metric: str, answers: Answers, values: Floats, slices: Slices, colum
     note = "" if p[worst] < 0.05 else f"none of {len(looked)} slices stands out"
     if two_sided:
         facts |= {"unit": "share", "span": 1.0}
-    largest = InUnits(Largest(tuple(size.values()), both=False), 0.0, -1.0 if value < 0 or not two_sided else 1.0)
+    largest = InUnits(Largest(tuple(size.values())), 0.0, -1.0 if value < 0 or not two_sided else 1.0)
     return estimated(metric, value, largest, detail=detail, note=note, **facts)
 
 

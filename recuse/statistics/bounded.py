@@ -7,8 +7,8 @@ Statistics in Medicine 27, 1693-1702; Brown, Cai and DasGupta 2001, Statistical 
 
     mean = p - q,   low = mean - sqrt((p - l_p)^2 + (u_q - q)^2 - 2 r (p - l_p)(u_q - q)),   high likewise
 
-r is the correlation of the two parts over clusters. Each variance is that of sums over clusters, never below what
-values in whole steps must have; where clusters hang together, a pseudo-cluster allows for those that were not drawn.
+r is the correlation of the two parts over clusters. Each variance is that of sums over clusters; where clusters hang
+together, a pseudo-cluster allows for those that were not drawn.
 Where nothing varied, or every cluster has one value, an end or 0, and only two of these were seen, the beta interval is
 Clopper and Pearson's of these trials: for 2.5 % Jeffreys' misses 8 % where none was seen, 5 % where one was.
 With values that vary freely this is Student's t but for a hair. Coverage: `python tests/benchmarks/coverage.py
@@ -158,32 +158,30 @@ class BoundedMean(Sampled):
 
 
 def bounded_mean(
-    values: ArrayLike, clusters: ArrayLike, ends: tuple[float, float],
-    *, step: float | None = None, slip: float | None = None, times: Floats | None = None,
+    values: ArrayLike, clusters: ArrayLike, ends: tuple[float, float], *, slip: float | None = None,
+    times: Floats | None = None,
 ) -> BoundedMean:  # fmt: skip
     """Distribution of the mean of `values` between `ends`, which share `clusters`; both arrays have shape (n,). `times`
-    (n,): each value stands for so many, one in each of so many clusters.
-
-    `step`: values are whole steps from 0, or from the lower end where 0 is outside; None: no value between the ends is
-    ruled out. What never varied is bounded by slips of `slip`: a step, unless given, or the whole way to the end.
+    (n,): each value stands for so many, one in each of so many clusters. What never varied is bounded by slips of
+    `slip`, the whole way to the end unless given.
     """
     x, groups = np.asarray(values, dtype=float), ascending_codes(clusters)
     low, high = ends
     origin = 0.0 if low < 0 < high else low
     n, count, _ = sizes_of(groups, times)
-    above, up = _part(np.maximum(x - origin, 0.0), groups, high - origin, step, slip or step, times)
-    below, down = _part(np.maximum(origin - x, 0.0), groups, origin - low, step, slip or step, times)
+    above, up = _part(np.maximum(x - origin, 0.0), groups, high - origin, slip, times)
+    below, down = _part(np.maximum(origin - x, 0.0), groups, origin - low, slip, times)
     seen = [number for end in {low, origin, high} if (number := int(np.isclose(x, end, 0, 1e-12 * (high - low)).sum()))]
     if count == n and len(seen) < 3 and sum(seen) == len(x):  # of two values the one is a share of trials, exactly
         above, below = (replace(part, trials=float(n), counted=True) for part in (above, below))
     spread = math.sqrt(float((up @ up) * (down @ down)))
     return BoundedMean(
-        above, below, float(up @ down) / spread if spread > 0 else 0.0, count - 1.0, origin, slip or step or 0.0
+        above, below, float(up @ down) / spread if spread > 0 else 0.0, count - 1.0, origin, slip or 0.0
     )  # fmt: skip
 
 
 def _part(
-    y: Floats, groups: NDArray[np.intp], top: float, step: float | None, slip: float | None, times: Floats | None
+    y: Floats, groups: NDArray[np.intp], top: float, slip: float | None, times: Floats | None
 ) -> tuple[Part, Floats]:
     """The part, and the deviations of the clusters' sums, of those that stand for several by the root of their number:
     products of two parts are then those of all."""
@@ -195,7 +193,7 @@ def _part(
     sums: Floats = np.bincount(groups, weights=deviations).astype(np.float64)
     if times is not None and alike is not None:
         deviations, sums = deviations * np.sqrt(times), sums * np.sqrt(alike)
-    variance = _variance(deviations, sums, (n, count), mean, step, slip or top)
+    variance = _variance(deviations, sums, (n, count), slip or top)
     if variance <= 1e-15 * max(top, 1.0) ** 2:  # nothing varied: as many trials as clusters, without a slip
         return Part(mean, float(count), (slip or top) if mean == 0 else top, counted=True), sums
     share = mean / top
@@ -205,12 +203,9 @@ def _part(
     return Part(mean, share * (1 - share) * top**2 / variance, top), sums
 
 
-def _variance(
-    deviations: Floats, sums: Floats, sizes: tuple[int, int], mean: float, step: float | None, jump: float
-) -> float:
-    """Of the mean of n values in so many clusters, these `sizes`: from the sums over clusters, at least that
-    of independent values in whole steps. Where clusters hang together, one more counts whose values all lie one `jump`
-    off."""
+def _variance(deviations: Floats, sums: Floats, sizes: tuple[int, int], jump: float) -> float:
+    """Of the mean of n values in so many clusters, these `sizes`: from the sums over clusters. Where clusters hang
+    together, one more counts whose values all lie one `jump` off."""
     n, count = sizes
     squares = math.fsum((sums**2).tolist())
     size, alike = n / count, 0.0
@@ -219,5 +214,4 @@ def _variance(
         together = count / (count - 1) * squares / n**2
         alike = min(1.0, max(0.0, (together / single - 1) / (size - 1)))
     squares += UNSEEN * alike * (size**2 - size) * jump**2
-    between = max(0.0, mean / step - math.floor(mean / step + 1e-9)) if step else 0.0
-    return max(count / (count - 1) * squares / n**2, between * (1 - between) * (step or 0.0) ** 2 / (n - 1))
+    return count / (count - 1) * squares / n**2

@@ -68,31 +68,26 @@ def decision_levels(decides: Sequence[Callable[[float], bool]], level: float) ->
 
 @dataclass(frozen=True, slots=True)
 class Largest(Sampled):
-    """The largest of several true values, of any sign where `both`: which one it is, is not known.
+    """The largest of several true values: which one it is, is not known.
 
     That all lie below a limit takes every one below it, each at its own level (an intersection-union test: no
     correction). That some one lies above takes one above it after looking at all (Bonferroni). So the upper end of the
     interval is the largest of the upper ends, the lower end the largest of the corrected lower ends."""
 
     distributions: tuple[Distribution, ...]
-    both: bool
 
     @property
     def undefined(self) -> str:
         return why_undefined(*self.distributions)
 
-    @property
-    def _sizes(self) -> tuple[Distribution, ...]:
-        return tuple(map(Folded, self.distributions)) if self.both else self.distributions
-
     def _interval(self, level: float) -> tuple[float, float]:
         corrected = 1 - (1 - level) / len(self.distributions)
-        low = max(size.interval(corrected)[0] for size in self._sizes)
-        high = max(size.interval(level)[1] for size in self._sizes)
+        low = max(size.interval(corrected)[0] for size in self.distributions)
+        high = max(size.interval(level)[1] for size in self.distributions)
         return min(low, high), high
 
     def _p_value(self, limit: float, side: Side) -> float:
-        each = [size.p_value(limit, side) for size in self._sizes]
+        each = [size.p_value(limit, side) for size in self.distributions]
         return max(each) if side == "below" else min(1.0, len(each) * min(each))
 
     def _half_width_at(self, factor: float) -> float | None:

@@ -197,12 +197,12 @@ RELIABILITY = [
 # --------------------------------------------------------------------------- means within the ends of a scale
 
 
-def bounded(draw, clusters, size, truth, ends=HALF_SCALE, step=None, slip=None):
+def bounded(draw, clusters, size, truth, ends=HALF_SCALE, slip=None):
     groups = np.repeat(np.arange(clusters), size)
 
     def distributions(rng, sims):
         for x in draw(rng, (sims, clusters, size)):
-            yield bounded_mean(x.ravel(), groups, ends, step=step, slip=slip)
+            yield bounded_mean(x.ravel(), groups, ends, slip=slip)
 
     return distributions, truth
 

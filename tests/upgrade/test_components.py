@@ -382,7 +382,7 @@ def test_where_all_texts_move_alike_one_that_does_not_is_what_could_come():
 def test_all_slices_must_pass_and_one_that_fails_is_corrected():
     """Passing takes the worst upper end at its own level; failing the best lower end after Bonferroni."""
     distributions = (Student(0.2, 0.1, 30), Student(0.5, 0.1, 30))
-    both = Largest(distributions, both=False)
+    both = Largest(distributions)
     assert both.interval(0.9)[1] == pytest.approx(distributions[1].interval(0.9)[1])
     assert both.interval(0.9)[0] == pytest.approx(distributions[1].interval(0.95)[0])
     assert both.p_value(1.0, "below") == pytest.approx(distributions[1].p_value(1.0, "below"))
@@ -390,7 +390,7 @@ def test_all_slices_must_pass_and_one_that_fails_is_corrected():
 
 
 def test_the_largest_of_many_does_not_care_for_signs():
-    distribution = Largest((Student(-0.5, 0.1, 30),), both=True)
+    distribution = Largest((Folded(Student(-0.5, 0.1, 30)),))
     low, high = distribution.interval(0.9)
     assert (low, high) == pytest.approx(tuple(-x for x in reversed(Student(-0.5, 0.1, 30).interval(0.9))))
 
@@ -460,7 +460,7 @@ def test_a_candidate_that_wrote_nothing_is_not_asked_for_favour():
 
 @pytest.mark.parametrize(
     "make",
-    [lambda d: Hidden(d, 0.2, 0.1), Folded, lambda d: Largest((d, d), both=False),
+    [lambda d: Hidden(d, 0.2, 0.1), Folded, lambda d: Largest((d, d)),
      lambda d: Further(d, Student(0.3, 0.1, 20.0), Student(1.3, 0.1, 20.0))],
 )  # fmt: skip
 def test_the_p_value_at_an_end_is_the_tail(make):

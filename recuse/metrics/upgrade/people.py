@@ -23,7 +23,7 @@ from recuse.schema import Distribution, Estimate
 from recuse.schema.arrays import Floats, Mask, taken, total
 from recuse.statistics.agreement.coefficient import Coefficient, ratio
 from recuse.statistics.distributions import Student
-from recuse.statistics.multiplicity import Largest
+from recuse.statistics.multiplicity import Folded, Largest
 
 METHOD = "agreement beyond chance, candidate less incumbent on the same texts, jackknife over texts, t"
 
@@ -195,7 +195,8 @@ def worst_of_slices(
         "too_small": [{"column": c, "level": v} for c, v in every if (c, v) not in looked],
     }  # fmt: skip
     values = (answers.mean(old, looked[worst]), answers.mean(new, looked[worst])) if shown else (math.nan, math.nan)
+    largest = Largest(tuple(map(Folded, parts.values()) if both else parts.values()))
     return pair.change(
-        metric, Largest(tuple(parts.values()), both), values, there, value=size[worst], span=span, method=OVER_SLICES,
+        metric, largest, values, there, value=size[worst], span=span, method=OVER_SLICES,
         unit=unit, detail=detail,
     )  # fmt: skip

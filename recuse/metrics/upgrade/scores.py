@@ -20,7 +20,7 @@ from recuse.ratings.array import judges_array, mean_of
 from recuse.schema import Distribution, Estimate
 from recuse.schema.arrays import Floats, Mask, taken, total
 from recuse.statistics.agreement.coefficient import ratio
-from recuse.statistics.multiplicity import Largest
+from recuse.statistics.multiplicity import Folded, Largest
 
 ENOUGH_LOST = 3
 
@@ -74,7 +74,7 @@ def level_change(
     incumbent and candidate."""
     answers, sizes = pair.answers, [abs(part.value) if both else part.value for part in parts]
     most, note = int(np.argmax(sizes)), ""
-    distribution: Distribution = Largest(tuple(parts), both)
+    distribution: Distribution = Largest(tuple(map(Folded, parts) if both else parts))
     if answers.counts:
         distribution = Hidden(parts[0], *hidden) if any(hidden) else parts[0]
         note = "wider by what texts could hide that one of the two never answered" if any(hidden) else ""
