@@ -31,6 +31,7 @@ from recuse.metrics.measure import measure, per_judge
 from recuse.ratings import Cells, Ratings
 from recuse.ratings.answers import against_truth
 from recuse.ratings.array import among, mean_of, moments_of, numbers_at, recoded
+from recuse.ratings.ratings import remembered
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.text_slices import groups_on, label_weights
 from recuse.schema import Estimate, RecuseError
@@ -176,21 +177,18 @@ class Compared:
         return "; ".join(parts + ([f"{unrated} texts that no person rated are left out"] if unrated else []))
 
 
+@remembered
 def compared(part: Ratings, ratings: Ratings) -> Compared:
     """`part`, one combination of factor levels of `ratings`, beside its people, or the right answers where these are
     known."""
-
-    def made() -> Compared:
-        cells = part.cells()
-        items, targets = ([names[k] for k in places] for names, places in
-                          ((cells.item_names, cells.items), (cells.target_names, cells.targets)))  # fmt: skip
-        held = against_truth(ratings)
-        people = people_on(against_truth(ratings, part), cells, held)
-        rows = held.table["kind"].eq(PERSON) & held.table["criterion"].eq(part.criterion)
-        right = {*held.table["rater"][rows].unique()} == {ratings.truth}
-        return Compared(cells, people, part.own(), groups_on(part, items, targets), right)
-
-    return part.remember(compared, made)
+    cells = part.cells()
+    items, targets = ([names[k] for k in places] for names, places in
+                      ((cells.item_names, cells.items), (cells.target_names, cells.targets)))  # fmt: skip
+    held = against_truth(ratings)
+    people = people_on(against_truth(ratings, part), cells, held)
+    rows = held.table["kind"].eq(PERSON) & held.table["criterion"].eq(part.criterion)
+    right = {*held.table["rater"][rows].unique()} == {ratings.truth}
+    return Compared(cells, people, part.own(), groups_on(part, items, targets), right)
 
 
 @measure(

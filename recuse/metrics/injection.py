@@ -17,6 +17,7 @@ import pandas as pd
 from recuse.metrics.estimates import add_losses, estimated, number, undefined
 from recuse.metrics.measure import measure
 from recuse.ratings import Numeric, Ratings, Scale
+from recuse.ratings.ratings import remembered
 from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.schema.factors import LABELS, ORDER
 from recuse.statistics.clusters import SHARE, clustered_share
@@ -124,6 +125,7 @@ COLUMNS = ["item", "clean", "cluster", "target", "payload", "class", "before", "
 SLACK = 1e-9
 
 
+@remembered
 def outcomes(ratings: Ratings) -> pd.DataFrame:
     """One row per judge and attack (in pairs: per judge, attack, order and labels), with the columns judge, those of
     `levels_of`, item, clean, cluster, target, payload, class, `before` and `after` (what the twin and the attacked text
@@ -139,13 +141,9 @@ def outcomes(ratings: Ratings) -> pd.DataFrame:
     Scores stand on the ascending scale, choices as credit of the attacked text (win 1, tie 1/2, loss 0); repeats are
     averaged. People are left out. `RecuseError` where the clean ratings or what `texts` must tell is not there.
     """
-
-    def made() -> pd.DataFrame:
-        known, compare = _attacked_texts(ratings), _choices if between_two(ratings) else _scores
-        each = [compare(part, twin, known).assign(**levels) for levels, part, twin in twins(ratings)]
-        return pd.concat(each, ignore_index=True)[["judge", *levels_of(ratings), *COLUMNS]]
-
-    return ratings.remember("outcomes of attacks", made)
+    known, compare = _attacked_texts(ratings), _choices if between_two(ratings) else _scores
+    each = [compare(part, twin, known).assign(**levels) for levels, part, twin in twins(ratings)]
+    return pd.concat(each, ignore_index=True)[["judge", *levels_of(ratings), *COLUMNS]]
 
 
 def between_two(ratings: Ratings) -> bool:

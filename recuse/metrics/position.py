@@ -23,6 +23,7 @@ from recuse.metrics.estimates import add_losses, estimated, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.ratings import Ratings
 from recuse.ratings.pair_array import PAIRED, both_orders, repeated_over, verdicts_of
+from recuse.ratings.ratings import remembered
 from recuse.schema import Estimates
 from recuse.statistics.bounded import BOUNDED, BoundedMean, bounded_mean
 from recuse.statistics.clusters import SHARE, clustered_share
@@ -38,41 +39,32 @@ NOT_SWAPPED = "the labels were never swapped, so the first slot and the letter A
 # --------------------------------------------------------------------------- every judge's pairs over both orders
 
 
+@remembered
 def paired(part: Ratings) -> pd.DataFrame:
     """Pairs over both orders (`both_orders`), their clusters numbered in column `group`."""
-
-    def made() -> pd.DataFrame:
-        pairs = both_orders(verdicts_of(part))
-        return pairs.assign(group=pairs["cluster"].factorize()[0])
-
-    return part.remember("pairs over both orders", made)
+    pairs = both_orders(verdicts_of(part))
+    return pairs.assign(group=pairs["cluster"].factorize()[0])
 
 
+@remembered
 def pairs_by_judge(part: Ratings) -> Mapping[str, pd.DataFrame]:
     """Judge -> its pairs, plain and swapped labels of a pair one after the other."""
-
-    def made() -> dict[str, pd.DataFrame]:
-        pairs = paired(part)
-        of_judge = dict(iter(pairs.groupby("rater", sort=False)))
-        return {judge: of_judge.get(judge, pairs.iloc[:0]) for judge in part.judges}
-
-    return part.remember("pairs by judge", made)
+    pairs = paired(part)
+    of_judge = dict(iter(pairs.groupby("rater", sort=False)))
+    return {judge: of_judge.get(judge, pairs.iloc[:0]) for judge in part.judges}
 
 
+@remembered
 def quads_by_judge(part: Ratings) -> Mapping[str, pd.DataFrame]:
     """The same with plain and swapped labels of a pair in one row, for the judges that were asked under both: column
     `swapped` is the first place's mean credit under swapped labels."""
-
-    def made() -> dict[str, pd.DataFrame]:
-        quads = {**pairs_by_judge(part)}
-        for judge, pairs in quads.items():
-            if (is_swapped := pairs["labels"] == "swapped").any():
-                plain, swapped = (pairs[rows].set_index(["item", "repeat"]) for rows in (~is_swapped, is_swapped))
-                credit = ((swapped["ab"] + swapped["ba"]) / 2).rename("swapped")
-                quads[judge] = plain.join(credit, how="outer").sort_index().reset_index()
-        return quads
-
-    return part.remember("quads by judge", made)
+    quads = {**pairs_by_judge(part)}
+    for judge, pairs in quads.items():
+        if (is_swapped := pairs["labels"] == "swapped").any():
+            plain, swapped = (pairs[rows].set_index(["item", "repeat"]) for rows in (~is_swapped, is_swapped))
+            credit = ((swapped["ab"] + swapped["ba"]) / 2).rename("swapped")
+            quads[judge] = plain.join(credit, how="outer").sort_index().reset_index()
+    return quads
 
 
 def complete(pairs: pd.DataFrame) -> pd.Series[bool]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recuse.ratings.ratings import remembered
 from recuse.ratings.ratings_table import PERSON, combined
 from recuse.ratings.scale import Scale
 from recuse.schema import RecuseError
@@ -218,21 +219,18 @@ def judges_array(ratings: Ratings, axes: Axes | None = None) -> RatingArray:
     return ratings.remember(("array of judges", ratings.headline), lambda: array_of(single, own))
 
 
+@remembered
 def arrays_by_level(ratings: Ratings, factor: str) -> dict[str, RatingArray]:
     """One array of the judges per level of a factor, all on the axes of the whole table: a judge, item or target that
     was left out under one level is empty there. No array where the factor was not varied.
 
     Raises `RecuseError` where another factor varies."""
-
-    def made() -> dict[str, RatingArray]:
-        rows = ratings.table[(ratings.table["kind"] != PERSON) & (ratings.table["criterion"] == ratings.criterion)]
-        raters, items, targets = (coded(rows[name])[0] for name in AXES)
-        return {
-            level: judges_array(ratings.where(**{factor: level}), (raters, items, targets))
-            for level in ratings.levels(factor)
-        }
-
-    return ratings.remember(("arrays by", factor, ratings.headline), made)
+    rows = ratings.table[(ratings.table["kind"] != PERSON) & (ratings.table["criterion"] == ratings.criterion)]
+    raters, items, targets = (coded(rows[name])[0] for name in AXES)
+    return {
+        level: judges_array(ratings.where(**{factor: level}), (raters, items, targets))
+        for level in ratings.levels(factor)
+    }
 
 
 def place_of(names: tuple[str, ...], name: str, kind: str) -> int:

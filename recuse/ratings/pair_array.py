@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.ratings.array import beyond_others, clusters_of, mean_of, moments_of
-from recuse.ratings.ratings import Ratings
+from recuse.ratings.ratings import Ratings, remembered
 from recuse.ratings.ratings_table import PERSON, combined
 from recuse.ratings.scale import Nominal
 from recuse.schema import RatingsError
@@ -35,13 +35,26 @@ PAIRED = (ORDER, LABELS)
 COLUMNS = ["rater", "kind", "item", "cluster", "a", "b", "order", "labels", "repeat", "slot", "won"]
 
 
+@remembered
 def verdicts_of(ratings: Ratings) -> pd.DataFrame:
     """One row per choice, judges' and people's: rater, kind, item, cluster, a, b, order, labels, repeat, `slot` (what
     the first place won) and `won` (what a won); both NaN where the reply was not usable.
 
     Rows with a score are no choices and left out. Raises `RatingsError` where another factor than order and labels
     varies, where the texts do not say who meets in an item, and for an unknown response."""
-    return ratings.remember(("verdicts", ratings.headline), lambda: _verdicts(ratings))
+    if others := [name for name in ratings.factors if name not in PAIRED]:
+        raise RatingsError(f"choices are paired up within one level of every other factor; {', '.join(others)} vary")
+    table = ratings.table
+    rows = table[(table["criterion"] == ratings.criterion) & table["score"].isna()]
+    rows = rows.assign(**{name: LEVELS[name][0] for name in PAIRED if name not in ratings.factors})
+    response = rows["response"].where(rows["status"] == "ok")
+    slot = response.map(CREDIT).astype(float)
+    if (strange := response.notna() & slot.isna()).any():
+        got = f"row {rows.index[strange][0]} has {response[strange].iloc[0]!r}"
+        raise RatingsError(f"a choice is one of {', '.join(CREDIT)}; {got}")
+    won = slot.where(rows["order"] == "ab", 1.0 - slot)
+    meets = _meetings(ratings, rows["item"].astype(str))
+    return rows.assign(slot=slot, won=won, **meets)[COLUMNS].reset_index(drop=True)
 
 
 def both_orders(verdicts: pd.DataFrame) -> pd.DataFrame:
@@ -112,32 +125,15 @@ def codes_of(names: NDArray[Any]) -> NDArray[np.intp]:
     return np.asarray(pd.factorize(names)[0], dtype=np.intp)
 
 
+@remembered
 def pair_array(ratings: Ratings) -> PairArray:
     """The choices of one combination of the factors other than order and labels, as an array. Where the ratings are
     scores, these decide: of every two targets' texts of an item the one with the higher mean score wins, equal scores
     are a tie. `RatingsError` as for `verdicts_of`, or where a factor varies among scores."""
-    return ratings.remember(
-        ("pairs", ratings.headline), lambda: (_decided if ratings.scale.counts else _chosen)(ratings)
-    )
+    return (_decided if ratings.scale.counts else _chosen)(ratings)
 
 
 # --------------------------------------------------------------------------- from rows
-
-
-def _verdicts(ratings: Ratings) -> pd.DataFrame:
-    if others := [name for name in ratings.factors if name not in PAIRED]:
-        raise RatingsError(f"choices are paired up within one level of every other factor; {', '.join(others)} vary")
-    table = ratings.table
-    rows = table[(table["criterion"] == ratings.criterion) & table["score"].isna()]
-    rows = rows.assign(**{name: LEVELS[name][0] for name in PAIRED if name not in ratings.factors})
-    response = rows["response"].where(rows["status"] == "ok")
-    slot = response.map(CREDIT).astype(float)
-    if (strange := response.notna() & slot.isna()).any():
-        got = f"row {rows.index[strange][0]} has {response[strange].iloc[0]!r}"
-        raise RatingsError(f"a choice is one of {', '.join(CREDIT)}; {got}")
-    won = slot.where(rows["order"] == "ab", 1.0 - slot)
-    meets = _meetings(ratings, rows["item"].astype(str))
-    return rows.assign(slot=slot, won=won, **meets)[COLUMNS].reset_index(drop=True)
 
 
 def _meetings(ratings: Ratings, items: pd.Series[str]) -> dict[str, NDArray[Any]]:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import reduce, wraps
 from itertools import product
 from operator import and_
-from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,19 @@ CRITERION = "criterion"
 ONE_DECISION = "every word is about one decision"
 ORIGIN = "origin"
 """Under which `Ratings.remember` holds where ratings come from."""
+P = ParamSpec("P")
 Found = TypeVar("Found")
+
+
+def remembered(function: Callable[Concatenate[Ratings, P], Found]) -> Callable[Concatenate[Ratings, P], Found]:
+    """What a function of ratings returns, computed once for the same ratings, criteria and further arguments."""
+
+    @wraps(function)
+    def made(ratings: Ratings, /, *args: P.args, **kwargs: P.kwargs) -> Found:
+        key = function, ratings.headline, args, *sorted(kwargs.items())
+        return ratings.remember(key, lambda: function(ratings, *args, **kwargs))
+
+    return made
 
 
 def _nothing_else(kind: str) -> Ratings | None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from recuse.ratings.answers import without_truth
 from recuse.ratings.array import among, clusters_of, first_of, grouped, numbers_at, recoded, times_of
-from recuse.ratings.ratings import Ratings
+from recuse.ratings.ratings import Ratings, remembered
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Numeric, Ordinal, ResponseSets
 from recuse.schema import RecuseError
@@ -115,13 +115,11 @@ def each_rated(ratings: Ratings) -> Iterator[tuple[tuple[str, ...], RatedOptions
             yield names, rated_options(part, ratings)
 
 
+@remembered
 def rated_options(part: Ratings, ratings: Ratings | None = None) -> RatedOptions:
     """The ratings of one criterion within one combination of factor levels, with what stands `beside` them.
     `RecuseError` where there are no options, and where no person rated anything."""
-    return part.remember(("rated options", part.headline), lambda: _rated(part, ratings or part))
-
-
-def _rated(part: Ratings, ratings: Ratings) -> RatedOptions:
+    ratings = ratings or part
     part = without_truth(ratings, part)
     either = option_counts(part)
     choices, sets = (None, either) if isinstance(part.scale, ResponseSets) else (either, _response_sets(part, ratings))
@@ -232,6 +230,7 @@ class OptionCounts:
         return {name: counts for name, person, counts in rows if not person}
 
 
+@remembered
 def option_counts(ratings: Ratings) -> OptionCounts:
     """The counts of the one criterion of `ratings` within one combination of factor levels. Raises `RecuseError` where
     a factor still varies, where answers are numbers, and for a response outside the options, naming its row.
@@ -240,10 +239,6 @@ def option_counts(ratings: Ratings) -> OptionCounts:
     >>> option_counts(given).answers, option_counts(given).counts[0, 0].tolist()
     ((('yes',), ('no',), ('yes', 'no')), [2, 0, 1])
     """
-    return ratings.remember(("option counts", ratings.headline), lambda: _counted(ratings))
-
-
-def _counted(ratings: Ratings) -> OptionCounts:
     scale = ratings.scale
     if ratings.factors:
         raise RecuseError(f"counts hold one combination of factor levels; {', '.join(ratings.factors)} still vary")

@@ -18,6 +18,7 @@ from recuse.metrics.human_alignment import compared
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.papers.rank_tests import spearman_test
 from recuse.ratings import Ratings, mean_of
+from recuse.ratings.ratings import remembered
 from recuse.schema import Estimate, Estimates, RatingsError
 from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.correlation import spearman
@@ -149,30 +150,29 @@ def criterion_self_bias(ratings: Ratings) -> Estimates:
 CRITERIA_MEAN = "criteria_mean"
 
 
+@remembered
 def with_criteria_mean(ratings: Ratings, name: str = CRITERIA_MEAN) -> Ratings:
-    """The ratings with one more headline criterion: per reply, the mean of its scores on `ratings.parts`. Where one is
-    not usable, a row with the first failure and no score: it is counted as excluded, never averaged from what is left.
-    `RatingsError` without parts."""
+    """The ratings with one more criterion: per reply, the mean of its scores on `ratings.parts`. It joins the headline.
 
-    def joined() -> Ratings:
-        import pandas as pd
+    A reply with all of them usable gets the mean; any other gets a row that carries its first failure and no score, so
+    that it is counted as excluded and never averaged from what is left of it. `RatingsError` without parts.
+    """
+    import pandas as pd
 
-        if not ratings.parts:
-            raise RatingsError("these ratings name no parts whose mean could be taken; give parts=(...)")
-        wanted, table = list(ratings.parts), ratings.table
-        keys = [column for column in table.columns if column not in ("criterion", "score", "response", "status")]
-        rows = table[table["criterion"].isin(wanted)]
-        replies = rows.assign(failure=rows["status"].where(rows["status"] != "ok")).groupby(
-            keys, sort=False, dropna=False, observed=True
-        )
-        more = replies.agg(score=("score", "mean"), failure=("failure", "first"), n=("criterion", "size")).reset_index()
-        complete = more["failure"].isna() & (more["n"] == len(wanted))
-        status = more["failure"].fillna("unparsed").where(~complete, "ok")
-        # rounded far below any scale's step: the same scores in another order must give the same mean
-        score = more["score"].round(12).where(complete)
-        more = more.assign(criterion=name, response=None, status=status, score=score)[list(table.columns)]
-        scales, headline = {**ratings.scales, name: ratings.scales[wanted[0]]}, (*ratings.headline, name)
-        joined = pd.concat([table, more], ignore_index=True)
-        return replace(ratings, table=joined, scales=scales, headline=headline, _memory={})
-
-    return ratings.remember(("with", name), joined)
+    if not ratings.parts:
+        raise RatingsError("these ratings name no parts whose mean could be taken; give parts=(...)")
+    wanted, table = list(ratings.parts), ratings.table
+    keys = [column for column in table.columns if column not in ("criterion", "score", "response", "status")]
+    rows = table[table["criterion"].isin(wanted)]
+    replies = rows.assign(failure=rows["status"].where(rows["status"] != "ok")).groupby(
+        keys, sort=False, dropna=False, observed=True
+    )
+    more = replies.agg(score=("score", "mean"), failure=("failure", "first"), n=("criterion", "size")).reset_index()
+    complete = more["failure"].isna() & (more["n"] == len(wanted))
+    status = more["failure"].fillna("unparsed").where(~complete, "ok")
+    # rounded far below any scale's step: the same scores in another order must give the same mean
+    score = more["score"].round(12).where(complete)
+    more = more.assign(criterion=name, response=None, status=status, score=score)[list(table.columns)]
+    scales, headline = {**ratings.scales, name: ratings.scales[wanted[0]]}, (*ratings.headline, name)
+    joined = pd.concat([table, more], ignore_index=True)
+    return replace(ratings, table=joined, scales=scales, headline=headline, _memory={})

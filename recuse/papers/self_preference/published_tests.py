@@ -24,6 +24,7 @@ from recuse.metrics.measure import measure
 from recuse.metrics.self_preference import missing_text, own_place, self_preference_controlled, why_not_comparable
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import judges_array, mean_of
+from recuse.ratings.ratings import remembered
 from recuse.schema import Estimate, Estimates, number
 from recuse.schema.arrays import Floats
 from recuse.statistics.multiplicity import holm
@@ -146,14 +147,12 @@ Tests = tuple[int, Mapping[Subject, _Test], Mapping[tuple[Subject, str], float]]
 """How many could be made, all of them, and their adjusted p-values by subject and side: one family."""
 
 
+@remembered
 def _tests(ratings: Ratings) -> Tests:
-    def made() -> Tests:
-        tests = {(judge, *names): _test(part, judge) for names, part in ratings.each() for judge in ratings.own()}
-        p = {(subject, side): paired.p for subject, test in tests.items() for side, paired in test.sides.items()}
-        adjusted = dict(zip(p, map(float, holm(np.array(list(p.values()), dtype=float))), strict=True))
-        return int(np.isfinite(list(adjusted.values())).sum()), tests, adjusted
-
-    return ratings.remember(_tests, made)
+    tests = {(judge, *names): _test(part, judge) for names, part in ratings.each() for judge in ratings.own()}
+    p = {(subject, side): paired.p for subject, test in tests.items() for side, paired in test.sides.items()}
+    adjusted = dict(zip(p, map(float, holm(np.array(list(p.values()), dtype=float))), strict=True))
+    return int(np.isfinite(list(adjusted.values())).sum()), tests, adjusted
 
 
 def _estimates(ratings: Ratings, metric: str, side: str, margin: float, alpha: float | None = None) -> Estimates:
