@@ -31,7 +31,6 @@ def best_response(part: Ratings, repeats: int | None = None) -> Iterator[Named]:
     Which text is right is told in `ratings.texts`, column `gold`: 1, true, yes, chosen or correct. Clopper-Pearson
     interval over items (clusters: at the effective sample size). `RatingsError` without gold.
 
-    >>> from recuse.ratings.ratings import example, table
     >>> texts = table("item target gold", "i a 1; i b 0; k a 1; k b 0")
     >>> best_response(example("item target score", "i a 3; i b 2; k a 4; k b 4", texts=texts)).of(judge="j").value
     0.5

@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 from imports import ENGINE, nodes_of
 
-from recuse.metrics.agreement_estimates import accepted, rated
+from recuse.metrics.agreement_estimates import rated
+from recuse.papers.indeterminacy.response_sets import accepted
 from recuse.ratings import Numeric
 from recuse.ratings.ratings import example, table
 

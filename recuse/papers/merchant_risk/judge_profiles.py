@@ -152,11 +152,9 @@ CRITERIA_MEAN = "criteria_mean"
 
 @remembered
 def with_criteria_mean(ratings: Ratings, name: str = CRITERIA_MEAN) -> Ratings:
-    """The ratings with one more criterion: per reply, the mean of its scores on `ratings.parts`. It joins the headline.
-
-    A reply with all of them usable gets the mean; any other gets a row that carries its first failure and no score, so
-    that it is counted as excluded and never averaged from what is left of it. `RatingsError` without parts.
-    """
+    """The ratings with one more headline criterion: per reply, the mean of its scores on `ratings.parts`. Where one is
+    not usable, a row with the first failure and no score: it is counted as excluded, never averaged from what is left.
+    `RatingsError` without parts."""
     import pandas as pd
 
     if not ratings.parts:
