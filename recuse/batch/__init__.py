@@ -13,6 +13,7 @@ One batch interface per file; here is what each must have, and how it reaches it
 from __future__ import annotations
 
 import gzip
+import io
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -27,15 +28,14 @@ import stamina
 from recuse.configuration import named
 from recuse.judges import wire
 from recuse.judges.client import Credentials
-from recuse.judges.description import canonical
+from recuse.judges.description import canonical, segment
 from recuse.judges.provider_responses import LARGEST_BODY, decompressed, parsed, words
 from recuse.judges.transport import tls
 from recuse.schema import Call, Judge, RawResponse, RecuseError
 
-__all__ = ["BATCHES", "BatchError", "BatchInterface", "Lost", "Progress", "Result", "Web", "batch_interface"]
-
 BATCHES = ("openai", "anthropic", "gemini")
 LARGEST_RESULTS = 2 * 2**30  # bytes of a file of results, decompressed: 100,000 answers have a tenth of that
+CALLS = ("/chat/completions", "/responses", "/messages")
 PASSING = frozenset({408, 429, 500, 502, 503, 504, 529})
 TIMEOUT_S = 600.0  # a file of 200 MB takes its time
 _IN_MEMORY = 2**24  # bytes of a file of results; what is more lies on disk while it is read
@@ -59,12 +59,8 @@ class Lost:
     again: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What became of one request, known by the number it was submitted under."""
-
-    number: str
-    outcome: RawResponse | Lost
+Result = tuple[str, RawResponse | Lost]
+"""The number that a request was submitted under, and what became of it."""
 
 
 class BatchInterface(Protocol):
@@ -134,12 +130,12 @@ class Web(AbstractContextManager["Web", None]):
     def __exit__(self, *_: object) -> None:
         self._http.close()
 
-    def address(self, path: str, *, without: tuple[str, ...] = (), inside: str = "") -> str:
-        """`path` below the judge's `base_url`, which may end in the path of a call (`without`). `inside` is put in
-        front of the path of `base_url`: Google's uploads are at /upload/v1beta/..., not at /v1beta/..."""
+    def address(self, path: str, inside: str = "") -> str:
+        """`path` below the judge's `base_url`, which may end in the path of a call. `inside` is put in front of the
+        path of `base_url`: Google's uploads are at /upload/v1beta/..., not at /v1beta/..."""
         base = self.judge.base_url.rstrip("/")
-        for ending in without:
-            base = base.removesuffix(ending)
+        for call in (*CALLS, f"/models/{segment(self.judge.model)}:generateContent"):
+            base = base.removesuffix(call)
         parts = urlsplit(base)
         return urlunsplit((parts.scheme, parts.netloc, f"{inside}{parts.path}{path}", "", ""))
 
@@ -147,9 +143,9 @@ class Web(AbstractContextManager["Web", None]):
         """The provider's words as they may be shown, without the judge's secrets."""
         return words(text.encode("utf-8", "replace"), self._secrets, self._texts)
 
-    def get(self, url: str, parameters: Mapping[str, str] | None = None) -> Any:
-        """A JSON object, tried again while the trouble may pass."""
-        return self.object_of(self._again("GET", url, params=dict(parameters or {})))
+    def get(self, path: str, parameters: Mapping[str, str] | None = None) -> Any:
+        """The JSON object below `base_url`, tried again while the trouble may pass."""
+        return self.object_of(self._again("GET", self.address(path), params=dict(parameters or {})))
 
     def lines(self, url: str) -> Iterator[dict[str, Any] | None]:
         """The objects of a file of JSON lines; None for a line that is none. `BatchError` for no file, or too large."""
@@ -174,17 +170,15 @@ class Web(AbstractContextManager["Web", None]):
         """A POST that may be made twice without harm: an unused file is all that is left of the first."""
         return self._again("POST", url, **content)
 
-    def create(self, url: str, body: Mapping[str, Any]) -> Any:
+    def create(self, path: str, body: Mapping[str, Any]) -> Any:
         """A POST that must not be made twice: tried again only where the provider says that it has not taken it."""
-        as_json = {"content-type": "application/json"}
-        made = self._again("POST", url, retried=frozenset({429}), content=canonical(body), headers=as_json)
-        return self.object_of(made)
+        sent: dict[str, Any] = {"content": canonical(body), "headers": {"content-type": "application/json"}}
+        return self.object_of(self._again("POST", self.address(path), lasting=True, **sent))
 
     def _again(
-        self, method: str, url: str, *, retried: frozenset[int] = PASSING, bare: bool = False,
-        into: IO[bytes] | None = None, **content: Any,
+        self, method: str, url: str, *, lasting: bool = False, bare: bool = False, into: IO[bytes] | None = None,
+        **content: Any,
     ) -> httpx2.Response:  # fmt: skip
-        lasting = retried != PASSING
         headers = {**({} if bare else self._headers), **content.pop("headers", {})}
         if query := {**({} if bare else self.judge.query), **content.pop("params", {})}:
             url = str(httpx2.URL(url).copy_merge_params(query))
@@ -199,7 +193,7 @@ class Web(AbstractContextManager["Web", None]):
                     message = words(response.content, self._secrets, self._texts)
                     status = f"HTTP {response.status_code}{f': “{message}”' if message else ''}"
                     fault = f"{self._place(method, url)}: {status}"
-                    if response.status_code in retried:
+                    if response.status_code in ({429} if lasting else PASSING):
                         raise _Passing(fault)
                     raise BatchError(fault, lasting and response.status_code >= 500, response.status_code)
         except _Passing as error:
@@ -217,23 +211,20 @@ class Web(AbstractContextManager["Web", None]):
     ) -> httpx2.Response:
         """One answer, decompressed within bounds; a good one goes `into` a file as it comes, where one is given."""
         with self._http.stream(method, url, headers=headers, **content) as got:
-            filed = into is not None and got.is_success
-            body, left = bytearray(), LARGEST_RESULTS if filed else LARGEST_BODY
-            if into is not None:
-                into.seek(0)
-                into.truncate()
+            filed = into if got.is_success else None
+            body, left = filed or io.BytesIO(), LARGEST_RESULTS if filed else LARGEST_BODY
+            body.seek(0)
+            body.truncate()
             for part in got.iter_raw():
                 if (left := left - len(part)) < 0:
                     raise BatchError(f"{self._place(method, url)}: the answer has no end; nothing of it was kept", True)
-                if filed and into is not None:
-                    into.write(part)
-                else:
-                    body += part
+                body.write(part)
             kept = {name: value for name, value in got.headers.items() if name in ("content-encoding", UPLOAD_URL)}
             if filed:
                 return httpx2.Response(got.status_code, headers=kept, request=got.request)
+            body.seek(0)
             try:
-                data = decompressed(bytes(body), kept.pop("content-encoding", ""))
+                data = decompressed(body.read(), kept.pop("content-encoding", ""))
             except ValueError as error:
                 raise BatchError(f"{self._place(method, url)}: {error}", True) from None
             return httpx2.Response(got.status_code, headers=kept, content=data, request=got.request)

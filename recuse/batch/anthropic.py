@@ -15,7 +15,7 @@ from recuse.schema import Call, RawResponse
 
 MOST_REQUESTS = 100_000
 MOST_BYTES = 250_000_000
-_CALL = ("/messages",)
+_BATCHES = "/messages/batches"
 _STATUS = {
     "invalid_request_error": 400, "authentication_error": 401, "billing_error": 402, "permission_error": 403,
     "not_found_error": 404, "request_too_large": 413, "rate_limit_error": 429, "timeout_error": 504,
@@ -30,19 +30,19 @@ def entry(number: str, call: Call) -> Mapping[str, Any]:
 
 def submit(web: Web, lines: Sequence[bytes], tag: str) -> str:
     """All requests in one JSON body. The tag goes nowhere: Anthropic keeps no mark of ours."""
-    return str(web.create(_at(web, ""), {"requests": [json.loads(entry) for entry in lines]})["id"])
+    return str(web.create(_BATCHES, {"requests": [json.loads(entry) for entry in lines]})["id"])
 
 
 def progress(web: Web, batch: str) -> Progress:
     """Anthropic's own word for the state; a batch as a whole never fails."""
-    status = web.get(_at(web, f"/{batch}"))
+    status = web.get(f"{_BATCHES}/{batch}")
     return Progress(status["processing_status"] == "ended", status["processing_status"], payload=status)
 
 
 def results(web: Web, progress: Progress) -> list[str]:
     """One file of JSON lines."""
     # Not `results_url`: an address out of an answer could lead the key elsewhere.
-    return [_at(web, f"/{progress.payload['id']}/results")]
+    return [web.address(f"{_BATCHES}/{progress.payload['id']}/results")]
 
 
 def result(entry: Mapping[str, Any]) -> Result:
@@ -50,27 +50,23 @@ def result(entry: Mapping[str, Any]) -> Result:
     number, kind, headers = str(entry["custom_id"]), entry["result"]["type"], {"content-type": "application/json"}
     if kind == "succeeded":
         message = json.dumps(entry["result"]["message"], ensure_ascii=False).encode()
-        return Result(number, RawResponse(200, headers, message))
+        return number, RawResponse(200, headers, message)
     if kind == "errored":
         report = entry["result"].get("error") or {}
         status = _STATUS.get(str((report.get("error") or {}).get("type")), 500)
-        return Result(number, RawResponse(status, headers, json.dumps(report, ensure_ascii=False).encode()))
-    return Result(number, Lost(f"the request is {kind}", again=kind == "expired"))
+        return number, RawResponse(status, headers, json.dumps(report, ensure_ascii=False).encode())
+    return number, Lost(f"the request is {kind}", again=kind == "expired")
 
 
 def cancel(web: Web, batch: str) -> None:
     """Answers that are there by then come with the results."""
-    web.create(_at(web, f"/{batch}/cancel"), {})
+    web.create(f"{_BATCHES}/{batch}/cancel", {})
 
 
 def find(web: Web, tag: str, size: int, known: frozenset[str]) -> str | None:
     """Anthropic's batches carry no mark of ours: the newest of this size that is none of the known ones. Should it be
     somebody else's, its results answer none of our requests; these are then reported, and submitted by the next run."""
-    for batch in web.get(_at(web, ""), {"limit": "100"})["data"]:
+    for batch in web.get(_BATCHES, {"limit": "100"})["data"]:
         if batch["id"] not in known and sum(batch["request_counts"].values()) == size:
             return str(batch["id"])
     return None
-
-
-def _at(web: Web, path: str) -> str:
-    return web.address(f"/messages/batches{path}", without=_CALL)

@@ -27,7 +27,7 @@ def entry(number: str, call: Call) -> Mapping[str, Any]:
 
 def submit(web: Web, lines: Sequence[bytes], tag: str) -> str:
     """Uploads the lines as a file and orders a batch of it, the tag as its display name."""
-    url, content = web.address("/files", without=(_call(web),), inside="/upload"), b"\n".join(lines)
+    url, content = web.address("/files", inside="/upload"), b"\n".join(lines)
     begun = web.upload(
         url,
         json={"file": {"displayName": tag}},
@@ -47,13 +47,12 @@ def submit(web: Web, lines: Sequence[bytes], tag: str) -> str:
     )  # fmt: skip
     file = str(web.object_of(sent)["file"]["name"])
     order = {"batch": {"displayName": tag, "inputConfig": {"fileName": file}}}
-    url = web.address(f"/models/{segment(web.judge.model)}:batchGenerateContent", without=(_call(web),))
-    return str(web.create(url, order)["name"])
+    return str(web.create(f"/models/{segment(web.judge.model)}:batchGenerateContent", order)["name"])
 
 
 def progress(web: Web, batch: str) -> Progress:
     """Google's own word for the state, without its prefix. `BatchError` where it tells of another batch."""
-    status = web.get(_at(web, f"/{batch}"))
+    status = web.get(f"/{batch}")
     if status["name"] != batch:
         raise BatchError(f"judge {web.judge.name}: asked for {batch}, told of {web.shown(str(status['name']))}")
     state = str((status.get("metadata") or {}).get("state", "")).removeprefix("BATCH_STATE_").removeprefix("JOB_STATE_")
@@ -66,7 +65,7 @@ def results(web: Web, progress: Progress) -> list[str]:
     made = progress.payload.get("response") or (progress.payload.get("metadata") or {}).get("output") or {}
     if not (file := made.get("responsesFile")):
         return []
-    return [f"{web.address(f'/{file}:download', without=(_call(web),), inside='/download')}?alt=media"]
+    return [f"{web.address(f'/{file}:download', inside='/download')}?alt=media"]
 
 
 def result(entry: Mapping[str, Any]) -> Result:
@@ -74,32 +73,24 @@ def result(entry: Mapping[str, Any]) -> Result:
     number = str(entry["key"])
     if isinstance(answer := entry.get("response"), dict):
         body = json.dumps(answer, ensure_ascii=False).encode()
-        return Result(number, RawResponse(200, {"content-type": "application/json"}, body))
+        return number, RawResponse(200, {"content-type": "application/json"}, body)
     error = entry.get("error") or entry.get("status") or {}
-    return Result(number, Lost(str(error.get("message") or "no answer") if isinstance(error, dict) else str(error)))
+    return number, Lost(str(error.get("message") or "no answer") if isinstance(error, dict) else str(error))
 
 
 def cancel(web: Web, batch: str) -> None:
     """The batch ends as CANCELLED; its file of answers is read if there is one."""
-    web.create(_at(web, f"/{batch}:cancel"), {})
+    web.create(f"/{batch}:cancel", {})
 
 
 def find(web: Web, tag: str, size: int, known: frozenset[str]) -> str | None:
     """By the tag as display name, page by page."""
     page: dict[str, str] = {}
     while True:
-        listing = web.get(_at(web, "/batches"), {"pageSize": "100", **page})
+        listing = web.get("/batches", {"pageSize": "100", **page})
         for batch in listing.get("operations") or ():
             if (batch.get("metadata") or {}).get("displayName") == tag:
                 return str(batch["name"])
         if not listing.get("nextPageToken"):
             return None
         page = {"pageToken": listing["nextPageToken"]}
-
-
-def _call(web: Web) -> str:
-    return f"/models/{segment(web.judge.model)}:generateContent"
-
-
-def _at(web: Web, path: str) -> str:
-    return web.address(path, without=(_call(web),))

@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from recuse.batch import BatchError, Lost, Progress, Result, Web
+from recuse.batch import CALLS, BatchError, Lost, Progress, Result, Web
 from recuse.schema import Call, RawResponse
 
 MOST_REQUESTS = 50_000
 MOST_BYTES = 200_000_000
-_CALLS = ("/chat/completions", "/responses")
+_CALLS = CALLS[:2]
 _DONE = ("completed", "failed", "expired", "cancelled")
 
 
@@ -34,15 +34,15 @@ def submit(web: Web, lines: Sequence[bytes], tag: str) -> str:
     """Uploads the lines and orders a batch of the file, tagged in its metadata; all go to the first line's endpoint."""
     endpoint = json.loads(lines[0])["url"]
     content = ("recuse.jsonl", b"\n".join(lines), "application/jsonl")
-    sent = web.upload(_at(web, "/files"), data={"purpose": "batch"}, files={"file": content})
+    sent = web.upload(web.address("/files"), data={"purpose": "batch"}, files={"file": content})
     file = web.object_of(sent)["id"]
     order = {"input_file_id": file, "endpoint": endpoint, "completion_window": "24h", "metadata": {"recuse": tag}}
-    return str(web.create(_at(web, "/batches"), order)["id"])
+    return str(web.create("/batches", order)["id"])
 
 
 def progress(web: Web, batch: str) -> Progress:
     """OpenAI's own word for the state; a batch that failed as a whole has a `fault`."""
-    status = web.get(_at(web, f"/batches/{batch}"))
+    status = web.get(f"/batches/{batch}")
     faults = [str(fault.get("message")) for fault in (status.get("errors") or {}).get("data") or ()]
     fault = "; ".join(dict.fromkeys(faults)) or "the batch failed" if status["status"] == "failed" else ""
     return Progress(status["status"] in _DONE, status["status"], fault, status)
@@ -51,7 +51,7 @@ def progress(web: Web, batch: str) -> Progress:
 def results(web: Web, progress: Progress) -> list[str]:
     """The output file, then the one that says what became of the others."""
     files = [progress.payload.get(name) for name in ("output_file_id", "error_file_id")]
-    return [_at(web, f"/files/{file}/content") for file in files if file]
+    return [web.address(f"/files/{file}/content") for file in files if file]
 
 
 def result(entry: Mapping[str, Any]) -> Result:
@@ -61,29 +61,25 @@ def result(entry: Mapping[str, Any]) -> Result:
         more = {"x-request-id": str(answer["request_id"])} if answer.get("request_id") else {}
         body = json.dumps(answer["body"], ensure_ascii=False).encode()
         headers = {"content-type": "application/json", **more}
-        return Result(str(entry["custom_id"]), RawResponse(int(answer["status_code"]), headers, body))
+        return str(entry["custom_id"]), RawResponse(int(answer["status_code"]), headers, body)
     error = error if isinstance(error, dict) else {}
     why = str(error.get("message") or error.get("code") or "no answer")
-    return Result(str(entry["custom_id"]), Lost(why, error.get("code") == "batch_expired"))
+    return str(entry["custom_id"]), Lost(why, error.get("code") == "batch_expired")
 
 
 def cancel(web: Web, batch: str) -> None:
     """Answers that are there by then come with the results."""
-    web.create(_at(web, f"/batches/{batch}/cancel"), {})
+    web.create(f"/batches/{batch}/cancel", {})
 
 
 def find(web: Web, tag: str, size: int, known: frozenset[str]) -> str | None:
     """By the tag in the metadata, page by page."""
     after: dict[str, str] = {}
     while True:
-        page = web.get(_at(web, "/batches"), {"limit": "100", **after})
+        page = web.get("/batches", {"limit": "100", **after})
         for batch in page["data"]:
             if (batch.get("metadata") or {}).get("recuse") == tag:
                 return str(batch["id"])
         if not page.get("has_more") or not page["data"]:
             return None
         after = {"after": page["data"][-1]["id"]}
-
-
-def _at(web: Web, path: str) -> str:
-    return web.address(path, without=_CALLS)

@@ -84,18 +84,18 @@ class Batches:
         wanted = {number_of(call): call for call in self.unsubmitted(calls)}
         for judge, interface in how.items():
             own = {number: call for number, call in wanted.items() if call.judge == judge}
-            for numbers, lines in _files(interface, own):
-                entry = Entry(f"recuse-{self._panel}-{token_hex(8)}", judge, numbers)
+            for file in _files(interface, own):
+                entry = Entry(f"recuse-{self._panel}-{token_hex(8)}", judge, tuple(file))
                 self._state.put(entry)  # before the provider knows of it: see Entry
                 try:
                     with self._provider(judge) as (_, web):
-                        batch = interface.submit(web, lines, entry.tag)
+                        batch = interface.submit(web, [*file.values()], entry.tag)
                 except BatchError as error:
                     if not error.unsure:
                         self._state.remove(entry.tag)  # surely not taken
                     raise
                 self._state.put(replace(entry, id=batch))
-                self._say(f"{judge}: submitted {len(numbers)} requests in one batch")
+                self._say(f"{judge}: submitted {len(file)} requests in one batch")
             self._tried.update(own.keys())
         return len(wanted)
 
@@ -191,18 +191,17 @@ class Batches:
             for address in interface.results(web, progress):
                 for place, line in enumerate(web.lines(address), start=1):
                     try:
-                        result = interface.result(line or {})
+                        number, outcome = interface.result(line or {})
                     except (KeyError, TypeError, AttributeError, ValueError) as error:
                         why = "no JSON object" if line is None else f"{type(error).__name__} {error}"
                         unreadable.append(web.shown(f"line {place} of the results is of no known form: {why}"))
                         continue
-                    outcome, call = result.outcome, known.get(result.number)
                     seen = hash(outcome.body if isinstance(outcome, RawResponse) else outcome)
-                    if bodies.setdefault(result.number, seen) != seen:
-                        doubled.add(result.number)
-                    if result.number in left and call is not None:
-                        left.discard(result.number)
-                        self._take(call, outcome, report, web)
+                    if bodies.setdefault(number, seen) != seen:
+                        doubled.add(number)
+                    if number in left and number in known:
+                        left.discard(number)
+                        self._take(known[number], outcome, report, web)
             if doubled:
                 self._say(f"{entry.judge}: {len(doubled)} requests have two different answers; the first was kept")
             late = "expired" in progress.state.lower() and not progress.fault and not unreadable
@@ -249,22 +248,19 @@ def number_of(call: Call) -> str:
     return blake2b("\0".join((call.cell, call.key, str(call.repeat))).encode(), digest_size=16).hexdigest()
 
 
-def _files(interface: BatchInterface, wanted: Mapping[str, Call]) -> Iterable[tuple[tuple[str, ...], list[bytes]]]:
-    """The requests as files that are each within the provider's limits."""
-    numbers: list[str] = []
-    lines: list[bytes] = []
-    size = 0
+def _files(interface: BatchInterface, wanted: Mapping[str, Call]) -> Iterator[dict[str, bytes]]:
+    """The requests, number -> line, as files that are each within the provider's limits."""
+    file, size = dict[str, bytes](), 0
     for number, call in wanted.items():
         entry = interface.entry(number, call)
         line = json.dumps(entry, ensure_ascii=False).encode("utf-8", "backslashreplace")
-        if lines and (len(lines) >= interface.MOST_REQUESTS or size + len(line) + 1 > interface.MOST_BYTES):
-            yield tuple(numbers), lines
-            numbers, lines, size = [], [], 0
-        numbers.append(number)
-        lines.append(line)
+        if file and (len(file) >= interface.MOST_REQUESTS or size + len(line) + 1 > interface.MOST_BYTES):
+            yield file
+            file, size = {}, 0
+        file[number] = line
         size += len(line) + 1
-    if lines:
-        yield tuple(numbers), lines
+    if file:
+        yield file
 
 
 # --------------------------------------------------------------------------- what is under way
