@@ -12,7 +12,10 @@ from __future__ import annotations
 import difflib
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterable
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -80,7 +83,7 @@ class TomlFile:
     def parse(self, model: type[T], *place: int | str) -> T | None:
         """The table at `place` (without one, the whole file) as a `model`; None where it has faults, which are kept."""
         try:
-            return model.model_validate(_value_at(self.data, place))
+            return model.model_validate(reduce(getitem, place, self.data))
         except ValidationError as error:
             for fault in error.errors(include_url=False):
                 self.fault(*_explained(model, fault, self.data, place))
@@ -107,7 +110,7 @@ def _explained(model: type[BaseModel], fault: Any, data: Any, start: Place) -> t
     inner: Place = tuple(fault["loc"])
     owner, field, depth = _field_at(model, inner)
     missing = fault["type"] == "missing" and isinstance(inner[-1], str)  # else an entry of a list, which is too short
-    place = (*start, *_written(_value_at(data, start), inner, keep_last=missing))
+    place = (*start, *_written(reduce(getitem, start, data), inner, keep_last=missing))
     if fault["type"] == "extra_forbidden":
         known = sorted(f.alias or n for n, f in owner.model_fields.items())
         return place, f"unknown key; known here: {', '.join(known)}.{did_you_mean(str(inner[-1]), known)}"
@@ -120,7 +123,7 @@ def _explained(model: type[BaseModel], fault: Any, data: Any, start: Place) -> t
         return place, f"required, but missing{f': give {expected}' if expected else ''}"
     if expected:
         whole = place[: len(start) + depth]
-        return whole, f"must be {expected}; it is {_shown(_value_at(data, whole))}"
+        return whole, f"must be {expected}; it is {_shown(reduce(getitem, whole, data))}"
     return place, f"{fault['msg']} (got {_shown(fault['input'])})"
 
 
@@ -161,12 +164,6 @@ def _written(data: Any, place: Place, *, keep_last: bool) -> Place:
     return place
 
 
-def _value_at(data: Any, place: Place) -> Any:
-    for part in place:
-        data = data[part]
-    return data
-
-
 # --------------------------------------------------------------------------- where it stands
 
 _HEADER = re.compile(r"^\s*(\[{1,2})([^\[\]]+)\]")
@@ -185,26 +182,19 @@ def _where(place: Place, lines: dict[Place, int]) -> str:
 def _line_numbers(path: Path) -> dict[Place, int]:
     """Line of each table and key, found by its spelling; tomllib keeps none."""
     lines: dict[Place, int] = {}
-    counts: dict[Place, int] = {}
+    counts: Counter[Place] = Counter()  # of the tables of each [[name]]
     here: Place = ()
     text = path.read_text(encoding="utf-8-sig") if path.is_file() else ""
     for number, line in enumerate(text.splitlines(), start=1):
         if header := _HEADER.match(line):
-            here = _table(header[2], header[1] == "[[", counts)
+            here, parts = (), [part.strip(" \t\"'") for part in header[2].split(".")]
+            for i, part in enumerate(parts, start=1):
+                here = (*here, part)
+                if header[1] == "[[" and i == len(parts):
+                    counts[here] += 1
+                if here in counts:
+                    here = (*here, counts[here] - 1)
             lines.setdefault(here, number)
         elif key := _KEY.match(line):
             lines.setdefault((*here, key[1]), number)
     return lines
-
-
-def _table(name: str, repeated: bool, counts: dict[Place, int]) -> Place:
-    """The place a header opens; `counts` says how many tables of each [[name]] came before."""
-    place: Place = ()
-    parts = [part.strip(" \t\"'") for part in name.split(".")]
-    for i, part in enumerate(parts, start=1):
-        place = (*place, part)
-        if repeated and i == len(parts):
-            counts[place] = counts.get(place, 0) + 1
-        if place in counts:
-            place = (*place, counts[place] - 1)
-    return place

@@ -7,7 +7,8 @@ import io
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from itertools import islice
 from typing import Any, AnyStr
 
 import numpy as np
@@ -38,10 +39,9 @@ def delimited(opened: Opened) -> RawTable:
     if line := _endless_line(text, "\n"):
         raise RecuseError(f"line {line} is longer than {LONGEST_CELL >> 20} MB; is a line feed missing?")
     separator = _separator(text)
-    header = find_header(text, separator)
-    check_size(0, len(header.cells))
-    held = opened.again if header.text is text and len(text) > HEAD else header.text
-    text, names = header.text, _names(header.cells)
+    cells, below, passed_over = find_header(text, separator)
+    held = opened.again if below is text and len(text) > HEAD else below
+    text, names = below, _names(cells)
     try:
         frame = pd.read_csv(io.StringIO(text), sep=separator, **AS_IT_STANDS)
     except pd.errors.ParserError as error:
@@ -55,7 +55,7 @@ def delimited(opened: Opened) -> RawTable:
         raise RecuseError("it has a header line and no row")
     full = '"' not in text and text.count(separator) == (len(frame) + 1) * (len(names) - 1)  # no row is longer
     frame, faults = without_totals(frame.apply(_shared))
-    table = RawTable(opened.path, frame, (*notes, *header.notes), faults=faults, text=held, separator=separator)
+    table = RawTable(opened.path, frame, (*notes, *passed_over), faults=faults, text=held, separator=separator)
     if len(frame) and frame.index[-1] >= len(frame):  # rows between others are left out
         table = replace(table.of_rows(frame, frame.index), text=held)
     short = [] if full else [f"line {at}" for at in table.short_rows()] if frame[names[-1]].eq("").any() else []
@@ -81,11 +81,10 @@ def _in_portions(opened: Opened) -> RawTable | None:
     strange = data.startswith(b"\xef\xbb\xbf") or b"\x00" in data or b"\r" in data
     plain = not (strange or opened.encoding or opened.name.endswith(".xlsx"))
     separator = _separator(head)
-    first = find_header(head, separator)
-    if not plain or first.text is not head or _endless_line(data, b"\n") is not None:
+    cells, below, passed_over = find_header(head, separator)
+    if not plain or below is not head or _endless_line(data, b"\n") is not None:
         return None
-    check_size(0, len(first.cells))
-    header, portions, columns = _names(first.cells), [], None
+    header, portions, columns = _names(cells), [], None
     try:
         for portion in pd.read_csv(io.BytesIO(data), sep=separator, chunksize=PORTION, **AS_IT_STANDS):
             portion.columns = pd.Index(header)
@@ -100,7 +99,7 @@ def _in_portions(opened: Opened) -> RawTable | None:
         return None
     frame, faults = without_totals(frame.reset_index(drop=True).apply(_shared))
     notes = (f"separated by {SEPARATORS[separator]}",) if separator != "," else ()
-    return RawTable(opened.path, frame, (*notes, *first.notes), faults=faults, text=opened.again, separator=separator)
+    return RawTable(opened.path, frame, (*notes, *passed_over), faults=faults, text=opened.again, separator=separator)
 
 
 def _endless_line(text: AnyStr, feed: AnyStr) -> int | None:
@@ -126,6 +125,7 @@ def _separator(text: str) -> str:
 
 
 def _names(cells: Sequence[str]) -> list[str]:
+    check_size(0, len(cells))
     names = [visible(cell).strip() or f"column {k}" for k, cell in enumerate(cells, start=1)]
     if twice := sorted(name for name, times in Counter(names).items() if times > 1):
         places = ", ".join(str(k) for k, name in enumerate(names, start=1) if name == twice[0])
@@ -162,22 +162,18 @@ LONGEST_SUMMARY = 12
 """Rows that sum up a table, most of which say so, are so many at most."""
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
-    """`cells`: the names of the columns as they stand, "" for none; `text`: the file with everything above its last
-    header line made empty, so that lines keep their numbers; `notes` say what was passed over."""
-
-    cells: list[str]
-    text: str
-    notes: tuple[str, ...] = ()
-
-
-def find_header(text: str, separator: str) -> Header:
-    """The header of a table with titles above it (a line with one cell, where the table is wider), or in two lines, the
-    upper with merged cells: "Tone" above "Anna" and "Ben" makes Anna_Tone and Ben_Tone."""
-    rows = _first_rows(text, separator)
+def find_header(text: str, separator: str) -> tuple[list[str], str, tuple[str, ...]]:
+    """The names of the columns as they stand, "" for none; the text with everything above its last header line made
+    empty, so that lines keep their numbers; and what was passed over. Above a header may be titles (a line with one
+    cell, where the table is wider); of one in two lines the upper has merged cells: "Tone" above "Anna" and "Ben" makes
+    Anna_Tone and Ben_Tone."""
+    csv.field_size_limit(1 << 30)
+    lines = (line[0] for line in re.finditer(r"[^\n]*\n|[^\n]+", text))  # not io.StringIO: four bytes a letter
+    reader = csv.reader(lines, delimiter=separator)
+    every = (([cell.strip() for cell in cells], reader.line_num) for cells in reader if cells)
+    rows = [*islice(every, LOOKED_AT)]  # each with the number of its last line
     if not rows:
-        return Header([], text)
+        return [], text, ()
     first = [cells for cells, _ in rows]
     at = next((k for k, cells in enumerate(first) if sum(map(bool, cells)) > 1), 0)  # below titles: one cell, or none
     wide = len(first[at]) >= 3 and (sum(map(bool, first[at])) >= 3 or _two_lines(first[at:]))
@@ -189,7 +185,7 @@ def find_header(text: str, separator: str) -> Header:
         at += 1
         notes.append(f"its header has two lines, read together: {', '.join(cells[:4])}{', ...' * (len(cells) > 4)}")
     above = rows[at - 1][1] if at else 0
-    return Header(cells, "\n" * above + text.split("\n", above)[-1] if at else text, tuple(notes))
+    return cells, "\n" * above + text.split("\n", above)[-1] if at else text, tuple(notes)
 
 
 def without_totals(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[Fault, ...]]:
@@ -276,20 +272,6 @@ def _is_footer(row: pd.Series[Any]) -> bool | None:
     if called in TOTALS or (alone and REMARK.match(first)):
         return True
     return None if called in BESIDE_TOTALS else False
-
-
-def _first_rows(text: str, separator: str) -> list[tuple[list[str], int]]:
-    """The first rows that hold anything, each with the number of its last line."""
-    csv.field_size_limit(1 << 30)
-    lines = (line[0] for line in re.finditer(r"[^\n]*\n|[^\n]+", text))  # not io.StringIO: four bytes a letter
-    reader = csv.reader(lines, delimiter=separator)
-    rows: list[tuple[list[str], int]] = []
-    for cells in reader:
-        if cells:
-            rows.append(([cell.strip() for cell in cells], reader.line_num))
-        if len(rows) == LOOKED_AT:
-            break
-    return rows
 
 
 def _two_lines(rows: list[list[str]]) -> bool:

@@ -35,7 +35,7 @@ def as_exported(raw: RawTable) -> RawTable:
     """The table with roles of its columns where a tool is known by them; else the table as it is."""
     if raw.made_by:  # of a tool's log text and question are told, whatever they look like
         return replace(raw, roles={"text": "text", "slices": ()}) if {"text", "question"} <= set(raw.frame) else raw
-    listed = _as_mlflow(_of_one_list(raw))
+    listed = _as_mlflow(raw)
     return next((exported for read in TOOLS if (exported := read(listed)) is not None), raw)
 
 
@@ -110,22 +110,6 @@ SCORES = (
 )  # fmt: skip
 
 
-def _of_one_list(raw: RawTable) -> RawTable:
-    """Traces of MLflow with a row for each of their assessments, which a cell holds as JSON or as Python writes it."""
-    column = next((name for name in ("assessments", "info.assessments") if name in raw.frame), "")
-    if not column:
-        return raw
-    name = "info.trace_id" if column.startswith("info.") else "trace_id"
-    rows = [
-        (k, {"trace_id": trace, **one})
-        for k, (trace, cell) in enumerate(zip(raw.frame.get(name, raw.frame[column]), raw.frame[column], strict=True))
-        for one in as_list(cell) if isinstance(one, Mapping) and "feedback" in one
-    ]  # fmt: skip
-    if not rows:
-        return raw
-    return raw.of_rows(from_records(raw.path, [one for _, one in rows]).frame, [k for k, _ in rows])
-
-
 MLFLOW = {
     "trace_id": ("info.trace_id", "request_id", "info.request_id", "item"), "assessment_name": ("name",),
     "source.source_type": ("source_type",), "source.source_id": ("source_id",),
@@ -135,7 +119,17 @@ MLFLOW = {
 
 
 def _as_mlflow(raw: RawTable) -> RawTable:
-    """Assessments of MLflow by the usual names of their columns; any other table as it is."""
+    """Assessments of MLflow by the usual names of their columns, of traces a row for each, which a cell holds as JSON
+    or as Python writes it; any other table as it is."""
+    for column in [name for name in ("assessments", "info.assessments") if name in raw.frame][:1]:
+        name = "info.trace_id" if column.startswith("info.") else "trace_id"
+        traces = enumerate(zip(raw.frame.get(name, raw.frame[column]), raw.frame[column], strict=True))
+        rows = [
+            (k, {"trace_id": trace, **one}) for k, (trace, cell) in traces for one in as_list(cell)
+            if isinstance(one, Mapping) and "feedback" in one
+        ]  # fmt: skip
+        if rows:
+            raw = raw.of_rows(from_records(raw.path, [one for _, one in rows]).frame, [k for k, _ in rows])
     other = {o: name for name, others in MLFLOW.items() if name not in raw.frame
              for o in [o for o in others if o in raw.frame][:1]}  # fmt: skip
     frame = raw.frame.rename(columns=other)

@@ -90,46 +90,39 @@ def unpacked_log(opened: Opened) -> dict[str, Any]:
             within_bounds(sum(members[name].file_size for name in read), len(opened.data))
             head = parsed(_content(members[header], opened)) if header else {}
             samples = [parsed(_content(members[name], opened)) for name in sorted(names)]
-    except (zipfile.BadZipFile, ValueError, EOFError, struct.error) as error:
+    except (zipfile.BadZipFile, zlib.error, ValueError, EOFError, struct.error) as error:
         raise RecuseError(f"the packed Inspect log is damaged ({error}); {CONVERT}") from error
     return {"eval": head.get("eval") if isinstance(head, dict) else None, "samples": samples}
 
 
 def _content(member: zipfile.ZipInfo, opened: Opened) -> bytes:
-    """What a member of the archive holds, checked by its size and checksum. Taken from the bytes at hand: `zipfile`
-    makes several objects for each member, and a log has hundreds of thousands."""
+    """What a member of the archive holds, checked by its size and checksum; no more than one byte beyond that size is
+    unpacked. Taken from the bytes at hand: `zipfile` makes several objects for each member, and a log has hundreds of
+    thousands."""
     at = member.header_offset  # of its own header: 30 bytes, then name and further fields, whose lengths it says
     kind, flags, name, more = struct.unpack("<4s2xH18xHH", opened.data[at : at + 30])
     if kind != b"PK\x03\x04" or flags & ENCRYPTED:
         raise ValueError(f"{shown(member.filename)} is encrypted or not where the archive says")
     start = at + 30 + name + more
-    plain = _decompressed(opened.data[start : start + member.compress_size], member, opened)
+    plain = opened.data[start : start + member.compress_size]
+    if member.compress_type == zipfile.ZIP_DEFLATED:
+        plain = zlib.decompressobj(-zlib.MAX_WBITS).decompress(plain, member.file_size + 1)
+    elif member.compress_type == ZSTANDARD:
+        try:
+            from backports.zstd import ZstdDecompressor, ZstdError
+        except ImportError:
+            raise RecuseError(
+                f"a packed Inspect log, compressed with Zstandard; pip install backports.zstd, or {CONVERT}"
+            ) from None
+        try:
+            plain = bytes(ZstdDecompressor().decompress(plain, member.file_size + 1))
+        except ZstdError as error:
+            raise ValueError(str(error)) from error
+    elif member.compress_type != zipfile.ZIP_STORED:
+        raise ValueError(f"compression method {member.compress_type}")
     if len(plain) != member.file_size or zlib.crc32(plain) != member.CRC:
         raise ValueError(f"{shown(member.filename)} is not what was packed")
     return plain
-
-
-def _decompressed(data: bytes, member: zipfile.ZipInfo, opened: Opened) -> bytes:
-    """No more than one byte beyond the size that the archive says, whatever the data unpack to."""
-    if member.compress_type == zipfile.ZIP_STORED:
-        return data
-    if member.compress_type == zipfile.ZIP_DEFLATED:
-        try:
-            return zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, member.file_size + 1)
-        except zlib.error as error:
-            raise ValueError(str(error)) from error
-    if member.compress_type != ZSTANDARD:
-        raise ValueError(f"compression method {member.compress_type}")
-    try:
-        from backports.zstd import ZstdDecompressor, ZstdError
-    except ImportError:
-        raise RecuseError(
-            f"a packed Inspect log, compressed with Zstandard; pip install backports.zstd, or {CONVERT}"
-        ) from None
-    try:
-        return bytes(ZstdDecompressor().decompress(data, member.file_size + 1))
-    except ZstdError as error:
-        raise ValueError(str(error)) from error
 
 
 INSPECT = ToolLog(

@@ -30,12 +30,11 @@ def with_fields_of_json(raw: RawTable) -> RawTable:
     empty in all of them, and so is no answer of the judge."""
     notes: list[str] = []
     parts: list[pd.DataFrame | pd.Series[Any]] = []
-    for name in raw.names:
-        taken_apart = _fields(raw.frame[name]) if not raw.made_by else None
-        if taken_apart is None:
+    for name in raw.names if not raw.made_by else ():
+        fields, left_out = _fields(raw.frame[name])
+        if fields.empty:
             parts.append(raw.frame[name])
             continue
-        fields, left_out = taken_apart
         fields.columns = pd.Index([f"{name}.{field}" for field in fields.columns])
         beside = f"; not read: {', '.join(left_out)}" if left_out else ""
         notes.append(f"{name} holds JSON: read as {', '.join(fields.columns)}{beside}")
@@ -173,16 +172,14 @@ def _says_twice(rows: list[list[Any]], named: bool) -> bool:
     return numbers and (named if objects else any(len({*row}) < len(row) for row in bare))
 
 
-def _fields(cells: pd.Series[Any]) -> tuple[pd.DataFrame, list[str]] | None:
-    """A column per field of the objects in the cells, and which fields are none; None where too few hold an object.
-    Beside a field that is called as ratings are (score, verdict, ...), another with numbers, such as a confidence, is
-    no rating and left out."""
-    if not any("{" in str(cell) for cell in cells.unique().tolist()):
-        return None
-    filled = cells[cells.str.strip() != ""]
+def _fields(cells: pd.Series[Any]) -> tuple[pd.DataFrame, list[str]]:
+    """A column per field of the objects in the cells, none where too few hold an object, and which fields are left out:
+    beside one that is called as ratings are (score, verdict, ...), others with numbers, such as a confidence."""
+    braces = any("{" in str(cell) for cell in cells.unique().tolist())
+    filled = cells[cells.str.strip() != ""] if braces else cells.iloc[:0]
     looked = filled.iloc[:LOOKED_AT]
     if not len(looked) or sum("{" in str(c) and _object(str(c)) is not None for c in looked) < HELD * len(looked):
-        return None
+        return pd.DataFrame(), []
     objects = [_object(str(cell)) or {} for cell in cells]
     often = pd.Series([key for one in objects for key in one], dtype=object).value_counts()
     names = [key for key in dict.fromkeys(k for one in objects for k in one) if often[key] >= FEWEST_TOLD * len(filled)]
@@ -190,23 +187,17 @@ def _fields(cells: pd.Series[Any]) -> tuple[pd.DataFrame, list[str]] | None:
     beside = [key for key in names if rating is not None and key != rating]
     left_out = [key for key in beside if any(isinstance(one.get(key), int | float) for one in objects)]
     columns = {key: [cell_text(one.get(key)) for one in objects] for key in names if key not in left_out}
-    return (pd.DataFrame(columns, index=cells.index, dtype=object), left_out) if columns else None
+    return pd.DataFrame(columns, index=cells.index, dtype=object), left_out
 
 
 def _object(cell: str) -> dict[str, Any] | None:
     """The only object in a cell: in its only fenced block, or anywhere in it; none of a list of them."""
     if cell.lstrip().startswith("["):
         return None
-    if cell.startswith("{'"):
-        return _decoded(cell)
-    fenced = FENCE.findall(cell)
-    objects = [_decoded(block) for block in fenced] if fenced else _objects(cell)
-    return objects[0] if len(objects) == 1 and objects[0] else None
-
-
-def _decoded(text: str) -> dict[str, Any] | None:
-    value = literal(text)
-    return value if isinstance(value, dict) else None
+    fenced = [cell] if cell.startswith("{'") else FENCE.findall(cell)
+    objects = [*map(literal, fenced)] if fenced else _objects(cell)
+    one = objects[0] if len(objects) == 1 else None
+    return one if isinstance(one, dict) and one else None
 
 
 def literal(text: str) -> Any:
@@ -220,9 +211,9 @@ def literal(text: str) -> Any:
             return None
 
 
-def _objects(cell: str) -> list[dict[str, Any] | None]:
+def _objects(cell: str) -> list[Any]:
     """Objects from left to right, those within another not among them; at most two are looked for."""
-    objects: list[dict[str, Any] | None] = []
+    objects: list[Any] = []
     decoder, at = json.JSONDecoder(), cell.find("{")
     with suppress(ValueError, RecursionError):
         while at >= 0 and len(objects) < 2:

@@ -334,7 +334,10 @@ def find_sets(labels: Sequence[str], criterion: str = "", declared: ResponseSets
     options = declared.options if declared else tuple(sorted(alone.union(*parted.values())))
     times = Counter(part for label in alone for part in {*_parts(WEAK.split(label))}) if len(labels) > MANY else {}
     known = {*alone, *options, *(part for part, n in times.items() if n > 1)}
-    parted |= {label: parts for label in alone if (parts := _weak(label, known - {label})) is not None}
+    for label in alone:
+        parts = [] if re.match(OUT_OF, label) else _parts(WEAK.split(label))  # "4/5" is a number out of five
+        if len(parts) > 1 and {*parts} <= known - {label}:
+            parted[label] = parts
     if declared is None:
         options = tuple(sorted({*options}.union(*parted.values()) - {*parted}))
     if len(options) == 2:
@@ -347,8 +350,11 @@ def find_sets(labels: Sequence[str], criterion: str = "", declared: ResponseSets
     scale = declared or ResponseSets(options)
     strange = {label: why for label in labels if (why := _fault(parted.get(label, [label]), options))}
     written = {label: scale.written(parted.get(label, [label])) for label in labels if label not in strange}
-    both = [word for word in BOTH if word in parted and declared is None]
-    return FoundSets(scale, written, strange, _words(scale, both))
+    words = f"sets of {', '.join(scale.options)}"
+    if both := [word for word in BOTH if word in parted and declared is None]:
+        single = ",".join((*scale.options, both[0]))
+        words += f'; "{both[0]}" is read as both (if it is an option of its own, say --scale "{single}")'
+    return FoundSets(scale, written, strange, words)
 
 
 def always_one(raters: pd.Series[Any], written: pd.Series[Any]) -> list[str]:
@@ -375,11 +381,6 @@ def _strong(label: str) -> list[str] | None:
     return _parts(options) if all(isinstance(part, str | int | float | bool) for part in options) else None
 
 
-def _weak(label: str, others: set[str]) -> list[str] | None:
-    parts = [] if re.match(OUT_OF, label) else _parts(WEAK.split(label))  # "4/5" is a number out of five
-    return parts if len(parts) > 1 and set(parts) <= others else None
-
-
 def _parts(parts: Iterable[object]) -> list[str]:
     return [text for part in parts if (text := " ".join(str(part).split()).lower())]
 
@@ -390,14 +391,6 @@ def _fault(parts: Sequence[str], options: Sequence[str]) -> str:
     if strange := [part for part in parts if part not in options]:
         return f"{strange[0]!r} is none of {', '.join(options)}"
     return f"{parts[0]!r} is named twice" if len(set(parts)) < len(parts) else ""
-
-
-def _words(scale: ResponseSets, both: Sequence[str]) -> str:
-    text = f"sets of {', '.join(scale.options)}"
-    if not both:
-        return text
-    single = ",".join((*scale.options, both[0]))
-    return f'{text}; "{both[0]}" is read as both (if it is an option of its own, say --scale "{single}")'
 
 
 def as_whole_numbers(names: pd.Series[Any]) -> pd.Series[Any]:

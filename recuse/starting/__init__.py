@@ -1,6 +1,8 @@
 """A first suite, out of templates below `files/`, whose marks, `<< name >>` and `<% if name %>`, are told from those of
 prompts and of workflows."""
 
+import json
+from functools import partial
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -14,4 +16,5 @@ def rendered(name: str, **values: object) -> str:
         block_start_string="<%", block_end_string="%>", variable_start_string="<<", variable_end_string=">>",
         loader=FileSystemLoader(FILES), undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
+    env.filters["quoted"] = partial(json.dumps, ensure_ascii=False)
     return env.get_template(name).render(values)

@@ -63,7 +63,7 @@ def init(
     name = PANEL if stored else f"fixtures/{source.name if source else 'example.csv'}"
     files = _shipped() | {
         "conftest.py": CONFTEST, ".gitignore": IGNORED.encode(),
-        "pyproject.toml": rendered("settings.toml", panels=json.dumps(name, ensure_ascii=False)).encode(),
+        "pyproject.toml": rendered("settings.toml", panels=name).encode(),
         ".github/workflows/evals.yml": rendered("workflow.yml", action=action).encode(),
         "cassettes/.gitkeep": b"", "reports/.gitkeep": b"",
     }  # fmt: skip

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from recuse.configuration import NAME
-from recuse.ratings.scale import Nominal, Numeric, Ordinal, Scale
+from recuse.ratings.scale import Nominal, Numeric
 from recuse.readers.column_names import PROMPTS, plain
 from recuse.readers.formats import whole_texts
 from recuse.schema import RecuseError
@@ -55,7 +55,10 @@ def stored_log(panel: FilePanel) -> StoredLog:
     texts, rows = _texts(read)
     fields = [str(name) for name in texts if name not in ("item", "target", "text")]
     criteria = {_plain_words(name): ratings.scales[name] for name in ratings.headline}
-    protocol = "verdict" if len(criteria) == 1 and not isinstance(next(iter(criteria.values())), Numeric) else "rubric"
+    numeric = [scale for scale in criteria.values() if isinstance(scale, Numeric)]
+    if not all(abs(end) < float("inf") for scale in numeric for end in scale.ends):
+        raise RecuseError("the log's scores have no known ends; say them: recuse check LOG --scale 0-10 --save")
+    protocol = "verdict" if len(criteria) == 1 and not numeric else "rubric"
     rows = rows[rows["criterion"].isin(ratings.headline)]
     rows = rows.assign(criterion=rows["criterion"].map(_plain_words))
     people, judges = (rows[rows["kind"].eq(kind)] for kind in ("person", "judge"))
@@ -69,7 +72,14 @@ def stored_log(panel: FilePanel) -> StoredLog:
         for one in items
     ]
     files = {
-        f"{TASK}/task.toml": _task(criteria, dict.fromkeys(texts["target"]), truth=ratings.truth, people=len(people)),
+        f"{TASK}/task.toml": rendered(
+            "stored/task.toml",
+            criteria=criteria,
+            targets=dict.fromkeys(texts["target"]),
+            people=len(people),
+            truth=ratings.truth and json.dumps(ratings.truth),
+            unordered=[name for name, scale in criteria.items() if isinstance(scale, Nominal)],
+        ),
         f"{TASK}/items.jsonl": "\n".join(lines) + "\n",
         f"{TASK}/prompts/{protocol}.user.j2": rendered(f"stored/{protocol}.user.j2", fields=fields),
     }
@@ -152,33 +162,3 @@ def _safe_names(names: Iterable[str], otherwise: str) -> dict[str, str]:
 def _plain_words(name: object) -> str:
     """A criterion's name without what would end a quoted text or begin a template's expression."""
     return " ".join(re.sub(r'["\\{}%]', " ", str(name)).split()) or "rating"
-
-
-def _task(criteria: Mapping[str, Scale], targets: Iterable[str], *, truth: str, people: int) -> str:
-    lines = [
-        'name = "replies"', 'text = ["text"]',
-        *(["people = { file = " + json.dumps("people.csv") + (f", truth = {json.dumps(truth)}" if truth else "") + " }"]
-          if people else []),
-    ]  # fmt: skip
-    for name, scale in criteria.items():
-        lines += ["", "[[criterion]]", f"id = {_quoted(name)}", f"{_answers(scale)}",
-                  '# question = "..."             # what it means, in a sentence: the judge is told']  # fmt: skip
-    for target in targets:
-        lines += ["", "[[target]]", f"id = {_quoted(target)}"]
-    return "\n".join(lines) + "\n"
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
-
-
-def _answers(scale: Scale) -> str:
-    if isinstance(scale, Numeric):
-        low, high = scale.ends
-        if not abs(low) + abs(high) < float("inf"):
-            raise RecuseError("the log's scores have no known ends; say them: recuse check LOG --scale 0-10 --save")
-        step = f", step = {scale.step:g}" if scale.step else ""
-        return f"scale = {{ minimum = {low:g}, maximum = {high:g}{step} }}"
-    assert isinstance(scale, Nominal | Ordinal)  # sets of options are refused
-    ordered = "" if isinstance(scale, Ordinal) else "\nordered = false"
-    return f"options = {json.dumps(list(scale.options), ensure_ascii=False)}{ordered}"
