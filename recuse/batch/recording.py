@@ -73,7 +73,7 @@ class Batches:
     ) -> None:  # fmt: skip
         self._library, self._panel, self._judges, self._keys = library, library.panel, judges, keys
         self._say, self._must_stop, self._attempts, self._stored = say, must_stop, attempts, stored
-        self._state = State(state_of(library.root, library.panel))
+        self._state = State(library.root, library.panel)
         self._tried: Counter[str] = Counter()
         self._looks: Counter[str] = Counter()  # tag -> how often its batch was looked for in vain
 
@@ -266,11 +266,6 @@ def _files(interface: BatchInterface, wanted: Mapping[str, Call]) -> Iterator[di
 # --------------------------------------------------------------------------- what is under way
 
 
-def state_of(root: Path, panel: str) -> Path:
-    """The file that says what of a panel is under way, below the folder of cassettes; not committed."""
-    return root / UNDER_WAY / f"{panel}.json"
-
-
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One batch. `id` is None from before its submission until its identifier has arrived: should the process die in
@@ -283,14 +278,14 @@ class Entry:
 
 
 class State(dict[str, Entry]):
-    """Tag -> entry, as in the file, which is written whole at every change, so that no moment of dying leaves half of
-    it, and gone when nothing is under way."""
+    """What of a panel is under way: tag -> entry, as in a file below the folder of cassettes (`root`), not committed,
+    which is written whole at every change, so that no moment of dying leaves half of it, and gone when nothing is."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, root: Path, panel: str) -> None:
         super().__init__()
-        self.path = path
+        self.path = root / UNDER_WAY / f"{panel}.json"
         try:
-            data = json.loads(path.read_text(encoding="utf-8"))
+            data = json.loads(self.path.read_text(encoding="utf-8"))
             if data["schema"] != SCHEMA:
                 raise ValueError(f"schema {data['schema']}")
             for b in data["batches"]:
@@ -299,8 +294,8 @@ class State(dict[str, Entry]):
             return
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise RecuseError(
-                f"{path}: cannot be read ({type(error).__name__}). It says which batches are under way: restore it, or "
-                "delete it once the provider's console shows none"
+                f"{self.path}: cannot be read ({type(error).__name__}). It says which batches are under way: restore "
+                "it, or delete it once the provider's console shows none"
             ) from None
 
     def holding(self, numbers: Iterable[str]) -> list[Entry]:

@@ -57,7 +57,17 @@ def named(name: str, *, what: str, package: str, known: Sequence[str] = (), need
             f"own is named by its dotted path, our_judges.{name.strip('.') or 'name'}, or by an entry point of group "
             f"{package}"
         )
-    thing = _imported(dotted.replace(":", "."), what)
+    path = dotted.replace(":", ".")
+    try:
+        thing: Any = import_module(path)
+    except (ImportError, ValueError, TypeError) as error:
+        place, _, attribute = path.rpartition(".")
+        within = getattr(error, "name", None) == path and place in sys.modules
+        if not (within and hasattr(sys.modules[place], attribute)):
+            why = f"{place} has no {attribute!r}" if within else error
+            where = "Is its folder on pytest's pythonpath, or for the command recuse in PYTHONPATH?"
+            raise RecuseError(f"{what} {path!r} cannot be imported: {why}. {where}") from error
+        thing = getattr(sys.modules[place], attribute)
     if lacking := [need for need in needs if not hasattr(thing, need)]:
         raise RecuseError(f"{what} {name!r} lacks {', '.join(lacking)}; {package}/__init__.py says what it must have")
     return thing
@@ -67,18 +77,3 @@ def named(name: str, *, what: str, package: str, known: Sequence[str] = (), need
 def entry_points_of(group: str) -> Mapping[str, str]:
     """Name -> dotted path of every installed entry point of a group; read once, as it opens a file per package."""
     return {point.name: point.value for point in entry_points(group=group)}
-
-
-def _imported(name: str, what: str) -> Any:
-    """The module of this name, or what the module before the last dot holds under the last name."""
-    try:
-        return import_module(name)
-    except (ImportError, ValueError, TypeError) as error:
-        place, _, attribute = name.rpartition(".")
-        why: object = error
-        if getattr(error, "name", None) == name and place in sys.modules:
-            if hasattr(sys.modules[place], attribute):
-                return getattr(sys.modules[place], attribute)
-            why = f"{place} has no {attribute!r}"
-        where = "Is its folder on pytest's pythonpath, or for the command recuse in PYTHONPATH?"
-        raise RecuseError(f"{what} {name!r} cannot be imported: {why}. {where}") from error

@@ -97,8 +97,12 @@ class TomlFile:
     def check(self) -> None:
         """Raises `ConfigurationError` if any fault was kept."""
         if self._faults:
-            lines = _line_numbers(self.path)
-            faults = [f"  {_where(place, lines)}: {text}" for place, text in self._faults]
+            lines, faults = _line_numbers(self.path), []
+            for place, text in self._faults:
+                parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
+                where = "".join(parts).removeprefix(".")  # judge[0].model
+                line = next((lines[place[:i]] for i in range(len(place), 0, -1) if place[:i] in lines), None)
+                faults.append(f"  {f'line {line}, {where}' if line else where or '(top level)'}: {text}")
             raise ConfigurationError(f"{self.path}: {len(faults)} fault(s)\n" + "\n".join(faults))
 
 
@@ -168,15 +172,6 @@ def _written(data: Any, place: Place, *, keep_last: bool) -> Place:
 
 _HEADER = re.compile(r"^\s*(\[{1,2})([^\[\]]+)\]")
 _KEY = re.compile(r"^\s*[\"']?([A-Za-z0-9_-]+)[\"']?\s*[=.]")
-
-
-def _where(place: Place, lines: dict[Place, int]) -> str:
-    """ "line 12, judge[0].model"."""
-    text = ""
-    for part in place:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
-    line = next((lines[place[:i]] for i in range(len(place), 0, -1) if place[:i] in lines), None)
-    return f"line {line}, {text}" if line else text or "(top level)"
 
 
 def _line_numbers(path: Path) -> dict[Place, int]:

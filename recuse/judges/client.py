@@ -99,7 +99,17 @@ class Client(AbstractAsyncContextManager["Client", None]):
     async def _send_once(self, call: Call) -> RawResponse:
         if call.judge in self._closed:
             raise self._closed[call.judge]
-        secret = await self._secret_headers(call)
+        credentials = self._keys[call.judge]
+        secret = dict(credentials.headers)
+        if credentials.sign is not None:  # anew for every attempt
+            signed = await asyncio.to_thread(credentials.sign, call.request)  # it may read files, or ask for a token
+            secret |= signed
+            if self._secrets is not None:
+                # What is good for other requests too: a bearer token, a session's token. A signature is that of one.
+                sent = {name.lower(): value for name, value in signed.items()}
+                bearer = re.fullmatch(r"[Bb]earer +(\S+)", sent.pop("authorization", ""))
+                tokens = [value for name, value in sent.items() if name in SECRET_NAMES]
+                self._secrets.learn([*tokens, bearer[1]] if bearer else tokens)
         own = {"content-type": "application/json", "accept-encoding": "identity", **self._identify(call)}
         headers, request = {**own, **self._headers[call.judge], **secret}, call.request
         within_s = self._judges[call.judge].timeout_s  # for the whole: the client's own limit starts anew at every byte
@@ -115,24 +125,10 @@ class Client(AbstractAsyncContextManager["Client", None]):
             # Nothing of these may be shown, whole or in parts ("Bearer ...", the fields of a signature).
             whole = [value for name, value in secret.items() if name not in ("content-type", "x-amz-date")]
             parts = [part for value in whole for part in re.split(r"[\s,=]+", value) if len(part) > 15]
-            message = words(response.content, [self._keys[call.judge].key or "", *whole, *parts], self._texts)
+            message = words(response.content, [credentials.key or "", *whole, *parts], self._texts)
             raise self._failure(call, response, payload, message)
         self._answered.add(call.judge)
         return RawResponse(response.status_code, dict(response.headers), response.content)
-
-    async def _secret_headers(self, call: Call) -> dict[str, str]:
-        """The headers that carry credentials beside the format's own key; signed anew for every attempt."""
-        own = self._keys[call.judge]
-        if own.sign is None:
-            return dict(own.headers)
-        signed = await asyncio.to_thread(own.sign, call.request)  # it may read files, or ask for a token
-        if self._secrets is not None:
-            # What is good for other requests too: a bearer token, a session's token. A signature is that of one.
-            sent = {name.lower(): value for name, value in signed.items()}
-            bearer = re.fullmatch(r"[Bb]earer +(\S+)", sent.pop("authorization", ""))
-            tokens = [value for name, value in sent.items() if name in SECRET_NAMES]
-            self._secrets.learn([*tokens, bearer[1]] if bearer else tokens)
-        return {**own.headers, **signed}
 
     def _failure(self, call: Call, response: httpx2.Response, payload: object, message: str) -> Exception:
         status = response.status_code

@@ -44,6 +44,7 @@ def read(payload: Mapping[str, Any]) -> Reply:
         part for item in payload["output"] if item["type"] == "reasoning" for part in item.get("summary") or ()
     ]
     spoken = [part for part in parts if part["type"] == "output_text"]
+    positions = [position for part in spoken for position in part.get("logprobs") or ()]
     cut = (payload.get("incomplete_details") or {}).get("reason")
     return Reply(
         text=refusal or "".join(part["text"] for part in spoken),
@@ -53,8 +54,8 @@ def read(payload: Mapping[str, Any]) -> Reply:
             counts.get("input_tokens"), counts.get("output_tokens"),
             (counts.get("output_tokens_details") or {}).get("reasoning_tokens"),
         ),
-        logprobs=likeliest(_positions(spoken)),
-        tokens=tuple(map(token, _positions(spoken))) or None,
+        logprobs=likeliest(positions),
+        tokens=tuple(map(token, positions)) or None,
         reasoning="\n".join(part["text"] for part in [*_parts(payload["output"], "reasoning"), *summaries]),
     )  # fmt: skip
 
@@ -78,7 +79,3 @@ def _parts(output: Any, kind: str) -> Iterator[Mapping[str, Any]]:
     for item in output:
         if item["type"] == kind:
             yield from item.get("content") or ()
-
-
-def _positions(spoken: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    return [position for part in spoken for position in part.get("logprobs") or ()]

@@ -93,16 +93,14 @@ def is_used_up(status: int, payload: Any) -> bool:
     if status == 402 or _codes(error) & _USED_UP:
         return status >= 400
     if status == 429:
-        exceeded = [detail.get("violations") for detail in _details(error)]
-        violations = [violation for some in exceeded if isinstance(some, list) for violation in some]
-        quotas = [violation.get("quotaId") for violation in violations if isinstance(violation, dict)]
-        return any("PerDay" in str(quota) for quota in quotas)
+        exceeded = (one for detail in _objects(error.get("details")) for one in _objects(detail.get("violations")))
+        return any("PerDay" in str(one.get("quotaId")) for one in exceeded)
     return status == 400 and bool(_NO_CREDIT.search(str(error.get("message", ""))))
 
 
 def is_bad_key(status: int, payload: Any) -> bool:
     """Whether the key itself is not accepted. Google says so in a 400."""
-    reasons = [detail.get("reason") for detail in _details(_error(payload))]
+    reasons = [detail.get("reason") for detail in _objects(_error(payload).get("details"))]
     return status == 401 or (status == 400 and "API_KEY_INVALID" in reasons)
 
 
@@ -127,28 +125,22 @@ _spelled = lru_cache(maxsize=64)(Secrets)
 
 
 def _error(payload: Any) -> Mapping[str, Any]:
-    """The provider's error object, wherever it stands; empty where there is none."""
-    payload = _first(payload)
+    """The provider's error object, wherever it stands, which Google may send as a list; empty where there is none."""
+    payload = payload[0] if isinstance(payload, list) and payload else payload
     error = payload.get("error") if isinstance(payload, dict) else None
     return error if isinstance(error, dict) else {}
-
-
-def _first(payload: Any) -> Any:
-    """Of a list, which is how Google may send the only object; else the payload."""
-    return payload[0] if isinstance(payload, list) and payload else payload
 
 
 def _codes(error: Mapping[str, Any]) -> set[str]:
     return {str(error.get("code")), str(error.get("type"))}
 
 
-def _details(error: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    details = error.get("details")
-    return [detail for detail in details if isinstance(detail, dict)] if isinstance(details, list) else []
+def _objects(value: Any) -> list[Mapping[str, Any]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 def _message(payload: Any) -> str:
-    payload = _first(payload)
+    payload = payload[0] if isinstance(payload, list) and payload else payload
     if not isinstance(payload, dict):
         return str(payload)
     error = payload.get("error", payload)

@@ -17,7 +17,7 @@ import httpx2
 from recuse.judges.provider_responses import LARGEST_BODY, decompressed
 from recuse.schema import RecuseError
 
-PRIVATE = b"x-recuse-"
+PRIVATE, OF_ENCODED = b"x-recuse-", (b"content-encoding", b"content-length")
 
 
 @lru_cache
@@ -44,12 +44,9 @@ class JudgeTransport(httpx2.AsyncHTTPTransport):
         response = await self._ask(request)
         encoding = ", ".join(v.decode("latin-1") for name, v in response.headers if name.lower() == b"content-encoding")
         if encoding:
-            response.headers = [(name, v) for name, v in response.headers if name.lower() not in _OF_ENCODED]
+            response.headers = [(name, v) for name, v in response.headers if name.lower() not in OF_ENCODED]
         response.stream = _Bounded(response.stream, request.url.host.decode("ascii", "replace"), encoding)
         return response
-
-
-_OF_ENCODED = (b"content-encoding", b"content-length")
 
 
 class _Bounded:

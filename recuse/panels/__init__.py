@@ -15,14 +15,6 @@ from recuse.schema import Judge, Provenance, RecuseError, SourceFixes
 from recuse.schema.results import JudgeRow, PanelRow
 
 
-@dataclass(frozen=True, slots=True)
-class OwnWords:
-    """A folder beside a task's prompts/ and a file beside its task.toml for a candidate; None: the task's."""
-
-    prompts: str | None = None
-    rubric: str | None = None
-
-
 @dataclass(frozen=True)
 class Panel:
     """A panel file, checked. `judges` keeps the order of the file."""
@@ -42,7 +34,7 @@ class Panel:
     behaviours: Mapping[str, str]
     replaces: Mapping[str, str]  # candidate -> the judge in use
     changes: Mapping[str, tuple[str, ...]]  # candidate -> what it changes
-    words: Mapping[str, OwnWords]  # candidate -> how it is asked instead
+    words: Mapping[str, tuple[str | None, str | None]]  # candidate -> its prompts, its rubric; None: the task's
     families: Mapping[str, str]  # judge -> the family of its model
     uses: tuple[str, ...] | None  # as it states; None where its ratings say
 
@@ -121,7 +113,7 @@ def load_panel(path: Path) -> Panel:
         behaviours={j.name: j.behaviour for j in table.judge if j.behaviour},
         replaces={j.name: str(j.replaces) for j in candidates},
         changes={j.name: _changes(j, table.judge) for j in candidates},
-        words={j.name: OwnWords(j.prompts, j.rubric) for j in table.judge if j.prompts or j.rubric},
+        words={j.name: (j.prompts, j.rubric) for j in table.judge if j.prompts or j.rubric},
         families={j.name: j.family for j in table.judge if j.family},
         uses=None if table.use is None else (table.use,) if isinstance(table.use, str) else tuple(table.use),
     )
@@ -166,8 +158,7 @@ def unfixed(fixes: SourceFixes, rests_on: SourceFixes) -> tuple[SourceFixes, ...
     return () if LEVELS.index(rests_on) <= LEVELS.index(fixes) else (rests_on,)
 
 
-def check_level(rests_on: object, place: str) -> SourceFixes:
+def check_level(rests_on: object, place: str) -> None:
     """`RecuseError` for a word that is no level, naming the place and the levels."""
-    if known := [level for level in LEVELS if rests_on == level]:
-        return known[0]
-    raise RecuseError(f"{place}: rests_on is one of {', '.join(LEVELS)}; got {rests_on!r}")
+    if rests_on not in LEVELS:
+        raise RecuseError(f"{place}: rests_on is one of {', '.join(LEVELS)}; got {rests_on!r}")

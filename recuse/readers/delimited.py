@@ -181,8 +181,11 @@ def find_header(text: str, separator: str) -> tuple[list[str], str, tuple[str, .
     notes = [f"the table begins in line {rows[at - 1][1] + 1}, below its title"] if at else []
     cells = rows[at][0]
     if _two_lines(first[at:]):
-        cells = _joined(cells, rows[at + 1][0])
-        at += 1
+        names, over = [], ""
+        for upper, lower in zip(cells, rows[at + 1][0], strict=True):
+            over = upper or over
+            names.append("_".join(dict.fromkeys(filter(None, (lower, over)))))
+        cells, at = names, at + 1
         notes.append(f"its header has two lines, read together: {', '.join(cells[:4])}{', ...' * (len(cells) > 4)}")
     above = rows[at - 1][1] if at else 0
     return cells, "\n" * above + text.split("\n", above)[-1] if at else text, tuple(notes)
@@ -284,11 +287,3 @@ def _two_lines(rows: list[list[str]]) -> bool:
     if not gaps or not all(lower[1:]) or any(NUMBER.match(cell) for cell in lower):
         return False
     return not any(cells[k : k + 1] == [lower[k]] for cells in below for k in range(len(lower)) if lower[k])
-
-
-def _joined(upper: list[str], lower: list[str]) -> list[str]:
-    names, over = [], ""
-    for above, below in zip(upper, lower, strict=True):
-        over = above or over
-        names.append("_".join(dict.fromkeys(filter(None, (below, over)))))
-    return names

@@ -70,20 +70,20 @@ def _cases(value: Any) -> list[Any]:
     if not isinstance(value, Mapping):
         return []
     if isinstance(cached := value.get(CACHE), Mapping):
-        return [_cached(case, entry) for case, entry in cached.items()]
+        cases = []
+        for case, entry in cached.items():  # which are named by their input
+            given: dict[str, Any] = {}
+            with suppress(ValueError):
+                given = parsed(case)
+            metrics = [metric.get("metric_data") or {} for metric in entry.get("cached_metrics_data") or ()]
+            output = given.get("actual_output")
+            cases.append({
+                "name": given.get("input"), "input": given.get("input"), "actualOutput": output, "metricsData": metrics,
+            })  # fmt: skip
+        return cases
     inner = value.get("testRunData") if isinstance(value.get("testRunData"), Mapping) else value
     cases = _any(inner, "testCases", "test_cases", "testResults", "test_results")
     return cases if isinstance(cases, list) else []
-
-
-def _cached(case: str, entry: Mapping[str, Any]) -> dict[str, Any]:
-    """A test case of the cache, which is named by its input."""
-    given: dict[str, Any] = {}
-    with suppress(ValueError):
-        given = parsed(case)
-    metrics = [metric.get("metric_data") or {} for metric in entry.get("cached_metrics_data") or ()]
-    return {"name": given.get("input"), "input": given.get("input"), "actualOutput": given.get("actual_output"),
-            "metricsData": metrics}  # fmt: skip
 
 
 def _any(value: Any, *names: str) -> Any:
@@ -132,7 +132,11 @@ def _graded(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         if not (assertion := part.get("assertion") or {}):
             continue  # of a set of assertions as a whole; each of them follows
         rater = _name(assertion.get("provider")) or str(assertion.get("type") or "assertion")
-        criterion = _criterion(assertion, rater, known)
+        criterion, value = str(assertion.get("metric") or "rating"), assertion.get("value")
+        if not assertion.get("metric") and (rater, "rating") in known:
+            # Of several assertions of one kind that no metric names, what the further ones demand.
+            demanded = shortened(" ".join(str(value).split()), 60)[0] if value else "rating"
+            criterion = demanded if (rater, demanded) not in known else f"{demanded}, {len(known) + 1}"
         known.add((rater, criterion))
         failed = (part.get("metadata") or {}).get("graderError") or str(part.get("reason")).startswith(BROKEN)
         value = "error" if failed else "pass" if part.get("pass") else "fail"
@@ -140,16 +144,6 @@ def _graded(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     if not grading.get("componentResults") and isinstance(grading.get("pass"), bool):
         yield {"rater": "promptfoo", "criterion": "rating", "value": "pass" if grading["pass"] else "fail",
                "reason": grading.get("reason") or ""}  # fmt: skip
-
-
-def _criterion(assertion: Mapping[str, Any], rater: str, known: set[tuple[str, str]]) -> str:
-    """The metric's name; where a test has several assertions of one kind without one, what the further ones demand."""
-    named = assertion.get("metric")
-    if named or (rater, "rating") not in known:
-        return str(named or "rating")
-    value = assertion.get("value")
-    demanded = shortened(" ".join(str(value).split()), 60)[0] if value else "rating"
-    return demanded if (rater, demanded) not in known else f"{demanded}, {len(known) + 1}"
 
 
 def _name(provider: Any) -> str:

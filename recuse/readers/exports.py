@@ -22,8 +22,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from recuse.readers.annotation_exports import ANNOTATIONS, as_list, may_rate
 from recuse.readers.column_names import CRITERIA, is_judge, is_rater, listed, plain
 from recuse.readers.json_records import from_records
@@ -172,13 +170,11 @@ def _promptfoo(raw: RawTable) -> RawTable | None:
     outputs = [name for name in raw.names if all(map(VERDICT.match, map(str, raw.frame[name])))]
     if not outputs:
         return None
-    row = np.repeat(np.arange(len(raw.frame)), len(outputs))
-    left_out = [c for c in ("Status", "Score", "Named Scores", "Grader Reason", "Comment") if c in raw.frame]
-    frame = raw.frame.drop(columns=[*outputs, *left_out]).iloc[row].reset_index(drop=True)
-    texts = raw.frame[outputs].to_numpy(dtype=object).ravel()
-    judges = [str(text)[1:].partition("]")[0].lower() for text in texts]
-    frame = frame.assign(system=np.tile(np.array(outputs, dtype=object), len(raw.frame)), judge=judges, output=texts)
-    return raw.of_rows(frame, row, f"results of promptfoo: its assertions, one judge, graded {', '.join(outputs)}")
+    kept = raw.frame.columns.drop([*outputs, "Status", "Score", "Named Scores", "Grader Reason", "Comment"], "ignore")
+    note = f"results of promptfoo: its assertions, one judge, graded {', '.join(outputs)}"
+    table = raw.a_row_each(outputs, "system", {"output": outputs}, kept, note)
+    judges = [str(text)[1:].partition("]")[0].lower() for text in table.frame["output"]]
+    return replace(table, frame=table.frame.assign(judge=judges))
 
 
 def _phoenix_evals(raw: RawTable) -> RawTable | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import json
 import re
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -195,7 +194,15 @@ def _object(cell: str) -> dict[str, Any] | None:
     if cell.lstrip().startswith("["):
         return None
     fenced = [cell] if cell.startswith("{'") else FENCE.findall(cell)
-    objects = [*map(literal, fenced)] if fenced else _objects(cell)
+    objects = [*map(literal, fenced)]
+    decoder, at = json.JSONDecoder(), -1 if fenced else cell.find("{")
+    try:
+        while at >= 0 and len(objects) < 2:  # from left to right, those within another not among them
+            value, end = decoder.raw_decode(cell, at)
+            objects.append(value)
+            at = cell.find("{", end)
+    except (ValueError, RecursionError):
+        return None
     one = objects[0] if len(objects) == 1 else None
     return one if isinstance(one, dict) and one else None
 
@@ -209,16 +216,3 @@ def literal(text: str) -> Any:
             return ast.literal_eval(text[:1_000_000])
         except (ValueError, SyntaxError, RecursionError, MemoryError):
             return None
-
-
-def _objects(cell: str) -> list[Any]:
-    """Objects from left to right, those within another not among them; at most two are looked for."""
-    objects: list[Any] = []
-    decoder, at = json.JSONDecoder(), cell.find("{")
-    with suppress(ValueError, RecursionError):
-        while at >= 0 and len(objects) < 2:
-            value, end = decoder.raw_decode(cell, at)
-            objects.append(value)
-            at = cell.find("{", end)
-        return objects
-    return []

@@ -123,7 +123,10 @@ def from_records(
     flat: list[dict[str, str]] = []
     places: list[int | str] = []
     records = [*records]
-    alike = _alike_lists(records)
+    first = records[0] if len(records) > 1 and isinstance(records[0], dict) else {}
+    alike = [name for name, value in first.items() if _is_table(value)]  # the options that everybody had, no answers
+    if len(alike) != 1 or not all(isinstance(r, dict) and r.get(alike[0]) == first[alike[0]] for r in records):
+        alike = []
     for number, record in enumerate(records, start=1):
         if not isinstance(record, dict):
             raise RecuseError(f"{unit} {number} is {shown(record)}; each must be an object with named values")
@@ -184,14 +187,6 @@ def graded(one: Any) -> float | str | None:
     rest = [name for name in one if plain(str(name)) not in NAMES["value"]]
     reasons = all(plain(str(name)).rstrip("0123456789_") in NAMES["reason"] for name in rest)
     return grades[0] if len(grades) == 1 and reasons and isinstance(grades[0], int | float | str) else None
-
-
-def _alike_lists(records: Sequence[Any]) -> list[str]:
-    """The only list of objects where it is the same in every record: the options that everybody had, no answers."""
-    first = records[0] if len(records) > 1 and isinstance(records[0], dict) else {}
-    lists = [name for name, value in first.items() if _is_table(value)]
-    alike = len(lists) == 1 and all(isinstance(r, dict) and r.get(lists[0]) == first[lists[0]] for r in records)
-    return lists if alike else []
 
 
 def _is_table(value: Any) -> bool:

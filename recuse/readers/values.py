@@ -201,7 +201,6 @@ def scale_of_numbers(values: pd.Series[float], top: float | None = None) -> Nume
     """The usual scale that the numbers fit into (1 to 5, 0 to 10, ...), or from their smallest to their largest; up to
     `top` where the cells say what they are out of. One or two strays in a hundred are outside of a usual scale whose
     both ends are used: an 11 among ratings from 1 to 10, a 99 for "missing"."""
-
     seen = np.unique(values.dropna().to_numpy(dtype=float))
     if top is None and (usual := _but_for_strays(values.dropna().to_numpy(dtype=float))):
         seen = seen[(usual[0] <= seen) & (seen <= usual[1])]

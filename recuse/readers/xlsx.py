@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import reduce
 from xml.etree import ElementTree as XML
 
 from recuse.readers.opening import MAX_BYTES, Opened, within_bounds
@@ -135,7 +136,10 @@ def _rows(
         rows += [[] for _ in range(len(rows) + 1, number)]
         cells: list[str] = []
         for cell in row.findall(f"{MAIN}c"):
-            place = _column(cell.get("r", "")) if cell.get("r") else len(cells)
+            place = len(cells)
+            if reference := cell.get("r"):  # column 0 for "A7", 27 for "AB1"
+                letters = re.match(r"[A-Z]*", reference)[0]  # type: ignore[index]
+                place = reduce(lambda number, letter: number * 26 + ord(letter) - ord("A") + 1, letters, 0) - 1
             if not len(cells) <= place < MOST_COLUMNS:
                 raise ValueError(f"cell {cell.get('r')}")
             cells += [""] * (place - len(cells))
@@ -145,14 +149,6 @@ def _rows(
             within_bounds(size, packed)
         rows.append(cells)
     return rows
-
-
-def _column(reference: str) -> int:
-    """0 for "A7", 27 for "AB1"."""
-    number = 0
-    for letter in re.match(r"[A-Z]*", reference)[0]:  # type: ignore[index]
-        number = number * 26 + ord(letter) - ord("A") + 1
-    return number - 1
 
 
 def _value(cell: XML.Element, shared: list[str], days: dict[str, str], first: datetime) -> str:

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from recuse.batch.recording import PRICE, Batches, BatchReport, State, number_of, state_of
+from recuse.batch.recording import PRICE, Batches, BatchReport, State, number_of
 from recuse.cassettes.library import Library
 from recuse.cassettes.matching import call_headers
 from recuse.configuration import named
@@ -72,13 +72,13 @@ class Recorder:
                 )
             if not missing:
                 return None
-            path = state_of(self.library.root, self.panel.name)
-            under_way = State(path).under_way()
+            state = State(self.library.root, self.panel.name)
+            under_way = state.under_way()
             if waiting := sum(number_of(call) in under_way for call in missing) if under_way else 0:
                 raise RecuseError(
                     f"{self.panel.name}: {waiting} of the {len(missing)} answers that are missing are under way in a "
-                    f"batch and would be paid for twice. Collect them first, with --record=batch; or delete {path}, "
-                    "once the provider's console shows no batch, to ask for all of them now"
+                    f"batch and would be paid for twice. Collect them first, with --record=batch; or delete "
+                    f"{state.path}, once the provider's console shows no batch, to ask for all of them now"
                 )
             missing = [call for call in chains.expected() if not self.library.has(call)]
             judges = chains.judges(missing)

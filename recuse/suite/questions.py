@@ -12,7 +12,7 @@ import pandas as pd
 from recuse.cassettes.matching import request_key
 from recuse.elicitation.panel_ratings import REMARKS, headline_of, scales_of
 from recuse.elicitation.plan import Plan, make_plan, planned_items, planned_levels
-from recuse.panels import UNLOCK, OwnWords, Panel, load_panel, unfixed
+from recuse.panels import UNLOCK, Panel, load_panel, unfixed
 from recuse.protocols import called
 from recuse.protocols import protocol as known_protocol
 from recuse.protocols.wording import facts_of
@@ -82,7 +82,7 @@ class Selection:
     files: Mapping[str, FilePanel] = field(default_factory=dict)
     shown: frozenset[str] = frozenset()
     _tasks: dict[str, Task] = field(default_factory=dict)
-    _task_variants: dict[tuple[str, str | None, OwnWords], Task] = field(default_factory=dict)
+    _task_variants: dict[tuple[str | None, ...], Task] = field(default_factory=dict)
     _offers: dict[Elicitation, frozenset[str]] = field(default_factory=dict)
 
     @classmethod
@@ -127,11 +127,11 @@ class Selection:
             raise RecuseError(f"{elicitation}: ratings from a file have no task; ask for the fixture ratings alone")
         panel = self.panels[elicitation.panel]
         file = panel.task(elicitation.task).items.get(elicitation.protocol)
-        words = panel.words.get(elicitation.candidate, OwnWords())
-        variant = elicitation.task, file, words
+        words = panel.words.get(elicitation.candidate, (None, None))
+        variant = elicitation.task, file, *words
         if variant not in self._task_variants:
             task = self.task(elicitation.task)
-            self._task_variants[variant] = task.with_items(file).in_other_words(words.prompts, words.rubric)
+            self._task_variants[variant] = task.with_items(file).in_other_words(*words)
         return self._task_variants[variant]
 
     def plan(self, elicitation: Elicitation) -> Plan:
@@ -191,7 +191,7 @@ class Selection:
         """Words that no task has would leave a candidate asked like the judge in use, and found equivalent."""
         for name, words in panel.words.items():
             folders = [self.task(task).folder for task in panel.tasks if name in panel.candidates_of(task)]
-            for own in filter(None, (words.prompts, words.rubric)):
+            for own in filter(None, words):
                 if folders and not any((folder / own).exists() for folder in folders):
                     listed = ", ".join(str(folder / own) for folder in folders)
                     raise RecuseError(f"{panel.path}: judge {name} is to be asked with {own}, and there is no {listed}")
