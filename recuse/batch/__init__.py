@@ -59,8 +59,7 @@ class Lost:
     again: bool = False
 
 
-Result = tuple[str, RawResponse | Lost]
-"""The number that a request was submitted under, and what became of it."""
+Result = tuple[str, RawResponse | Lost]  # the number that a request was submitted under, and what became of it
 
 
 class BatchInterface(Protocol):
@@ -241,5 +240,4 @@ class Web(AbstractContextManager["Web", None]):
         return f"judge {self.judge.name}: {method} {url.partition('?')[0]}"
 
 
-UPLOAD_URL = "x-goog-upload-url"
-"""The one header of an answer that a batch interface reads."""
+UPLOAD_URL = "x-goog-upload-url"  # the one header of an answer that a batch interface reads

@@ -263,9 +263,6 @@ def _files(interface: BatchInterface, wanted: Mapping[str, Call]) -> Iterator[di
         yield file
 
 
-# --------------------------------------------------------------------------- what is under way
-
-
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One batch. `id` is None from before its submission until its identifier has arrived: should the process die in

@@ -25,8 +25,7 @@ from pydantic.fields import FieldInfo
 from recuse.schema import RecuseError
 from recuse.security.redaction import looks_like_a_key
 
-Place = tuple[int | str, ...]
-"""Where something stands in a file: ("judge", 0, "model")."""
+Place = tuple[int | str, ...]  # where something stands in a file: ("judge", 0, "model")
 
 
 class Table(BaseModel):
@@ -106,9 +105,6 @@ class TomlFile:
             raise ConfigurationError(f"{self.path}: {len(faults)} fault(s)\n" + "\n".join(faults))
 
 
-# --------------------------------------------------------------------------- what is wrong
-
-
 def _explained(model: type[BaseModel], fault: Any, data: Any, start: Place) -> tuple[Place, str]:
     """Place and text of one of pydantic's errors, which reports a key once per type it could have had."""
     inner: Place = tuple(fault["loc"])
@@ -167,8 +163,6 @@ def _written(data: Any, place: Place, *, keep_last: bool) -> Place:
         data = data[part]
     return place
 
-
-# --------------------------------------------------------------------------- where it stands
 
 _HEADER = re.compile(r"^\s*(\[{1,2})([^\[\]]+)\]")
 _KEY = re.compile(r"^\s*[\"']?([A-Za-z0-9_-]+)[\"']?\s*[=.]")

@@ -23,8 +23,7 @@ from recuse.schema import RecuseError
 if TYPE_CHECKING:
     import httpx2
 
-MOST = 65_536
-"""Characters of a comment, by GitHub."""
+MOST = 65_536  # characters of a comment, by GitHub
 
 PAGE, MOST_PAGES = 100, 50
 NAME = re.compile(r"[a-z0-9][a-z0-9-]*")

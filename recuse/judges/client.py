@@ -183,9 +183,6 @@ def _retry_after(value: str | None) -> float | None:
     return min(max(seconds, 0.0), LONGEST_WAIT_S) if seconds == seconds else None
 
 
-# --------------------------------------------------------------------------- what requests are authorised with
-
-
 class MissingKeyError(RecuseError):
     """Recording needs an API key that is not in the environment, or not one that can be sent."""
 

@@ -154,9 +154,6 @@ def _message(payload: Any) -> str:
     return f"{message} (field {field})" if field and str(field) not in message else message
 
 
-# --------------------------------------------------------------------------- what a server sent compressed
-
-
 LARGEST_BODY = 16 * 2**20
 """Bytes of a body, decompressed. A judge's reply has a few thousand; what is larger is a fault or an attack."""
 

@@ -128,8 +128,6 @@ def _changes(judge: JudgeTable, panel: Sequence[JudgeTable]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*kinds, *words]))
 
 
-# --------------------------------------------------------------------------- what the source of a panel fixes
-
 LEVELS: tuple[SourceFixes, ...] = get_args(SourceFixes)
 """What the source of a panel fixes (`source_fixes` of its file), the least first; each includes those before it.
 Replies that were drawn to carry a study's printed statistics carry nothing else of it: which scores go together is the

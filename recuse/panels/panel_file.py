@@ -19,8 +19,7 @@ from recuse.security.redaction import SECRET_NAMES, looks_like_a_key
 EXACT_REQUIREMENT = r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?==[A-Za-z0-9][A-Za-z0-9.+!_-]*$"
 """A requirement that names one version of one package of the index: a folder or an address would be built, and run."""
 
-FILE_NAME = r"^[A-Za-z0-9_][A-Za-z0-9._-]*$"
-"""A name without a path."""
+FILE_NAME = r"^[A-Za-z0-9_][A-Za-z0-9._-]*$"  # a name without a path
 
 OF_CANDIDATES = ("replaces", "change", "prompts", "rubric")
 """What of a judge's table says whom it would replace, and how it is asked instead."""

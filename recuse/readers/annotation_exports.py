@@ -205,8 +205,6 @@ def as_list(cell: str) -> list[Any]:
 ANNOTATIONS = (_label_studio, _mturk, _prodigy, _qualtrics, _surveymonkey, _argilla, _mqm)
 
 
-# --------------------------------------------------------------------------- JSON of Label Studio
-
 ANSWERS = ("rating", "number", "choices")
 
 

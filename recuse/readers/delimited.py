@@ -69,8 +69,7 @@ def _shared(cells: pd.Series[Any]) -> pd.Series[Any]:
     return pd.Series(values[codes], index=cells.index, dtype=object)
 
 
-PORTION, HEAD = 10_000, 1 << 20
-"""Rows of a large file that are read at a time, and bytes in which its first rows lie."""
+PORTION, HEAD = 10_000, 1 << 20  # rows of a large file that are read at a time, and bytes in which its first rows lie
 
 
 def _in_portions(opened: Opened) -> RawTable | None:
@@ -158,8 +157,7 @@ TOTALS = frozenset([
 """What stands before a row that sums up the rows above it."""
 BESIDE_TOTALS = frozenset(["max", "n", "mode", "range", "agreement", "kappa", "correlation"])
 """The same below one of these; alone it may be anybody's name."""
-LONGEST_SUMMARY = 12
-"""Rows that sum up a table, most of which say so, are so many at most."""
+LONGEST_SUMMARY = 12  # rows that sum up a table, most of which say so, are so many at most
 
 
 def find_header(text: str, separator: str) -> tuple[list[str], str, tuple[str, ...]]:

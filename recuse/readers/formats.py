@@ -38,10 +38,8 @@ LOGS = {
 """Logs of other tools, by the name of their reader."""
 
 
-FOLDED = "DuckDB"
-"""What made a table whose rows are patterns (`recuse.readers.engine_tables`)."""
-FRAME = Path("DataFrame")
-"""What a data frame is called where a file has its name."""
+FOLDED = "DuckDB"  # what made a table whose rows are patterns (`recuse.readers.engine_tables`)
+FRAME = Path("DataFrame")  # what a data frame is called where a file has its name
 
 
 class EngineTable(Protocol):

@@ -20,8 +20,7 @@ from recuse.readers.values import as_numbers
 HELD, LOOKED_AT = 0.8, 200
 """A column is taken apart where so many of its filled cells hold one object each; so many are looked at first."""
 FENCE = re.compile(r"```[a-zA-Z]*\s*(\{.*?\})\s*```", re.DOTALL)
-FEWEST_TOLD = 0.5
-"""A field that fewer of the objects have is left out."""
+FEWEST_TOLD = 0.5  # a field that fewer of the objects have is left out
 
 
 def with_fields_of_json(raw: RawTable) -> RawTable:
@@ -46,8 +45,7 @@ def with_fields_of_json(raw: RawTable) -> RawTable:
 
 BARE = re.compile(r"\s*-?\d+(?:\.\d+)?(?:(?:, | *[;|] *)-?\d+(?:\.\d+)?)*\s*")
 """Numbers side by side without brackets; a comma without a blank may be a decimal one."""
-MOST_LISTED = 30
-"""Longer lists hold something else than what several people said."""
+MOST_LISTED = 30  # longer lists hold something else than what several people said
 
 
 def with_lists_apart(raw: RawTable) -> RawTable:

@@ -18,8 +18,7 @@ from recuse.readers.raw_table import Fault, RawTable, cell_text, check_first_dif
 from recuse.schema import RecuseError
 from recuse.security.sanitize import visible
 
-DEPTH = 3
-"""Objects within objects become columns "outer.inner" to this depth; what lies deeper stays text."""
+DEPTH = 3  # objects within objects become columns "outer.inner" to this depth; what lies deeper stays text
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +143,7 @@ def from_records(
     )  # fmt: skip
 
 
-GAME = re.compile(r"[AB]\s*(?:[<>]{1,2}|=)\s*[AB]")
-"""How the games of one pair end: A>B, B>>A."""
+GAME = re.compile(r"[AB]\s*(?:[<>]{1,2}|=)\s*[AB]")  # how the games of one pair end: A>B, B>>A
 
 
 def _unlisted(record: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:

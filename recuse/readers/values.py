@@ -23,8 +23,7 @@ from recuse.schema.arrays import Floats
 EMPTY: tuple[str, ...] = tuple(WORDS["answers"]["empty"])
 STATUSES = {"refused": "refused", "refusal": "refused", "error": "error", "unparsed": "unparsed"}
 """Words that stand in the place of an answer, and the status they say."""
-DEGREES: tuple[str, ...] = tuple(WORDS["answers"]["degrees"])
-"""Beside two of these, "none" is an answer: no severity."""
+DEGREES: tuple[str, ...] = tuple(WORDS["answers"]["degrees"])  # beside two of these, "none" is an answer: no severity
 ORDERS: tuple[tuple[str, ...], ...] = tuple(tuple(order.split(" < ")) for order in WORDS["answers"]["orders"])
 """Labels whose order needs no telling, from worst to best."""
 VERDICTS: tuple[tuple[str, ...], ...] = (tuple(WORDS["answers"]["worse"]), tuple(WORDS["answers"]["better"]))
@@ -64,8 +63,7 @@ NAMED_POINT = r"(?i)^(?:grade|level|score|rating|note|stufe|niveau|nivel|points?
 POINT = r"^(-?\d+)\s*[-–—:=.(]\s*([^\W\d][^\d]*)$"
 POINT_BEHIND = r"^([^\W\d][^\d]*)\((-?\d+)\)$"
 MOST_POINTS = 11
-MOST_KEPT = 2_000
-"""Different values of a column whose numbers are kept: beyond, they take more room than time."""
+MOST_KEPT = 2_000  # different values of a column whose numbers are kept: beyond, they take more room than time
 THOUSANDS = re.compile(
     r"-?\d{1,3}(?:(?:[\s'’]\d{3})+(?:[.,]\d+)?|(?:,\d{3})+\.\d+|(?:\.\d{3})+,\d+|(?:,\d{3}){2,}|(?:\.\d{3}){2,})"
 )

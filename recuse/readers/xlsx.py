@@ -24,14 +24,12 @@ from recuse.schema import RecuseError
 
 MAIN = "{*}"  # the namespace of Excel's usual files, or that of "Strict Open XML"
 WORKBOOK, RELATIONS = "xl/workbook.xml", "xl/_rels/workbook.xml.rels"
-ID = re.compile(r"\{.*\}id")
-"""The attribute that names a sheet's file, in either namespace."""
+ID = re.compile(r"\{.*\}id")  # the attribute that names a sheet's file, in either namespace
 DAYS = {14: "m/d/y", 15: "d-m-y", 16: "d-m", 17: "m-y", 22: "m/d/y"}
 """Formats of numbers that Excel shows as days whatever the file says."""
 FIRST, FIRST_OF_1904 = datetime(1899, 12, 30), datetime(1904, 1, 1)
 """Day 0, and that of files which say that they count from 1904."""
-DAY_1, LAST_DAY = 367, 2_958_466
-"""From the year 1901 on: grades in cells of days are grades. Until the year 9999."""
+DAY_1, LAST_DAY = 367, 2_958_466  # from the year 1901 on: grades in cells of days are grades. Until the year 9999
 SHEET = re.compile(r"xl/worksheets/sheet\d+\.xml")
 MOST_ROWS, MOST_COLUMNS, DEEPEST = 1_048_576, 16_384, 64
 REMEDY = "save its sheet as CSV"
