@@ -144,12 +144,12 @@ class Web(AbstractContextManager["Web", None]):
 
     def get(self, path: str, parameters: Mapping[str, str] | None = None) -> Any:
         """The JSON object below `base_url`, tried again while the trouble may pass."""
-        return self.object_of(self._again("GET", self.address(path), params=dict(parameters or {})))
+        return self.object_of(self.send("GET", self.address(path), params=dict(parameters or {})))
 
     def lines(self, url: str) -> Iterator[dict[str, Any] | None]:
         """The objects of a file of JSON lines; None for a line that is none. `BatchError` for no file, or too large."""
         with SpooledTemporaryFile(max_size=_IN_MEMORY) as file:
-            encoding = self._again("GET", url, into=file).headers.get("content-encoding", "identity").lower()
+            encoding = self.send("GET", url, into=file).headers.get("content-encoding", "identity").lower()
             file.seek(0)
             if encoding not in ("identity", "gzip", "x-gzip"):
                 raise BatchError(f"{self._place('GET', url)}: the results are compressed as {encoding!r}")
@@ -165,19 +165,17 @@ class Web(AbstractContextManager["Web", None]):
             except (OSError, EOFError, zlib.error) as error:
                 raise BatchError(f"{self._place('GET', url)}: the results are not valid gzip: {error}") from None
 
-    def upload(self, url: str, **content: Any) -> httpx2.Response:
-        """A POST that may be made twice without harm: an unused file is all that is left of the first."""
-        return self._again("POST", url, **content)
-
     def create(self, path: str, body: Mapping[str, Any]) -> Any:
-        """A POST that must not be made twice: tried again only where the provider says that it has not taken it."""
+        """A POST that must not be made twice."""
         sent: dict[str, Any] = {"content": canonical(body), "headers": {"content-type": "application/json"}}
-        return self.object_of(self._again("POST", self.address(path), lasting=True, **sent))
+        return self.object_of(self.send("POST", self.address(path), lasting=True, **sent))
 
-    def _again(
+    def send(
         self, method: str, url: str, *, lasting: bool = False, bare: bool = False, into: IO[bytes] | None = None,
         **content: Any,
     ) -> httpx2.Response:  # fmt: skip
+        """An answer, tried again while the trouble may pass; what makes something `lasting` only where the provider
+        says that it has not taken it. `bare`: without key and query. `into`: the file that a good answer goes to."""
         headers = {**({} if bare else self._headers), **content.pop("headers", {})}
         if query := {**({} if bare else self.judge.query), **content.pop("params", {})}:
             url = str(httpx2.URL(url).copy_merge_params(query))

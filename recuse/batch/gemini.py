@@ -28,8 +28,8 @@ def entry(number: str, call: Call) -> Mapping[str, Any]:
 def submit(web: Web, lines: Sequence[bytes], tag: str) -> str:
     """Uploads the lines as a file and orders a batch of it, the tag as its display name."""
     url, content = web.address("/files", inside="/upload"), b"\n".join(lines)
-    begun = web.upload(
-        url,
+    begun = web.send(
+        "POST", url,
         json={"file": {"displayName": tag}},
         headers={
             "x-goog-upload-protocol": "resumable", "x-goog-upload-command": "start",
@@ -41,8 +41,8 @@ def submit(web: Web, lines: Sequence[bytes], tag: str) -> str:
     if urlsplit(there).netloc != urlsplit(url).netloc:  # our prompts go nowhere else
         raise BatchError(f"judge {web.judge.name}: the upload was sent on to another host than {urlsplit(url).netloc}")
     # Without the key: the address itself authorises.
-    sent = web.upload(
-        there, content=content, bare=True,
+    sent = web.send(
+        "POST", there, content=content, bare=True,
         headers={"x-goog-upload-command": "upload, finalize", "x-goog-upload-offset": "0"},
     )  # fmt: skip
     file = str(web.object_of(sent)["file"]["name"])

@@ -34,7 +34,7 @@ def submit(web: Web, lines: Sequence[bytes], tag: str) -> str:
     """Uploads the lines and orders a batch of the file, tagged in its metadata; all go to the first line's endpoint."""
     endpoint = json.loads(lines[0])["url"]
     content = ("recuse.jsonl", b"\n".join(lines), "application/jsonl")
-    sent = web.upload(web.address("/files"), data={"purpose": "batch"}, files={"file": content})
+    sent = web.send("POST", web.address("/files"), data={"purpose": "batch"}, files={"file": content})
     file = web.object_of(sent)["id"]
     order = {"input_file_id": file, "endpoint": endpoint, "completion_window": "24h", "metadata": {"recuse": tag}}
     return str(web.create("/batches", order)["id"])

@@ -154,13 +154,10 @@ def _model_in(annotation: Any) -> type[BaseModel] | None:
 def _written(data: Any, place: Place, *, keep_last: bool) -> Place:
     """The part of `place` that stands in the file: pydantic appends the types it tried."""
     for i, part in enumerate(place):
-        if isinstance(data, dict):
-            inside = part in data
-        else:
-            inside = isinstance(data, list) and isinstance(part, int) and part < len(data)
-        if not inside:
-            return (*place[:i], part) if keep_last else place[:i]
-        data = data[part]
+        try:
+            data = data[part]
+        except (LookupError, TypeError):
+            return place[: i + keep_last]
     return place
 
 

@@ -133,11 +133,13 @@ class Client(AbstractAsyncContextManager["Client", None]):
     def _failure(self, call: Call, response: httpx2.Response, payload: object, message: str) -> Exception:
         status = response.status_code
         phrase = f"HTTP {status} from {httpx2.URL(call.request.url).host}{f': “{message}”' if message else ''}"
-        if is_used_up(status, payload):
-            return self._close(call.judge, f"{phrase}. The account has nothing left: look at its billing and limits.")
+        why = "The account has nothing left: look at its billing and limits." if is_used_up(status, payload) else ""
         # A key that has been accepted before is not the fault of one call that is forbidden.
-        if is_bad_key(status, payload) or (status == 403 and call.judge not in self._answered):
-            return self._close(call.judge, f"{phrase}. {_ADVICE[403 if status == 403 else 401]}")
+        if not why and (is_bad_key(status, payload) or (status == 403 and call.judge not in self._answered)):
+            why = _ADVICE[403 if status == 403 else 401]
+        if why:
+            error = JudgeClosedError(f"judge {call.judge}: {phrase}. {why} No further call of this judge was sent.")
+            return self._closed.setdefault(call.judge, error)
         if status in RETRIED:
             return _Busy(status, _retry_after(response.headers.get("retry-after")), message)
         advice = _ADVICE.get(status, "Look at the request and the provider’s status page.")
@@ -145,10 +147,6 @@ class Client(AbstractAsyncContextManager["Client", None]):
             elsewhere = response.headers.get("location", "another address").partition("?")[0]
             advice = f"It sends on to {elsewhere}, which is not followed: mend `base_url` in the panel file."
         return JudgeUnreachableError(f"{phrase}. {advice}")
-
-    def _close(self, judge: str, why: str) -> JudgeClosedError:
-        error = JudgeClosedError(f"judge {judge}: {why} No further call of this judge was sent.")
-        return self._closed.setdefault(judge, error)
 
 
 _ADVICE = {

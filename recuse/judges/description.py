@@ -92,9 +92,7 @@ SINGLE = {"n": 1, "candidateCount": 1, "stream": False, "background": False}
 def described(judge: Judge, body: Mapping[str, Any]) -> bytes:
     """The body of a judge's request as it goes out: with the panel's `rename`, `omit` and `parameters` applied; to a
     field that it does not have they do nothing: protocols differ in what they send."""
-    if not judge.rename and not judge.omit:
-        return as_written(merged(body, judge.parameters))
-    changed = deepcopy(dict(body))
+    changed = deepcopy(dict(body)) if judge.rename or judge.omit else body
     for path, new in (*judge.rename.items(), *((omitted, None) for omitted in judge.omit)):
         *outer, field = path.split(".")
         table: Any = changed

@@ -83,14 +83,15 @@ def parsed(body: bytes) -> Any:
 
 def is_policy_refusal(status: int, payload: Any) -> bool:
     """Whether a 4xx with this JSON body refuses on policy: asked again, the provider would say so again."""
-    codes = _codes(_error(payload)) if isinstance(payload, dict) else set()
+    error = _error(payload) if isinstance(payload, dict) else {}
+    codes = {str(error.get("code")), str(error.get("type"))}
     return 400 <= status < 500 and bool(POLICY_CODES & codes)
 
 
 def is_used_up(status: int, payload: Any) -> bool:
     """Whether the account has nothing left: no money, or no calls for today. A rate limit passes, this does not."""
     error = _error(payload)
-    if status == 402 or _codes(error) & _USED_UP:
+    if status == 402 or {str(error.get("code")), str(error.get("type"))} & _USED_UP:
         return status >= 400
     if status == 429:
         exceeded = (one for detail in _objects(error.get("details")) for one in _objects(detail.get("violations")))
@@ -129,10 +130,6 @@ def _error(payload: Any) -> Mapping[str, Any]:
     payload = payload[0] if isinstance(payload, list) and payload else payload
     error = payload.get("error") if isinstance(payload, dict) else None
     return error if isinstance(error, dict) else {}
-
-
-def _codes(error: Mapping[str, Any]) -> set[str]:
-    return {str(error.get("code")), str(error.get("type"))}
 
 
 def _objects(value: Any) -> list[Mapping[str, Any]]:

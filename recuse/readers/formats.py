@@ -28,7 +28,7 @@ from recuse.readers.json_records import from_records, of_log, read_json
 from recuse.readers.mapping import is_pattern
 from recuse.readers.opening import Opened, open_file, within_bounds
 from recuse.readers.raw_table import RawTable, check_bounds, check_size, errors_in
-from recuse.readers.xlsx import is_xlsx, sheet_as_text
+from recuse.readers.xlsx import sheet_as_text
 from recuse.schema import RecuseError
 
 LOGS = {
@@ -209,7 +209,7 @@ def _refuse(opened: Opened) -> RawTable:
 
 Reader = Callable[[Opened], RawTable]
 PACKED: tuple[tuple[Callable[[Opened], object], Reader], ...] = (
-    (is_xlsx, _xlsx), (_no_table, _refuse),
+    (lambda opened: opened.data[:2] == b"PK" and b"xl/worksheets/" in opened.data, _xlsx), (_no_table, _refuse),
     (lambda opened: opened.data[:2] == b"PK" and opened.name.lower().endswith(ENDING),
      lambda opened: of_log(opened.path, unpacked_log(opened), "inspect", INSPECT)),
 )  # fmt: skip

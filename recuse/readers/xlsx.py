@@ -36,11 +36,6 @@ REMEDY = "save its sheet as CSV"
 UNREADABLE = (zipfile.BadZipFile, zlib.error, XML.ParseError, ValueError, LookupError, EOFError, NotImplementedError)
 
 
-def is_xlsx(opened: Opened) -> bool:
-    """Whether the file is an archive with sheets in it."""
-    return opened.data[:2] == b"PK" and b"xl/worksheets/" in opened.data
-
-
 def sheet_as_text(opened: Opened) -> Opened:
     """The file as text with commas, row by row as in the sheet with the most cells, which a note names where there are
     several. `RecuseError` for an archive that cannot be read, saying what to do instead."""
