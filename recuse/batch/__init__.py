@@ -5,10 +5,9 @@
     report = batches.wait(calls)       # polls and stores until nothing is under way; may be left at any moment
     report = batches.collect(calls)    # or: stores what has come back, without waiting
 
-Answers are stored in the same cassettes under the same keys as if they had been asked one by one. What is under way
-is in the state file, so another process can take it up: no call is submitted twice while its batch runs.
-One batch interface per file; here is what each must have, and how it reaches its provider.
-"""
+Answers are stored in the same cassettes under the same keys as if they had been asked one by one. What is under way is
+in the state file, so another process can take it up: no call is submitted twice while its batch runs. One batch
+interface per file; here is what each must have, and how it reaches its provider."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """Anthropic message batches: the requests in one JSON body; results as JSON lines once the whole batch has ended.
-
 Documentation: "Batch processing" guide and the API reference of message batches. A batch expires after 24 hours:
-requests that were not reached by then have the result `expired`, and are not billed.
-"""
+requests that were not reached by then have the result `expired`, and are not billed."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""Gemini batches: a file of JSON lines, uploaded in two steps; a batch made of it; a file of answers.
-
-Documentation: "Batch API" guide and the references of models.batchGenerateContent, batches and media.upload. A batch
-that has not ended after 48 hours expires without results.
-"""
+"""Gemini batches: a file of JSON lines, uploaded in two steps; a batch made of it; a file of answers. Documentation:
+"Batch API" guide and the references of models.batchGenerateContent, batches and media.upload. A batch that has not
+ended after 48 hours expires without results."""
 
 from __future__ import annotations
 

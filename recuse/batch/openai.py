@@ -1,8 +1,6 @@
 """OpenAI batches: a file of JSON lines, uploaded; a batch made of it; a file of answers and one of errors.
-
 Documentation: "Batch API" guide and the API reference of files and batches. A batch is done within 24 hours or expires;
-what was answered until then is in the output file, the rest in the error file with the code `batch_expired`.
-"""
+what was answered until then is in the output file, the rest in the error file with the code `batch_expired`."""
 
 from __future__ import annotations
 

@@ -4,8 +4,7 @@
     panel = file.parse(PanelTable)      # None if it has a fault
     file.check()                        # raises ConfigurationError with every fault of the file
 
-What is expected of a key stands beside it in the model, as its description: Field(description="a date, e.g. ...").
-"""
+What is expected of a key stands beside it in the model, as its description: Field(description="a date, e.g. ...")."""
 
 from __future__ import annotations
 

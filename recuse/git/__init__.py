@@ -1,8 +1,6 @@
 """Which commit a run is about and on which days its cassettes were recorded, and the commit it is compared with: its
-files as they were, so that nothing that is compared comes from the change itself.
-
-Nothing of this is written into results.json: two runs that found the same give the same bytes.
-"""
+files as they were, so that nothing that is compared comes from the change itself. Nothing of this is written into
+results.json: two runs that found the same give the same bytes."""
 
 from __future__ import annotations
 

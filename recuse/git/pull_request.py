@@ -1,8 +1,6 @@
-"""`recuse comment`: the summary as one comment on the pull request, posted once and then updated.
-
-Speaks two endpoints of GitHub's REST API: `/repos/{repository}/issues/{number}/comments` (list, create) and
-`/repos/{repository}/issues/comments/{id}` (update). All it needs stands in the environment of a workflow.
-"""
+"""`recuse comment`: the summary as one comment on the pull request, posted once and then updated. Speaks two endpoints
+of GitHub's REST API: `/repos/{repository}/issues/{number}/comments` (list, create) and
+`/repos/{repository}/issues/comments/{id}` (update). All it needs stands in the environment of a workflow."""
 
 from __future__ import annotations
 

@@ -1,10 +1,8 @@
 """Wire formats: prompt -> HTTP request -> reply. One file per format; add yours to WIRES, or leave it in your own
-repository and name the module in the panel file: wire = "our_judges.house_chat".
-
-A wire format is a module with the four functions of `Wire`, and a fifth where requests are signed: signer(judge) gives
-a function from a schema.Request to the headers that authorise it, used where the judge names no key. A module whose
-provider takes whole files of requests says by which interface (`recuse.batch`): BATCH = "openai".
-"""
+repository and name the module in the panel file: wire = "our_judges.house_chat". A wire format is a module with the
+four functions of `Wire`, and a fifth where requests are signed: signer(judge) gives a function from a schema.Request to
+the headers that authorise it, used where the judge names no key. A module whose provider takes whole files of requests
+says by which interface (`recuse.batch`): BATCH = "openai"."""
 
 from __future__ import annotations
 

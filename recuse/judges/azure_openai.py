@@ -1,9 +1,7 @@
-"""Azure OpenAI, by deployment: POST {base_url}/openai/deployments/{model}/chat/completions?api-version=...
-
-`base_url` is the resource ("https://NAME.openai.azure.com"), `model` the name of the deployment, and
-`query = { api-version = "2024-10-21" }` must be given. Azure's newer address without versions (".../openai/v1") is
-`openai_chat` or `openai_responses` with `headers_env = { api-key = "..." }`.
-"""
+"""Azure OpenAI, by deployment: POST {base_url}/openai/deployments/{model}/chat/completions?api-version=... `base_url`
+is the resource ("https://NAME.openai.azure.com"), `model` the name of the deployment, and the panel gives
+`query = { api-version = "2024-10-21" }`. Azure's newer address without versions (".../openai/v1") is `openai_chat` or
+`openai_responses` with `headers_env = { api-key = "..." }`."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
-"""Amazon Bedrock Converse: POST {base_url}/model/{model}/converse.
-
-`base_url` is the region's runtime, "https://bedrock-runtime.REGION.amazonaws.com". Requests are signed with the
-environment's AWS credentials (botocore, extra `bedrock`); with `api_key_env`, a Bedrock API key is the bearer token.
-Reasoning and other settings of one model's own go under `parameters = { additionalModelRequestFields = {...} }`.
-"""
+"""Amazon Bedrock Converse: POST {base_url}/model/{model}/converse. `base_url` is the region's runtime,
+"https://bedrock-runtime.REGION.amazonaws.com". Requests are signed with the environment's AWS credentials (botocore,
+extra `bedrock`); with `api_key_env`, a Bedrock API key is the bearer token. Reasoning and other settings of one model's
+own go under `parameters = { additionalModelRequestFields = {...} }`."""
 
 from __future__ import annotations
 

@@ -37,12 +37,11 @@ class _Busy(Exception):
 
 
 class Client(AbstractAsyncContextManager["Client", None]):
-    """One HTTP client for all judges of a panel. Use as `async with`, inside one event loop.
-
-    `keys` are the judges' credentials; a judge without any is asked without. `stand_ins` answer requests to hosts that
-    end in `.invalid`; all others go out. `identify` gives the headers by which a cassette knows the call: repeats of a
-    request keep their answers. With `attempts=1` nothing is retried and nothing sleeps, as replay wants it. `secrets`
-    learns the tokens that requests are signed with. `texts`: whether messages quote what providers say."""
+    """One HTTP client for all judges of a panel. Use as `async with`, inside one event loop. `keys` are the judges'
+    credentials; a judge without any is asked without. `stand_ins` answer requests to hosts that end in `.invalid`; all
+    others go out. `identify` gives the headers by which a cassette knows the call: repeats of a request keep their
+    answers. With `attempts=1` nothing is retried and nothing sleeps, as replay wants it. `secrets` learns the tokens
+    that requests are signed with. `texts`: whether messages quote what providers say."""
 
     def __init__(
         self, judges: Mapping[str, Judge], keys: Mapping[str, Credentials],

@@ -4,8 +4,7 @@
     address(judge, "/chat/completions")                             -> where it goes
 
 A wire format builds the body it would send; the panel's `rename`, `omit` and `parameters` are then applied, in this
-order, so a parameter is named as it is sent and always wins. Fields inside fields are named "outer.inner".
-"""
+order, so a parameter is named as it is sent and always wins. Fields inside fields are named "outer.inner"."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
 """Google Gemini generateContent: POST {base_url}/models/{model}:generateContent. See `vertex_generate` for Vertex AI.
-
-Generation settings stand in a table of their own, so a panel sets one as
-`parameters = { generationConfig = { topP = 0.9 } }`.
-"""
+Generation settings stand in a table of their own: `parameters = { generationConfig = { topP = 0.9 } }` in a panel."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""OpenAI-compatible chat completions: POST {base_url}/chat/completions.
-
-Spoken by OpenAI, xAI, Perplexity, Mistral, vLLM, llama.cpp's server and many more; see `azure_openai` for Azure.
-"""
+"""OpenAI-compatible chat completions: POST {base_url}/chat/completions. Spoken by OpenAI, xAI, Perplexity, Mistral,
+vLLM, llama.cpp's server and many more; see `azure_openai` for Azure."""
 
 from __future__ import annotations
 

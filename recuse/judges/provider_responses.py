@@ -107,10 +107,9 @@ def is_bad_key(status: int, payload: Any) -> bool:
 
 def words(body: bytes, secrets: Iterable[str] = (), texts: bool = True) -> str:
     """The provider's own error text on one line, without secrets in any spelling, invisible characters spelled out; may
-    be empty. Not where `texts` stay hidden: it may quote the prompt.
-
-    Known shapes: {"error": {"message", "param"}} (OpenAI, Anthropic, Google, Azure), the same in a list (Google),
-    {"error": text}, {"message": text} (AWS), {"detail": text or faults} (FastAPI); else the text of the page."""
+    be empty. Not where `texts` stay hidden: it may quote the prompt. Known shapes: {"error": {"message", "param"}}
+    (OpenAI, Anthropic, Google, Azure), the same in a list (Google), {"error": text}, {"message": text} (AWS),
+    {"detail": text or faults} (FastAPI); else the text of the page."""
     payload = parsed(body)
     text = _message(payload) if payload is not None else _TAGS.sub(" ", body.decode("utf-8", "replace"))
     every = sorted(filter(None, secrets), key=len, reverse=True)
@@ -156,10 +155,9 @@ LARGEST_BODY = 16 * 2**20
 
 
 def decompressed(body: bytes, encoding: str) -> bytes:
-    """The body without its content encodings.
-
-    `ValueError` if it is not what its encoding says, if the encoding is not known here (or its library is not
-    installed), and if it has more than `LARGEST_BODY` bytes: never more than that is held in memory."""
+    """The body without its content encodings. `ValueError` if it is not what its encoding says, if the encoding is not
+    known here (or its library is not installed), and if it has more than `LARGEST_BODY` bytes: never more than that is
+    held in memory."""
     names = [name.strip().lower() for name in encoding.split(",") if name.strip().lower() not in ("", "identity")]
     for name in reversed(names):
         if name not in _DECOMPRESS:

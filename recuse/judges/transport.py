@@ -1,9 +1,7 @@
-"""What goes out and what comes in, below everything that records or patches HTTP clients.
-
-Recuse tells its cassettes by request headers (`x-recuse-...`) which call a request is; they name judges and targets, so
-they are taken off before a request leaves. A response is cut off when it grows beyond what any judge's reply has, on
-the wire or decompressed: so it is decompressed here, and not by the HTTP client, which knows no bound.
-"""
+"""What goes out and what comes in, below everything that records or patches HTTP clients. Recuse tells its cassettes by
+request headers (`x-recuse-...`) which call a request is; they name judges and targets, so they are taken off before a
+request leaves. A response is cut off when it grows beyond what any judge's reply has, on the wire or decompressed: so
+it is decompressed here, and not by the HTTP client, which knows no bound."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
-"""Gemini on Vertex AI: POST {base_url}/publishers/google/models/{model}:generateContent.
-
-`base_url` names project and place: "https://REGION-aiplatform.googleapis.com/v1/projects/PROJECT/locations/REGION".
-Access comes from the environment's application default credentials (extra `vertex`), their tokens refreshed as they
-expire; with `api_key_env`, from an access token in that variable.
-"""
+"""Gemini on Vertex AI: POST {base_url}/publishers/google/models/{model}:generateContent. `base_url` names project and
+place: "https://REGION-aiplatform.googleapis.com/v1/projects/PROJECT/locations/REGION". Access comes from the
+environment's application default credentials (extra `vertex`), their tokens refreshed as they expire; with
+`api_key_env`, from an access token in that variable."""
 
 from __future__ import annotations
 

@@ -10,8 +10,7 @@
 | Argilla, records and flat rows | X.responses.users, or responses.X | id | user ids; the suggestion's agent |
 
 Of Label Studio's JSON an item is a task, a criterion the control (`from_name`) that was answered by a number or by
-choices. Who annotated is a person, the version of a model a judge. Cancelled annotations are no answers.
-"""
+choices. Who annotated is a person, the version of a model a judge. Cancelled annotations are no answers."""
 
 from __future__ import annotations
 

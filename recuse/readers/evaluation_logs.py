@@ -1,16 +1,11 @@
-"""Results of DeepEval, promptfoo and AlpacaEval.
+"""Results of DeepEval, promptfoo and AlpacaEval, and what OpenAI's batches and logs of chat requests hold.
 
-Results of DeepEval: the file of a test run (`testCases`, `metricsData`) or dumped results (`test_results`).
-
-Its cache is read as well (`test_cases_lookup_map`: from a test case to its metrics).
+DeepEval: the file of a test run, dumped results (`test_results`), or its cache (`test_cases_lookup_map`: from a test
+case to its metrics). The judge is the evaluation model, the criterion the metric; scores run from 0 to 1.
 
     {"testCases": [{"name": ..., "actualOutput": ..., "metricsData": [{"name": ..., "score": 0.8, ...}]}]}
 
-The judge is the evaluation model, the criterion the metric; scores run from 0 to 1.
-
-Results of promptfoo (`promptfoo eval --output results.json`): every graded assertion is a rating of an output.
-
-Read as JSON and as JSON lines (`--output results.jsonl`: one such result a line).
+promptfoo, `eval --output results.json` or .jsonl (a result a line): every graded assertion is a rating of an output.
 
     {"results": {"results": [{"testIdx": 0, "provider": {"id": ...}, "gradingResult": {"componentResults": [...]}}]}}
 
@@ -18,13 +13,12 @@ The target is the provider (with the prompt's label where there are several), th
 names, or its type (llm-rubric, contains, ...). The criterion is the assertion's metric, where it has one. What the
 grader could not decide is an error, though promptfoo counts it as failed.
 
-Annotations of AlpacaEval (`annotations.json`): which of two outputs an annotator prefers.
+AlpacaEval (`annotations.json`): which of two outputs an annotator prefers.
 
     [{"instruction": ..., "generator_1": ..., "generator_2": ..., "annotator": ..., "preference": 1.0}, ...]
 
 A preference of 1 is the first output, 2 the second, 0 and 1.5 a draw; one between comes from probabilities and goes to
-the nearer. Outputs are shown to the annotator in an order that the file does not keep: nothing is known of position.
-"""
+the nearer. Outputs are shown to the annotator in an order that the file does not keep: nothing is known of position."""
 
 from __future__ import annotations
 

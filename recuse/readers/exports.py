@@ -11,9 +11,8 @@
 | promptfoo, CSV | [PASS], [FAIL] or [ERROR] before an output | the row | one judge, a system for each such column |
 
 What people annotate with is in `recuse.readers.annotation_exports`. Sources: the tools' public documentation of these
-exports, and for Phoenix what its client builds. Whatever the user says of a column comes first.
-
-Named scores: where one bears a person's name, or a judge's, each is a rater's; else they are criteria of one judge."""
+exports, and for Phoenix what its client builds. Whatever the user says of a column comes first. Named scores: where one
+bears a person's name, or a judge's, each is a rater's; else they are criteria of one judge."""
 
 from __future__ import annotations
 

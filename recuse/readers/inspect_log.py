@@ -3,9 +3,8 @@
     {"eval": {"model": ...}, "samples": [{"id": 1, "epoch": 1, "scores": {"model_graded_qa": {"value": "C", ...}}}]}
 
 Epochs are repeats. The letters C, P, I mean correct, partially correct, incorrect; N, no answer, is a refusal. A scorer
-that gives several values rates by several criteria.
-
-A packed log is a zip archive with a header and one file per sample, compressed with Zstandard."""
+that gives several values rates by several criteria. A packed log is a zip archive with a header and one file per
+sample, compressed with Zstandard."""
 
 from __future__ import annotations
 

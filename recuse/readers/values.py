@@ -286,7 +286,6 @@ HALVES = 3
 def decimal_commas(labels: Sequence[str]) -> bool:
     """Whether different labels (in lower case) are numbers of which some have a decimal comma, and no sets of numbered
     options: where "3,3" would name one twice, where a part is nobody's answer alone, or where all are halves.
-
     `RecuseError` where "4,5" may be either."""
     pairs = [match.groups() for label in labels if (match := PAIR.fullmatch(label))]
     if any(map(THOUSANDS.fullmatch, labels)):
@@ -321,11 +320,10 @@ class FoundSets:
 
 
 def find_sets(labels: Sequence[str], criterion: str = "", declared: ResponseSets | None = None) -> FoundSets | None:
-    """The sets that different labels (in lower case) stand for; None where they are options, each by itself.
-
-    They are sets where some label is a JSON list or holds bars, where some label consists of other labels ("toxic, not
-    toxic"; of many labels, of parts that come again), where "both" stands beside two others, or where the criterion is
-    called so. Options are all that is named, in alphabetical order, unless a scale says more."""
+    """The sets that different labels (in lower case) stand for; None where they are options, each by itself. They are
+    sets where some label is a JSON list or holds bars, where some label consists of other labels ("toxic, not toxic";
+    of many labels, of parts that come again), where "both" stands beside two others, or where the criterion is called
+    so. Options are all that is named, in alphabetical order, unless a scale says more."""
     parted = {label: parts for label in labels if (parts := _strong(label)) is not None}
     alone = set(labels) - set(parted) - set(BOTH)
     options = declared.options if declared else tuple(sorted(alone.union(*parted.values())))

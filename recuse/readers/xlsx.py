@@ -1,9 +1,7 @@
-"""Spreadsheets of Excel and of what writes its format (.xlsx): the sheet with the most cells, as text of a table.
-
-An .xlsx file is a zip archive of XML (ECMA-376): `xl/worksheets/sheetN.xml` holds cells with a reference ("C7"), a type
+"""Spreadsheets of Excel and of what writes its format (.xlsx): the sheet with the most cells, as text of a table. An
+.xlsx file is a zip archive of XML (ECMA-376): `xl/worksheets/sheetN.xml` holds cells with a reference ("C7"), a type
 and a value; shared texts lie in `xl/sharedStrings.xml`. Formulas count with the value that was saved beside them.
-`xl/workbook.xml` has the order of the sheets and their names, `xl/styles.xml` says which numbers are days.
-"""
+`xl/workbook.xml` has the order of the sheets and their names, `xl/styles.xml` says which numbers are days."""
 
 from __future__ import annotations
 

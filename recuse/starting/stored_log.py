@@ -1,9 +1,7 @@
-"""`recuse init --from LOG`: the texts that a tool's log holds, as a task that a judge of yours is asked about.
-
-A judge sees the text and what it answers, nothing else: no rating, no reason, no right answer of the log. People's
-ratings stand in people.csv; those of the log's judges in a table of their own, by the same names of items, so that
-`recuse compare` holds the new judge against them.
-"""
+"""`recuse init --from LOG`: the texts that a tool's log holds, as a task that a judge of yours is asked about. A judge
+sees the text and what it answers, nothing else: no rating, no reason, no right answer of the log. People's ratings
+stand in people.csv; those of the log's judges in a table of their own, by the same names of items, so that `recuse
+compare` holds the new judge against them."""
 
 from __future__ import annotations
 
