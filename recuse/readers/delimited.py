@@ -49,18 +49,22 @@ def delimited(opened: Opened) -> RawTable:
     if not isinstance(frame.index, pd.RangeIndex):
         raise RecuseError(f"its rows have more cells than the header line has names ({len(names)})")
     frame.columns = pd.Index(names)
-    if separator != ",":
-        notes = (*notes, f"separated by {SEPARATORS[separator]}")
     if frame.empty:
         raise RecuseError("it has a header line and no row")
     full = '"' not in text and text.count(separator) == (len(frame) + 1) * (len(names) - 1)  # no row is longer
-    frame, faults = without_totals(frame.apply(_shared))
-    table = RawTable(opened.path, frame, (*notes, *passed_over), faults=faults, text=held, separator=separator)
-    if len(frame) and frame.index[-1] >= len(frame):  # rows between others are left out
-        table = replace(table.of_rows(frame, frame.index), text=held)
-    short = [] if full else [f"line {at}" for at in table.short_rows()] if frame[names[-1]].eq("").any() else []
+    table = _table(opened, frame, separator, held, (*notes, *passed_over))
+    short = [] if full else [f"line {at}" for at in table.short_rows()] if table.frame[names[-1]].eq("").any() else []
     fewer = Fault.where("row(s) have fewer cells than the header", short, "what is missing counts as empty")
-    return replace(table, faults=(*faults, *fewer)) if short else table
+    return replace(table, faults=(*table.faults, *fewer)) if short else table
+
+
+def _table(opened: Opened, frame: pd.DataFrame, separator: str, text: Any, notes: tuple[str, ...]) -> RawTable:
+    """The rows but for those that sum up or explain the others; each stays at its place in the text."""
+    frame, faults = without_totals(frame.apply(_shared))
+    table = RawTable(opened.path, frame, notes, faults=faults, text=text, separator=separator)
+    if len(frame) and frame.index[-1] >= len(frame):  # rows between others are left out
+        table = replace(table.of_rows(frame, frame.index), text=text)
+    return table
 
 
 def _shared(cells: pd.Series[Any]) -> pd.Series[Any]:
@@ -96,9 +100,7 @@ def _in_portions(opened: Opened) -> RawTable | None:
         return None
     if not isinstance(portions[0].index, pd.RangeIndex) or frame.empty or frame[header[-1]].eq("").any():
         return None
-    frame, faults = without_totals(frame.reset_index(drop=True).apply(_shared))
-    notes = (f"separated by {SEPARATORS[separator]}",) if separator != "," else ()
-    return RawTable(opened.path, frame, (*notes, *passed_over), faults=faults, text=opened.again, separator=separator)
+    return _table(opened, frame.reset_index(drop=True), separator, opened.again, passed_over)
 
 
 def _endless_line(text: AnyStr, feed: AnyStr) -> int | None:
@@ -176,7 +178,8 @@ def find_header(text: str, separator: str) -> tuple[list[str], str, tuple[str, .
     at = next((k for k, cells in enumerate(first) if sum(map(bool, cells)) > 1), 0)  # below titles: one cell, or none
     wide = len(first[at]) >= 3 and (sum(map(bool, first[at])) >= 3 or _two_lines(first[at:]))
     at = at if wide and all(len(cells) <= len(first[at]) for cells in first) else 0
-    notes = [f"the table begins in line {rows[at - 1][1] + 1}, below its title"] if at else []
+    notes = [f"separated by {SEPARATORS[separator]}"] if separator != "," else []
+    notes += [f"the table begins in line {rows[at - 1][1] + 1}, below its title"] if at else []
     cells = rows[at][0]
     if _two_lines(first[at:]):
         names, over = [], ""

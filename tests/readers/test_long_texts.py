@@ -82,6 +82,13 @@ def test_equal_cells_of_all_portions_are_one_object(file, large, monkeypatch):
     assert [len({*map(id, frame[name])}) for name in ("anna", "judge")] == [2, 1]
 
 
+def test_a_header_that_comes_again_moves_no_place(file, large):
+    rows = ["item,anna,judge", *(f"{k},pass,{'pass' if k % 3 else 'fail'}" for k in range(ITEMS))]
+    raw = read_file(file("a.csv", "\n".join([*rows[:6], rows[0], *rows[6:]]))).raw
+    assert [raw.place(row) for row in (4, 5)] == ["line 6", "line 8"]
+    assert [*raw.frame.index] == [*range(ITEMS)]
+
+
 def test_copies_stay_copies_and_other_texts_other_texts(large):
     one, other = "A long text. " * 90, "a  long text. " * 90
     frame = pd.DataFrame({"text": [one, other, one + "!"]})
