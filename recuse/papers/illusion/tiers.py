@@ -84,11 +84,7 @@ Convention = Literal["sample", "population", "averaged"]
 def cohen_d(low: ArrayLike, high: ArrayLike, convention: Convention = "sample") -> float:
     """(mean of high - mean of low) / SD, NaN with fewer than two values in a group or without any spread. SD by
     `convention` (papers seldom say which): "sample", pooled with divisor n1 + n2 - 2 (Cohen 1988); "population", pooled
-    with divisor n1 + n2; "averaged", the root of the mean of the two variances with divisors n1 and n2.
-
-    >>> round(cohen_d([1, 2, 3], [4, 5, 6]), 3)
-    3.0
-    """
+    with divisor n1 + n2; "averaged", the root of the mean of the two variances with divisors n1 and n2."""
     a, b = (np.asarray(side, dtype=float) for side in (low, high))
     if min(len(a), len(b)) < 2:
         return math.nan

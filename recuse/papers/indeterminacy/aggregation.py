@@ -104,11 +104,7 @@ class ItemSpread:
     def expected_consistency(self, ratings: int, tau: float) -> float:
         """P(the decision from `ratings` ratings of an item is that of its whole population of raters):
 
-            sum_x P(X = x) P(1[p >= tau] = 1[x / n >= tau] | x),   p | x ~ Beta(a + x, b + n - x)
-
-        >>> round(ItemSpread(1, 1).expected_consistency(1, 0.5), 4)   # two options, every share as likely: 3/4
-        0.75
-        """
+        sum_x P(X = x) P(1[p >= tau] = 1[x / n >= tau] | x),   p | x ~ Beta(a + x, b + n - x)"""
         x = np.arange(ratings + 1)
         a, b = self.a + x, self.b + ratings - x
         ways = -np.log(ratings + 1) - special.betaln(ratings - x + 1, x + 1)  # of x among the ratings, as a logarithm

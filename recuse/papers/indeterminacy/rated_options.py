@@ -233,12 +233,7 @@ class OptionCounts:
 @remembered
 def option_counts(ratings: Ratings) -> OptionCounts:
     """The counts of the one criterion of `ratings` within one combination of factor levels. Raises `RecuseError` where
-    a factor still varies, where answers are numbers, and for a response outside the options, naming its row.
-
-    >>> given = example("repeat response", "0 yes; 1 no|yes; 2 yes", scales=ResponseSets(("yes", "no")))
-    >>> option_counts(given).answers, option_counts(given).counts[0, 0].tolist()
-    ((('yes',), ('no',), ('yes', 'no')), [2, 0, 1])
-    """
+    a factor still varies, where answers are numbers, and for a response outside the options, naming its row."""
     scale = ratings.scale
     if ratings.factors:
         raise RecuseError(f"counts hold one combination of factor levels; {', '.join(ratings.factors)} still vary")

@@ -20,11 +20,7 @@ from recuse.schema.arrays import Floats, Mask
 @dataclass(frozen=True)
 class RatingTask:
     """`options` in order (the first is the property of interest unless a caller says otherwise); `sets` of them, each
-    not empty and none twice.
-
-    >>> RatingTask.of(["yes", "no"]).sets == (frozenset({"yes"}), frozenset({"no"}), frozenset({"yes", "no"}))
-    True
-    """
+    not empty and none twice."""
 
     options: tuple[str, ...]
     sets: tuple[frozenset[str], ...]
@@ -227,13 +223,7 @@ def reverse_choice_matrix(task: RatingTask, beta: float, positive: int, variant:
     for itself alone, but of those who chose the fallback a share beta holds the positive option admissible *instead*.
     "both": ... *as well*. "nested": as "both", and who chose any other option holds the positive one admissible as well
     (Very Toxic implies Toxic), which reaches a threshold at a smaller beta; the paper calls Table 2 conservative
-    against it. `RecuseError` for a beta outside [0, 1] and for sets that the task does not admit.
-
-    >>> task = RatingTask.of(["yes", "no"])  # half chose yes; a fifth of the others would have accepted it too
-    >>> reverse = reverse_choice_matrix(task, beta=0.2, positive=0, variant="both")
-    >>> endorsements(task, recovered(reverse, np.array([0.5, 0.5]))).tolist()
-    [0.6, 0.5]
-    """
+    against it. `RecuseError` for a beta outside [0, 1] and for sets that the task does not admit."""
     if not 0 <= beta <= 1:
         raise RecuseError(f"beta is a probability, between 0 and 1; got {beta:g}")
     count = len(task.options)

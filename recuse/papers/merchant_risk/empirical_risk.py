@@ -37,13 +37,7 @@ def risk_score(table: pd.DataFrame, weights: Weights, *, category: str, amount: 
     amount), then `<k>_count` and `<k>_amount`. All rates and the risk are shares in [0, 1]. Where a category's amounts
     add up to 0 its money rates, and its risk if any of them has weight, are NaN: undefined, not 0. Raises
     `RecuseError` for an empty table, a missing column, a flag column that is not boolean, an unknown key, a
-    negative or non-finite weight, or weights that are all 0.
-
-    >>> payments = pd.DataFrame({"shop": ["a", "a", "b"], "amount": [1.0, 3.0, 5.0], "fraud": [True, False, False]})
-    >>> weights = {"fraud": {"any_of": ["fraud"], "count": 1, "amount": 1}}
-    >>> risk_score(payments, weights, category="shop")["risk"].tolist()
-    [0.375, 0.0]
-    """
+    negative or non-finite weight, or weights that are all 0."""
     import pandas as pd
 
     _check(table, weights, category, amount)

@@ -115,11 +115,7 @@ class MeanDifference(Sampled):
 
 def mean_difference(texts: Sequence[Floats], step: float = 0.0, span: float = math.inf) -> MeanDifference:
     """Of the answers to each text, shape (R_t,), two or more of some: sum_t (R_t - 1) G_t / sum_t (R_t - 1). `step` and
-    `span` are those of the scale.
-
-    >>> round(mean_difference([np.array([1.0, 3.0]), np.array([2.0, 2.0])]).value, 3)
-    1.0
-    """
+    `span` are those of the scale."""
     sizes = np.array([len(scores) for scores in texts], dtype=int)
     df, n = int((sizes[sizes > 1] - 1).sum()), int(sizes[sizes > 1].sum())
     if not df:

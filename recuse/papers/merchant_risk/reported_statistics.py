@@ -52,11 +52,7 @@ def reported_total(ratings: Ratings) -> Estimates:
 
 def printed_decimals(values: ArrayLike) -> NDArray[np.int64]:
     """Decimals that each of these numbers of one kind was printed with, (n,): those of its shortest decimal form or, if
-    more, those a quarter of them need.
-
-    >>> printed_decimals([8.72, 9.3, 9.0]).tolist()
-    [2, 2, 2]
-    """
+    more, those a quarter of them need."""
     distinct, places = np.unique(np.asarray(values, dtype=float), return_inverse=True)
     exponents = [Decimal(repr(value)).normalize().as_tuple().exponent for value in distinct.tolist()]
     own = np.array([max(0, -int(exponent)) for exponent in exponents], dtype=np.int64)[places]

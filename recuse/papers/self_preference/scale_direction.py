@@ -184,13 +184,7 @@ def _all(scores: Floats, true: Floats, statistic: Callable[[Floats, Floats], flo
 @per_subject(("judge", "target"), itself, DIRECTION)
 def shift_by_target(part: Ratings, margin: float = PAIRED_MARGIN) -> Iterator[Named]:
     """`shift` of every target's texts, by judge and target: a paired t-test over items. `margin` as a share of the
-    scale's range; undefined where no text of the target was scored in both directions.
-
-    >>> rows = "i ascending a 4; i reversed a 1; k ascending a 3; k reversed a 3"
-    >>> scores = example("item direction target score", rows, scales=Numeric(1, 5))
-    >>> shift_by_target(scores).of(judge="j", target="a").value
-    0.5
-    """
+    scale's range; undefined where no text of the target was scored in both directions."""
     for twice in scored_twice(part):
         for target, change in zip(twice.array.targets, twice.change.T, strict=True):
             estimate = paired_change("framing_shift", part, twice.array, change, NO_TEXT, {}, margin)
