@@ -198,22 +198,19 @@ def flaw_penalty(part: Ratings) -> Iterator[Named]:
     kinds = np.array([flaws.get(item, "") for item in array.items], dtype=object)[twinned]
     for judge, means in zip(array.raters, array.means, strict=True):
         sound, flawed = (mean_of(np.where(marks == kind, means, np.nan)[twinned], axis=1) for kind in ("no", "yes"))
-        yield judge, _penalty(part, sound - flawed, kinds)
-
-
-def _penalty(part: Ratings, differences: Floats, kinds: NDArray[Any]) -> Estimate:
-    """From sound less flawed of each item of twins, (items,), NaN where a side is missing, and the kinds of flaw."""
-    there = np.isfinite(differences)
-    known, kinds, scale = differences[there], kinds[there], part.scale
-    facts: dict[str, Any] = {
-        "n": len(known), "n_excluded": len(differences) - len(known), "method": METHOD, "unit": "points",
-        "span": scale.maximum - scale.minimum if isinstance(scale, Numeric) else None,
-    }  # fmt: skip
-    if len(known) < 2:
-        return undefined("flaw_penalty", "fewer than two items have a usable score of both twins", **facts)
-    test = Paired.of(known)
-    won = {"sound": int((known > 0).sum()), "flawed": int((known < 0).sum()), "neither": int((known == 0).sum())}
-    by_flaw = [[kind, number(float(known[kinds == kind].mean())), int((kinds == kind).sum())]
-               for kind in sorted(set(kinds) - {""})]  # fmt: skip
-    detail = {**won, "dz": number(test.dz[0]), **({"by_flaw": by_flaw} if by_flaw else {})}
-    return estimated("flaw_penalty", test.mean, test.distribution, detail=detail, **facts)
+        there, scale = np.isfinite(sound - flawed), part.scale
+        known, of = (sound - flawed)[there], kinds[there]
+        facts: dict[str, Any] = {
+            "n": len(known), "n_excluded": len(there) - len(known), "method": METHOD, "unit": "points",
+            "span": scale.maximum - scale.minimum if isinstance(scale, Numeric) else None,
+        }  # fmt: skip
+        if len(known) < 2:
+            why = "fewer than two items have a usable score of both twins"
+            yield judge, undefined("flaw_penalty", why, **facts)
+            continue
+        test = Paired.of(known)
+        won = {"sound": int((known > 0).sum()), "flawed": int((known < 0).sum()), "neither": int((known == 0).sum())}
+        by_flaw = [[kind, number(float(known[of == kind].mean())), int((of == kind).sum())]
+                   for kind in sorted(set(of) - {""})]  # fmt: skip
+        detail = {**won, "dz": number(test.dz[0]), **({"by_flaw": by_flaw} if by_flaw else {})}
+        yield judge, estimated("flaw_penalty", test.mean, test.distribution, detail=detail, **facts)

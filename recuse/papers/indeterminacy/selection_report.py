@@ -86,7 +86,13 @@ def findings(study: SelectionStudy, few: simulated.FewRatings, choice_bias: Mapp
     """From the whole grid, decisions of a few raters on an underspecified task, and the bias of forced choice by
     Gamma. A claim about measures holds where it does for the one that fits it worst, of all that see forced choices
     alone (`CATEGORICAL`, `DISTRIBUTIONAL`): whichever is picked by hand, another may say the opposite."""
-    return [*_budget(study), *_ranking(study), *_people(few, choice_bias)]
+    first = float(few.consistency[0].mean())
+    claim = "Decisions from one rating per item differ from those of everybody for about 30 % of the items."
+    people = [Finding("4a", claim, f"They differ for {1 - first:.0%}.", 0.1 - abs(first - 0.7), 0.0)]
+    least = max(float(values.max()) for values in choice_bias.values())
+    claim = "Forced choice underestimates prevalence against response sets."
+    here = f"The bias is {least:+.2f} at the selection strength and threshold where it is least."
+    return [*_budget(study), *_ranking(study), *people, Finding("4b", claim, here, -least, 0.0)]
 
 
 def _budget(study: SelectionStudy) -> Iterator[Finding]:
@@ -142,13 +148,3 @@ def _ranking(study: SelectionStudy) -> Iterator[Finding]:
         f"selection, {error[name]:.2f} more by errors in 30 % of the ratings."
     )
     yield Finding("3", claim, here, lost[name] - error[name], 0.05)
-
-
-def _people(few: simulated.FewRatings, choice_bias: Mapping[float, Floats]) -> Iterator[Finding]:
-    first = float(few.consistency[0].mean())
-    claim = "Decisions from one rating per item differ from those of everybody for about 30 % of the items."
-    yield Finding("4a", claim, f"They differ for {1 - first:.0%}.", 0.1 - abs(first - 0.7), 0.0)
-    least = max(float(values.max()) for values in choice_bias.values())
-    claim = "Forced choice underestimates prevalence against response sets."
-    here = f"The bias is {least:+.2f} at the selection strength and threshold where it is least."
-    yield Finding("4b", claim, here, -least, 0.0)

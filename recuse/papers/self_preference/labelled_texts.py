@@ -101,10 +101,8 @@ def _fit(scores: Floats, true: Floats, chosen: Mask) -> float:
 
 
 # --------------------------------------------------------------------------- escalation
-# A jury hands a text on where its members differ by more than a threshold. The threshold is set on labelled texts of
-# one half of the items, the largest with which the error of what is kept stays below a bound; what it does is told on
-# the other half, which had no part in it. Labels are what is true or what people say on average (thesis on bias in LLM
-# self-evaluation, sec. 2.4: labels by experts are what makes a bias harmful).
+# A jury hands a text on where its members differ. Labels are what is true or what people say on average (thesis on bias
+# in LLM self-evaluation, sec. 2.4: labels by experts are what makes a bias harmful).
 
 BOUND = 0.1
 FEWEST = 4
@@ -170,11 +168,8 @@ def escalation(part: Ratings, bound: float = BOUND) -> Estimate:
 
 
 # --------------------------------------------------------------------------- error against a known score
-#     error(i, u) = s_iu - t_u
-#
 # Merchant-risk paper, Appendix A: completeness is a point per dimension and level, 25 in all; a text with 20 of them
-# deserves 8.0 of 10, whoever judges. Texts carry the right score of a criterion as
-# `true_<criterion>` (see `Ratings.texts`).
+# deserves 8.0 of 10, whoever judges. Texts carry the right score of a criterion as `true_<criterion>`.
 
 OVER_TEXTS = "mean of score less right score over texts, cluster-robust t over items"
 

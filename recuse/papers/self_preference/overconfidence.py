@@ -9,7 +9,7 @@ pull everybody's. Capability is the mean true score of a judge's own texts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -21,7 +21,7 @@ from recuse.metrics.self_preference import missing_text
 from recuse.papers.rank_tests import spearman_test
 from recuse.papers.self_preference import over_texts
 from recuse.papers.self_preference.over_texts import OwnTexts, mean_or_none, own_texts
-from recuse.ratings import Ratings, mean_of
+from recuse.ratings import mean_of
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats, Mask, ascending_codes
 from recuse.statistics.agreement.correlation import spearman
@@ -50,7 +50,23 @@ def overconfidence(seen: OwnTexts) -> Iterator[Named]:
     2.0
     """
     part, array, _ = seen
-    return ((one.judge, _overconfidence(one, part, array.clusters)) for one in _examined(seen))
+    groups = ascending_codes(array.clusters)
+    for one in _examined(seen):
+        there, worst = np.isfinite(one.compared()), np.abs(one.true - part.scale.ends[0]) < 1e-9
+        detail = {
+            "capability": one.capability, "accepts_own": mean_or_none(one.scores[worst & one.own]),
+            "accepts_others": mean_or_none(one.scores[worst & ~one.own]),
+        }  # fmt: skip
+        n = int(there.sum())
+        about: dict[str, Any] = {
+            "n": n, "n_excluded": len(one.scores) - n, "over": "clusters", "clusters": part.clusters,
+            "method": over_texts.JACKKNIFE, "unit": part.scale.unit, "span": part.scale.span, "detail": detail,
+        }  # fmt: skip
+        if not n:
+            yield one.judge, undefined("overconfidence", one.why, **about)
+            continue
+        left_out = [one.beyond(groups != cluster) for cluster in np.unique(groups[there])]
+        yield one.judge, over_texts.jackknifed("overconfidence", one.beyond(), left_out, part.scale.span, **about)
 
 
 @measure(
@@ -114,24 +130,6 @@ class _Examined:
     def beyond(self, kept: Mask | Literal[True] = True) -> float:
         """Overconfidence on the items that are kept."""
         return float(mean_of(self.compared(kept), axis=0))
-
-
-def _overconfidence(one: _Examined, part: Ratings, clusters: Sequence[str]) -> Estimate:
-    there, worst = np.isfinite(one.compared()), np.abs(one.true - part.scale.ends[0]) < 1e-9
-    detail = {
-        "capability": one.capability, "accepts_own": mean_or_none(one.scores[worst & one.own]),
-        "accepts_others": mean_or_none(one.scores[worst & ~one.own]),
-    }  # fmt: skip
-    n = int(there.sum())
-    about: dict[str, Any] = {
-        "n": n, "n_excluded": len(one.scores) - n, "over": "clusters", "clusters": part.clusters,
-        "method": over_texts.JACKKNIFE, "unit": part.scale.unit, "span": part.scale.span, "detail": detail,
-    }  # fmt: skip
-    if not n:
-        return undefined("overconfidence", one.why, **about)
-    groups = ascending_codes(clusters)
-    left_out = [one.beyond(groups != cluster) for cluster in np.unique(groups[there])]
-    return over_texts.jackknifed("overconfidence", one.beyond(), left_out, part.scale.span, **about)
 
 
 def _examined(seen: OwnTexts) -> Iterator[_Examined]:

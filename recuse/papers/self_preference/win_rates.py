@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.estimates import number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
@@ -26,6 +25,7 @@ from recuse.schema import Estimate
 from recuse.schema.arrays import Floats
 
 SEEN_BY = ("self", "peers", "neutral_peers", "people")
+NO_VERDICT = "no pair with the own text has a usable verdict by {}"
 
 
 @measure(
@@ -44,9 +44,10 @@ def own_win_rate(part: Ratings) -> Iterator[Named]:
     >>> [estimates.of(judge="x", seen_by=view).value for view in ("self", "peers")]
     [1.0, 0.5]
     """
-    for judge, seen, mean in _own_pairs(part):
+    for judge, seen, none, mean in _own_pairs(part):
         for view in SEEN_BY:
-            yield (judge, view), mean("own_win_rate", seen[view], (0.0, 1.0), view)
+            why = none or NO_VERDICT.format(view.replace("_", " "))
+            yield (judge, view), mean("own_win_rate", seen[view], ends=(0.0, 1.0), why=why)
 
 
 @measure(
@@ -65,7 +66,7 @@ def own_win_excess(part: Ratings) -> Iterator[Named]:
     >>> own_win_excess(example("judge response", "x first; y tie", **more)).of(judge="x").value
     0.5
     """
-    for judge, seen, mean in _own_pairs(part):
+    for judge, seen, none, mean in _own_pairs(part):
         beyond, versus = (seen["self"] - seen[view] for view in ("neutral_peers", "people"))
         both = np.isfinite(beyond)
         rates = {view: number(float(mean_of(seen[view][both], 0))) for view in ("self", "neutral_peers")}
@@ -73,12 +74,13 @@ def own_win_excess(part: Ratings) -> Iterator[Named]:
             **rates, "against_people": number(float(mean_of(versus, 0))),
             "pairs_with_people": int(np.isfinite(versus).sum()),
         }  # fmt: skip
-        yield judge, mean("own_win_excess", beyond, (-1.0, 1.0), "the judge and a neutral peer", detail=detail)
+        why = none or NO_VERDICT.format("the judge and a neutral peer")
+        yield judge, mean("own_win_excess", beyond, ends=(-1.0, 1.0), why=why, detail=detail)
 
 
-def _own_pairs(part: Ratings) -> Iterator[tuple[str, Mapping[str, Floats], Callable[..., Estimate]]]:
+def _own_pairs(part: Ratings) -> Iterator[tuple[str, Mapping[str, Floats], str, Callable[..., Estimate]]]:
     """Every judge with a text of its own, that text's credit in each of SEEN_BY on the pairs it takes part in, shape
-    (pairs,), NaN where there is none, and the estimate of a mean over them."""
+    (pairs,), NaN where there is none, why there are no such pairs, and the estimate of a mean over them."""
     pairs, over = pair_array(without_truth(part)), repeated_over(part)
     clusters = pairs.cluster_codes()
     names = np.array(pairs.judges, dtype=object)[:, None]
@@ -95,15 +97,7 @@ def _own_pairs(part: Ratings) -> Iterator[tuple[str, Mapping[str, Floats], Calla
             "people": people,
         }
         none = "" if own.any() else f"no pair has a text of {text}, which is the judge's own"
-        yield judge, seen, partial(_mean_of_pairs, none=none, groups=clusters[own], **over)
-
-
-def _mean_of_pairs(
-    metric: str, values: Floats, ends: tuple[float, float], who: str, *, none: str, groups: NDArray[np.intp],
-    **about: Any,
-) -> Estimate:  # fmt: skip
-    why = none or f"no pair with the own text has a usable verdict by {who.replace('_', ' ')}"
-    return bounded_estimate(metric, values, groups, ends, why, unit="share", **about)
+        yield judge, seen, none, partial(bounded_estimate, groups=clusters[own], unit="share", **over)
 
 
 @measure(
