@@ -69,6 +69,8 @@ def _ordered(value: Any, in_order: bool, of: object, others: list[object]) -> An
             for name in names
         }
     if isinstance(value, list | tuple):
+        if {*map(type, value)} == {int} and max(map(abs, value)) < 2**53:  # options of a schema, some hundred a request
+            return value
         return [one if type(one) is str else _ordered(one, in_order, "", others) for one in value]
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return int(value)
