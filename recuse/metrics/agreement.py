@@ -178,11 +178,6 @@ def _rate(which: Rate) -> Compute:
     return compute
 
 
-def _concordance(answers: Answers, judge: int, metric: str) -> Estimate:
-    products = answers.products(judge)
-    return estimate_of(metric, answers, judge, lambda used: correlation.concordance(products[used]), method=JACKKNIFE)
-
-
 def _of_means(build: Build, *, scaled: bool = False, ranked: bool = False) -> Compute:
     """`ranked`: built from ranks, which belong to all items at once: it has to know how many items each stands for."""
 
@@ -318,7 +313,9 @@ _row(
     reading="Harmonic mean of the passes it lets through and of the passes that people share.",
 )  # fmt: skip
 _row(
-    "concordance", "concordance with people", "numbers", _concordance,
+    "concordance", "concordance with people", "numbers", lambda answers, judge, metric: estimate_of(
+        metric, answers, judge, lambda used: correlation.concordance(answers.products(judge)[used]), method=JACKKNIFE
+    ),
     "Lin's concordance of one answer of the judge and one of a person, 2 cov / (var + var + (difference of means)^2), "
     "which is Cohen's kappa with quadratic weights. Lin (1989).",
     ends=(-1, 1), bad="below", rank=320, below="gives other numbers than people",

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from recuse.metrics.estimates import add_losses, estimated, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.metrics.position import lost_by_order, pairs_by_judge
-from recuse.ratings import Ratings, mean_of
-from recuse.ratings.array import judges_array
+from recuse.ratings import Ratings
+from recuse.ratings.array import beyond_others, judges_array
 from recuse.ratings.pair_array import PAIRED, pair_array, repeated_over
 from recuse.ratings.text_slices import doublings_of_pairs, doublings_of_texts, sizes_of_pairs
 from recuse.schema import RatingsError
@@ -113,8 +113,7 @@ def length_coefficient(part: Ratings) -> Iterator[Named]:
     """
     array, over = judges_array(part), repeated_over(part)
     doublings = doublings_of_texts(part, array)
-    beyond = np.stack([array.means[j] - mean_of(np.delete(array.means, j, axis=0), axis=0)
-                       for j in range(len(array.raters))]) if array.raters else array.means  # fmt: skip
+    beyond = beyond_others(array.means)
     item_clusters = np.unique(np.array(array.clusters, dtype=object), return_inverse=True)[1]
     clusters = np.broadcast_to(item_clusters[:, None], doublings.shape)
     single = int(array.requested.any(axis=0).sum(axis=1).max(initial=0)) <= 1

@@ -17,7 +17,7 @@ from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure, per_judge
 from recuse.ratings.answers import COMPARED, Answers, answers_against_truth
 from recuse.ratings.text_slices import FEWEST, FEWEST_OF_A_SYSTEM, Slices, large_enough, slices_of
-from recuse.schema import Distribution, Estimate
+from recuse.schema import Estimate
 from recuse.schema.arrays import Floats, Mask, cluster_times, taken, total
 from recuse.statistics.agreement.coefficient_intervals import Difference
 from recuse.statistics.bounded import bounded_mean
@@ -100,8 +100,9 @@ def _of_one(metric: str, answers: Answers, values: Floats, slices: Slices, colum
             if columns else "the texts have no column to slice by, such as system, topic or language"
         )  # fmt: skip
         return undefined(metric, why, **facts)
-    p = {name: min(1.0, len(looked) * _p_value(one, two_sided)) for name, (_, one) in looked.items()}
     size = {name: Folded(one) if two_sided else InUnits(one, 0.0, -1.0) for name, (_, one) in looked.items()}
+    tests = len(looked) * (2 if two_sided else 1)  # Bonferroni over slices and sides
+    p = {name: min(1.0, tests * one.p_value(0.0, "above")) for name, one in size.items()}
     surely = {name: max(0.0, one.interval(1 - 0.05 / len(looked))[0]) for name, one in size.items()}
 
     def sureness(name: tuple[str, str]) -> tuple[float, ...]:
@@ -140,8 +141,3 @@ def _less_elsewhere(answers: Answers, values: Floats, within: Mask, outside: Mas
     own, both, others = (float(total(product, alike)) for product in (one * one, one * other, other * other))
     together = both / math.sqrt(own * others) if own * others > 0 else 0.0
     return Difference((here.value, elsewhere.value), here, elsewhere, together, min(here.df, elsewhere.df))
-
-
-def _p_value(distribution: Distribution, two_sided: bool) -> float:
-    below = distribution.p_value(0.0, "below")
-    return 2 * min(below, distribution.p_value(0.0, "above")) if two_sided else below
