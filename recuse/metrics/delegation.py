@@ -13,9 +13,8 @@ import numpy as np
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure, per_judge
-from recuse.ratings import Ratings
 from recuse.ratings.answers import COMPARED, Answers, answers_against_truth
-from recuse.schema import Estimate, Estimates, RecuseError
+from recuse.schema import Estimate, RecuseError
 from recuse.schema.arrays import Floats, average, taken
 from recuse.schema.number_text import percent
 from recuse.statistics.clusters import clustered_mean, clustered_share
@@ -57,6 +56,36 @@ def delegable_share(
     if not 0 < bound < 1:
         raise RecuseError(f"an error bound lies between 0 and 1, for example 0.05; got {bound!r}")
     sure, by = confidence_of(answers, judge, confidence)
+    return _delegable(answers, judge, sure, by, bound, level, tolerance)
+
+
+def labels_for_bound(error_rate: float, bound: float, level: float = 0.95) -> int | None:
+    """Smallest number of labels at which this error rate is shown to lie below `bound`; None where it does not.
+
+    >>> labels_for_bound(0.0, 0.05), labels_for_bound(0.03, 0.05)
+    (59, 386)
+    """
+    if not error_rate < bound:
+        return None
+
+    def shown(n: int) -> bool:
+        return Binomial(math.ceil(error_rate * n - 1e-9), n).interval(2 * level - 1)[1] <= bound
+
+    return fewest(shown, 0, 10**8)
+
+
+def safe_from(answers: Answers, judge: int, share: Estimate, tolerance: float = 0.1) -> float:
+    """The confidence from which on `delegable_share` found that no person is needed; infinite where it found none."""
+    safe = [group for group in share.detail.get("groups", ()) if group["at_most"] <= share.detail["bound"]]
+    if not share.defined or not share.value or not safe:
+        return math.inf
+    sure = confidence_of(answers, judge)[0][np.isfinite(errors_of(answers, judge, tolerance))]
+    return float(np.sort(sure)[::-1][safe[-1]["labels"] - 1])
+
+
+def _delegable(
+    answers: Answers, judge: int, sure: Floats, by: str, bound: float, level: float, tolerance: float
+) -> Estimate:
     wrong = errors_of(answers, judge, tolerance)
     labelled = np.flatnonzero(np.isfinite(wrong))
     answered = np.isfinite(answers.judged[judge]).any(axis=1)
@@ -95,30 +124,6 @@ def delegable_share(
         detail={"bound": bound, "level": level, "by": by, "groups": groups, "labels_needed": needed,
                 **answers.held}, **facts,
     )  # fmt: skip
-
-
-def labels_for_bound(error_rate: float, bound: float, level: float = 0.95) -> int | None:
-    """Smallest number of labels at which this error rate is shown to lie below `bound`; None where it does not.
-
-    >>> labels_for_bound(0.0, 0.05), labels_for_bound(0.03, 0.05)
-    (59, 386)
-    """
-    if not error_rate < bound:
-        return None
-
-    def shown(n: int) -> bool:
-        return Binomial(math.ceil(error_rate * n - 1e-9), n).interval(2 * level - 1)[1] <= bound
-
-    return fewest(shown, 0, 10**8)
-
-
-def safe_from(answers: Answers, judge: int, share: Estimate, tolerance: float = 0.1) -> float:
-    """The confidence from which on `delegable_share` found that no person is needed; infinite where it found none."""
-    safe = [group for group in share.detail.get("groups", ()) if group["at_most"] <= share.detail["bound"]]
-    if not share.defined or not share.value or not safe:
-        return math.inf
-    sure = confidence_of(answers, judge)[0][np.isfinite(errors_of(answers, judge, tolerance))]
-    return float(np.sort(sure)[::-1][safe[-1]["labels"] - 1])
 
 
 def _sizes(sure: Floats, times: Floats, fewest: int) -> list[int]:
@@ -175,7 +180,8 @@ BINS = 10
     reading="Mean squared distance between how sure the judge says it is and whether people agree with it: 0 is "
     "perfect, 0.25 is what saying 0.5 of everything gives.",
 )  # fmt: skip
-def brier_score(ratings: Ratings, tolerance: float = 0.1) -> Estimates:
+@per_judge(answers_against_truth, *COMPARED)
+def brier_score(answers: Answers, judge: int, tolerance: float = 0.1) -> Estimate | None:
     """mean over texts of (c_u - r_u)^2, by judge and factor level; none where the table has no column `confidence`.
 
     c_u: the judge's confidence (percent are shares), r_u: 1 where it is right, as `delegable_share` has it: people's
@@ -195,13 +201,8 @@ def brier_score(ratings: Ratings, tolerance: float = 0.1) -> Estimates:
     >>> round(estimate.value, 3), estimate.detail["says"], estimate.detail["right"]
     (0.185, 0.75, 0.5)
     """
-    if "confidence" not in ratings.table:
-        return Estimates(("judge", *ratings.within(*COMPARED)), {})
-    return _brier(ratings, tolerance)
-
-
-@per_judge(answers_against_truth, *COMPARED)
-def _brier(answers: Answers, judge: int, tolerance: float) -> Estimate:
+    if answers.part is None or "confidence" not in answers.part.table:
+        return None
     sure, _ = confidence_of(answers, judge)
     wrong = errors_of(answers, judge, tolerance)
     used = np.isfinite(sure) & np.isfinite(wrong)

@@ -10,7 +10,6 @@ of which is the one that is looked for.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from recuse.metrics.agreement_estimates import JACKKNIFE, describe_people, too_f
 from recuse.metrics.estimates import add_losses, estimated, number, undefined
 from recuse.metrics.measure import measure, per_judge
 from recuse.ratings import Ratings
-from recuse.ratings.answers import COMPARED, Answers, against_truth, answers_of
+from recuse.ratings.answers import COMPARED, Answers, answers_against_truth
 from recuse.ratings.binary_decisions import BinaryDecisions, each_decided, has_several_options
 from recuse.ratings.text_slices import groups_on, label_weights
 from recuse.schema import Estimate, Estimates
@@ -175,7 +174,8 @@ def _bias(decided: BinaryDecisions, judge: int) -> Estimate:
     reading="Agreement with the expert's labels (or the right answers) beyond what both reach by chance: 0 is chance, "
     "1 is complete. A text without an answer counts as a guess.",
 )  # fmt: skip
-def expert_kappa(ratings: Ratings) -> Estimates:
+@per_judge(answers_against_truth, *COMPARED)
+def expert_kappa(answers: Answers, judge: int) -> Estimate | None:
     """Cohen's kappa of the judge's label and a person's, by judge and factor level, of every criterion with three
     options or more; weighted by squared distance where they are in order. Times the share of texts that the judge
     answered, as in `human_ceiling`: an unanswered text counts as a guess, and no judge gains by leaving out the hard
@@ -190,18 +190,9 @@ def expert_kappa(ratings: Ratings) -> Estimates:
     >>> expert_kappa(ratings).of(judge="j").value
     0.75
     """
-    held = against_truth(ratings)
-    several = tuple(c for c in held.headline if has_several_options(held.scales[c], held.positive.get(c, "")))
-    if not several:
-        return Estimates(("judge", *held.within(*COMPARED)), {})
-    part = held if several == held.headline else held.with_criterion(*several)
-    if len(several) == 1 < len(held.headline):
-        part = replace(part, one_of_several=True, _memory={})
-    return _kappa(part)
-
-
-@per_judge(answers_of, *COMPARED)
-def _kappa(answers: Answers, judge: int) -> Estimate:
+    criterion = "" if answers.part is None else answers.part.criterion
+    if answers.part is None or not has_several_options(answers.scale, answers.part.positive.get(criterion, "")):
+        return None
     k = len(answers.options)
     apart = distances(k, "quadratic" if answers.ordered else "plain")
     used = answers.requested[judge] & (answers.raters > 0)

@@ -141,14 +141,17 @@ def describe(
 
 def per_judge(
     view: View[J], *pooled: str
-) -> Callable[[Callable[Concatenate[J, int, P], Estimate]], Callable[Concatenate[Ratings, P], Estimates]]:
+) -> Callable[[Callable[Concatenate[J, int, P], Estimate | None]], Callable[Concatenate[Ratings, P], Estimates]]:
     """From a measure of the k-th judge of `view` to one of all judges, within every criterion and every combination of
-    levels of the factors that are not `pooled`."""
+    levels of the factors that are not `pooled`; None where it is not asked."""
 
-    def decorate(function: Callable[Concatenate[J, int, P], Estimate]) -> Callable[Concatenate[Ratings, P], Estimates]:
+    def decorate(
+        function: Callable[Concatenate[J, int, P], Estimate | None],
+    ) -> Callable[Concatenate[Ratings, P], Estimates]:
         @wraps(function)
         def each(seen: J, /, *args: P.args, **kwargs: P.kwargs) -> Iterable[Named]:
-            return ((judge, function(seen, k, *args, **kwargs)) for k, judge in enumerate(seen.judges))
+            made = ((judge, function(seen, k, *args, **kwargs)) for k, judge in enumerate(seen.judges))
+            return ((judge, estimate) for judge, estimate in made if estimate is not None)
 
         first, _, *own = inspect.signature(function).parameters.values()
         each.__signature__ = inspect.Signature([first, *own])  # type: ignore[attr-defined]

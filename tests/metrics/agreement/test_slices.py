@@ -12,7 +12,8 @@ from scipy import stats
 from simulated_raters import World, answers_from
 
 from recuse import check, read
-from recuse.metrics.slices import _agreement, _less_elsewhere, _of_one, worst_slice
+from recuse.metrics.agreement_estimates import agreement_by_text
+from recuse.metrics.slices import _less_elsewhere, _of_one, worst_slice
 from recuse.ratings import Ratings
 from recuse.schema import RecuseError
 from recuse.statistics.clusters import difference_of_means
@@ -24,7 +25,7 @@ def slices(rng, items, levels):
 
 
 def _worst(answers, judge, members, columns):
-    return _of_one("worst_slice", answers, _agreement(answers, judge), members, columns)
+    return _of_one("worst_slice", answers, agreement_by_text(answers, judge), members, columns)
 
 
 def _favour(answers, judge, members, columns):
