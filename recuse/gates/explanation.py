@@ -8,8 +8,9 @@ from typing import overload
 
 from recuse.gates.families import Decided
 from recuse.gates.limits import Limit, has_interval
-from recuse.schema import Estimate, RecuseError, Rule, Verdict
+from recuse.schema import Estimate, RecuseError, Verdict
 from recuse.schema.number_text import of_units, percent
+from recuse.schema.verdict_rows import RuleRow
 from recuse.schema.vocabulary import printed
 from recuse.security.sanitize import visible
 
@@ -24,10 +25,11 @@ def explain(verdict: Verdict) -> str:
     left_out = f"{estimate.n_excluded} {noun} without a usable score; nothing was put in their place"
     rows = [
         ("measured", f"{estimate.metric} = {_measured(estimate, limit)}"), ("method", estimate.method),
-        ("note", estimate.note), ("left out", left_out if estimate.n_excluded else ""), ("rule", verdict.rule.sentence),
-        ("because", verdict.reason),
-        ("accepted", f"{fault.state}; until {fault.until}: {fault.reason}" if fault else ""),
-        ("next", "\n\n".join(filter(None, (f"{next_.finding} {next_.advice}".strip(), next_.paste))) if next_ else ""),
+        ("note", estimate.note), ("left out", left_out if estimate.n_excluded else ""),
+        ("rule", verdict.rule["sentence"]), ("because", verdict.reason),
+        ("accepted", "{state}; until {until}: {reason}".format(**fault) if fault else ""),
+        ("next", f"{next_['finding']} {next_['advice']}".strip() + (f"\n\n{next_['paste']}" if next_["paste"] else "")
+         if next_ else ""),
     ]  # fmt: skip
     allowed = " (allowed)" if verdict.allowed else ""
     head = f"{verdict.gate}: {printed(verdict.outcome).upper()}{allowed} for {subject_text(verdict.subject)}"
@@ -68,23 +70,23 @@ def _measured(estimate: Estimate, limit: Limit) -> str:
     return f"{limit.show(estimate.value)}{unit} ({inside}), {over}"
 
 
-def rule_of(decided: Decided) -> Rule:
+def rule_of(decided: Decided) -> RuleRow:
     """The limit and how it was decided, as data and in words."""
     gate, applied, family = decided.member.gate, decided.member.applied, decided.family
     sentence = f"{applied}; the value itself decides"
     if family is not None:
         inside, outside = percent(gate.level), percent(decided.fail_level)
-        rest = f", {family.undefined} undefined left out" if family.undefined else ""
-        correction = f"Holm over {family.members}{rest}" if family.members != 1 or rest else "one judgement"
+        rest = f", {family['undefined']} undefined left out" if family["undefined"] else ""
+        correction = f"Holm over {family['members']}{rest}" if family["members"] != 1 or rest else "one judgement"
         sentence = (
             f"{applied}; passes if the {inside} interval lies inside, fails if the {outside} interval lies outside "
-            f"({correction}: at most {percent(family.alpha)} that a fair judge fails here)"
+            f"({correction}: at most {percent(family['alpha'])} that a fair judge fails here)"
         )
-    return Rule(
-        sentence=sentence, decide=gate.decide, level=decided.decision.level_shown,
-        pass_level=gate.level, fail_level=decided.fail_level, limit_text=str(applied),
-        of_range=applied.share.mapping() if applied.share else None, span=applied.span, family=family,
-    )  # fmt: skip
+    return {
+        "sentence": sentence, "decide": gate.decide, "level": decided.decision.level_shown, "pass_level": gate.level,
+        "fail_level": decided.fail_level, "limit_text": str(applied), "span": applied.span, "family": family,
+        "of_range": applied.share.mapping() if applied.share else None,
+    }  # fmt: skip
 
 
 class Verdicts(Sequence[Verdict]):
@@ -122,7 +124,7 @@ class Verdicts(Sequence[Verdict]):
     @property
     def accepted_reasons(self) -> list[str]:
         """Why the accepted ones were accepted."""
-        return [v.accepted_fault.reason for v in self if v.outcome == "accepted" and v.accepted_fault]
+        return [v.accepted_fault["reason"] for v in self if v.outcome == "accepted" and v.accepted_fault]
 
     def explain(self) -> str:
         """The objecting ones in full, for a terminal; "" where there is none."""

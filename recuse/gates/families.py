@@ -17,15 +17,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import median
 
 from recuse.gates.gate_tables import Gate
 from recuse.gates.limits import AgainstLimit, GatesError, Limit, decide_estimate
-from recuse.schema import Estimate, Estimates, Family, members
+from recuse.schema import Estimate, Estimates, members
 from recuse.schema.number_text import percent
 from recuse.schema.results import ErrorRates, JudgeErrors, SmallestFault
-from recuse.schema.verdict_rows import PowerRow, VerdictRow
+from recuse.schema.verdict_rows import FamilyRow, PowerRow, VerdictRow
 from recuse.statistics.multiplicity import decision_levels
 
 
@@ -93,7 +93,7 @@ class Decided:
     member: Member
     decision: AgainstLimit
     fail_level: float
-    family: Family | None  # None where the value itself decides
+    family: FamilyRow | None  # None where the value itself decides
 
 
 def members_of(name: str, gate: Gate, measured: Estimate | Estimates, subject: Mapping[str, str]) -> list[Member]:
@@ -113,9 +113,10 @@ def members_of(name: str, gate: Gate, measured: Estimate | Estimates, subject: M
     return [Member(name, gate, about, one, applied_limit(name, gate, about, one)) for about, one in each]
 
 
-def decide_together(together: Sequence[Member], family: Family) -> list[Decided]:
-    """Each member decided: it passes at the level of its own gate, and fails at one that holds `family.alpha`, the
-    chance that any of them is failed although its true value keeps the limit, over all of them.
+def decide_together(together: Sequence[Member], name: str, within: dict[str, str], alpha: float) -> list[Decided]:
+    """Each member of a family decided: it passes at the level of its own gate, and fails at one that holds `alpha`, the
+    chance that any of them is failed although its true value keeps the limit, over all of them. `name` and `within` are
+    no other family's.
 
     Undefined members take no part in the correction: no decision is made on them, so none can be wrong. Nor does what a
     value alone decides.
@@ -125,9 +126,12 @@ def decide_together(together: Sequence[Member], family: Family) -> list[Decided]
     deciding = [m for m in together if m.gate.decide == "interval"]
     defined = [m for m in deciding if m.estimate.defined]
     fails = [m.fails_at for m in defined]
-    corrected = decision_levels(fails, 1 - 2 * family.alpha) if fails else []
+    corrected = decision_levels(fails, 1 - 2 * alpha) if fails else []
     levels = {id(m): max(level, m.gate.level) for m, level in zip(defined, corrected, strict=True)}
-    known = replace(family, members=len(defined), undefined=len(deciding) - len(defined))
+    family: FamilyRow = {
+        "name": name, "within": within, "alpha": alpha, "correction": "holm", "members": len(defined),
+        "undefined": len(deciding) - len(defined),
+    }  # fmt: skip
     decided = []
     for member in together:
         limit, estimate, gate = member.applied.limit, member.estimate, member.gate
@@ -135,7 +139,7 @@ def decide_together(together: Sequence[Member], family: Family) -> list[Decided]
         decision = decide_estimate(limit, estimate, gate.level, by=gate.decide)
         if by_interval and decision.outcome == "fail":
             decision = decide_estimate(limit, estimate, fail_level)
-        decided.append(Decided(member, decision, fail_level, known if by_interval else None))
+        decided.append(Decided(member, decision, fail_level, family if by_interval else None))
     return decided
 
 

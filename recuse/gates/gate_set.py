@@ -15,7 +15,7 @@ from recuse.gates.limits import GatesError
 from recuse.gates.remedies import next_step, under_accepted_fault, unused_sentence
 from recuse.gates.uses import Uses, UseTable
 from recuse.gates.verdict_power import power_of
-from recuse.schema import Estimate, Estimates, Family, Verdict
+from recuse.schema import Estimate, Estimates, Verdict
 from recuse.schema.results import EndRow
 from recuse.schema.verdict_rows import VerdictRow
 from recuse.schema.vocabulary import UNDECIDED, in_place_of_people, printed
@@ -67,8 +67,7 @@ class Gates(Mapping[str, Gate]):
         """
         gate = self[name]
         given = {key: str(value) for key, value in subject.items()}
-        family = Family(name=name, within=given, alpha=self.alpha(name))
-        decided = decide_together(members_of(name, gate, measured, given), family)
+        decided = decide_together(members_of(name, gate, measured, given), name, given, self.alpha(name))
         formerly = self.former.decide(name, measured, subject) if self.former and name in self.former else ()
         return self._verdicts(decided, formerly, asserted=asserted)
 
@@ -92,12 +91,12 @@ class Gates(Mapping[str, Gate]):
             if gate.together != together:
                 raise GatesError(f'gate {name} in {self.file} is decided with others: add together = "{together}"')
             members += members_of(name, gate, estimates, given)
-        family = Family(name=together, within=given, alpha=round(self.run.false_fail * share, 12))
         formerly: Iterable[Verdict] = ()
         if former := self.former:
             known = [one for one in measured if one[0] in former and former[one[0]].together == together]
             formerly = former.decide_jointly(known, subject, together=together, share=share)
-        return self._verdicts(decide_together(members, family), formerly)
+        alpha = round(self.run.false_fail * share, 12)
+        return self._verdicts(decide_together(members, together, given, alpha), formerly)
 
     # -- which gates decide, and at which level
 
@@ -233,7 +232,7 @@ class Gates(Mapping[str, Gate]):
                         if fault.gate == member.name and fault.covers(member.subject))  # fmt: skip
             if known := next(covering, None):  # there is one at most: overlaps were refused on reading
                 then = former.accepted_fault if former is not None else None  # a verdict that is red is falsy
-                held = self.former is None or (then is not None and then.state in ("applied", "expired"))
+                held = self.former is None or (then is not None and then["state"] in ("applied", "expired"))
                 outcome, remedy, acceptance = under_accepted_fault(known, one, self.today, self.file, held=held)
             else:
                 remedy, acceptance = next_step(one, self.today, self.file), None

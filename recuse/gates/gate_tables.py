@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, cast
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from recuse.configuration.toml_files import ConfigurationError, Table, TomlFile, did_you_mean
 from recuse.gates.limits import LIMIT_KINDS, Limit
 from recuse.gates.uses import UseTable
+from recuse.schema.verdict_rows import AcceptedRow
 from recuse.schema.vocabulary import NOT_MEASURED, UNDECIDED, Acceptable
 
 Finite = Annotated[float, Field(strict=True, allow_inf_nan=False)]
@@ -189,11 +190,10 @@ class Accept(LimitTable):
             raise ValueError('what is "not measured" has no value that could lie within a limit; drop one of the two')
         return self
 
-    def mapping(self) -> dict[str, object]:
+    def mapping(self) -> AcceptedRow:
         """As builtins, for the verdict."""
-        limit = self.limit
-        outcomes: dict[str, object] = {"outcome": list(self.outcome)} if self.outcome else {}
-        return (dict(limit.mapping()) if limit else {}) | outcomes
+        accepted = cast("AcceptedRow", self.limit.mapping() if self.limit else {})
+        return {**accepted, "outcome": list(self.outcome)} if self.outcome else accepted
 
     def __str__(self) -> str:
         outcome = f"outcome {' or '.join(self.outcome)}" if self.outcome else ""

@@ -9,6 +9,7 @@ from typing import Literal, cast
 
 from recuse.schema import Estimate, Outcome, RecuseError
 from recuse.schema.number_text import figure
+from recuse.schema.verdict_rows import LimitRow
 from recuse.schema.vocabulary import NOT_MEASURED, UNDECIDED
 
 LimitKind = Literal["within", "at_least", "at_most"]
@@ -34,11 +35,11 @@ class Limit:
             return cls("at_least", float(cast("float", bound)), math.inf)
         return cls("at_most", -math.inf, float(cast("float", mapping["at_most"])))
 
-    def mapping(self) -> dict[str, float | list[float]]:
+    def mapping(self) -> LimitRow:
         """As builtins, the form that `of` reads."""
         if self.kind == "within":
             return {"within": [self.low, self.high]}
-        return {self.kind: self.low if self.kind == "at_least" else self.high}
+        return {"at_least": self.low} if self.kind == "at_least" else {"at_most": self.high}
 
     def __str__(self) -> str:
         if self.kind == "within":

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import date
 
 from recuse.gates.explanation import counted_as
@@ -13,9 +12,10 @@ from recuse.gates.families import Decided, Member
 from recuse.gates.gate_tables import AcceptedFault
 from recuse.gates.limits import GatesError, Limit, has_interval, sure_at
 from recuse.gates.verdict_power import ENOUGH, factor_to_decide
-from recuse.schema import Acceptance, Estimate, Outcome, Remedy, RemedyKind
+from recuse.schema import Estimate, Outcome
 from recuse.schema.details import CommonDetail, detail_as
 from recuse.schema.number_text import percent, why_missing
+from recuse.schema.verdict_rows import AcceptanceRow, RemedyKind, RemedyRow
 from recuse.schema.vocabulary import FILE, NOT_MEASURED, UNDECIDED, printed, record_command
 
 READ_REPLIES = (
@@ -29,7 +29,13 @@ RECORD_MISSING = "Look at the replies that were left out, or record what is miss
 COMPLETE_FILE = "Look at the rows that were left out, or add what is missing; recuse check FILE --all says what that is"
 
 
-def next_step(decided: Decided, today: date, file: str) -> Remedy | None:
+BARE: RemedyRow = {
+    "kind": "accepted", "finding": "", "advice": "", "paste": "", "file": "", "distance": None, "near_end": None,
+    "observed": None, "needed": None, "units": "",
+}  # fmt: skip
+
+
+def next_step(decided: Decided, today: date, file: str) -> RemedyRow | None:
     """What to do about an outcome that is not a pass; None for a pass. Ratings from a file cannot be recorded again."""
     member, decision = decided.member, decided.decision
     limit, estimate, gate, of_file = (
@@ -40,31 +46,28 @@ def next_step(decided: Decided, today: date, file: str) -> Remedy | None:
     there = f"{file}, which pytest evals/ and recuse compare read and recuse check does not" if of_file else file
     if decision.outcome == "fail":
         advice = f"{read}. Otherwise leave the judge out, or accept it knowingly and for a time in {there}."
-        return replace(
-            _how_far(limit, estimate), advice=advice, paste=_snippet(member, _accepting(limit, estimate)), file=file
-        )
+        paste = _snippet(member, _accepting(limit, estimate))
+        return {**_how_far(limit, estimate), "advice": advice, "paste": paste, "file": file}
     if decision.outcome == UNDECIDED:
         bound = f"{_accepting(limit, estimate)}, " if decision.straddles else ""
         advice = f"If it cannot be settled, accept it knowingly and for a time in {there}."
         paste = _snippet(member, f'{bound}outcome = ["{UNDECIDED}"]')
-        remedy = replace(_undecided(decided), advice=advice, paste=paste, file=file)
+        remedy: RemedyRow = {**_undecided(decided), "advice": advice, "paste": paste, "file": file}
         if decision.straddles and gate.allowance_expired(today):
             since = f"Undecided was allowed here until {gate.until} ({gate.because}); since then it counts."
-            return replace(remedy, kind="allowance expired", finding=f"{since} {remedy.finding}")
+            return {**remedy, "kind": "allowance expired", "finding": f"{since} {remedy['finding']}"}
         return remedy
     if decision.outcome == NOT_MEASURED:
-        return Remedy(
-            kind=NOT_MEASURED,
-            finding=f"Could not be measured: {_why(estimate)}.",
-            advice=f"What cannot be measured does not pass. {complete}. If it can never be measured here, accept that "
-            f"knowingly and for a time in {there}.",
-            paste=_snippet(member, f'outcome = ["{NOT_MEASURED}"]'),
-            file=file,
+        advice = (
+            f"What cannot be measured does not pass. {complete}. If it can never be measured here, accept that "
+            f"knowingly and for a time in {there}."
         )
+        paste, finding = _snippet(member, f'outcome = ["{NOT_MEASURED}"]'), f"Could not be measured: {_why(estimate)}."
+        return {**BARE, "kind": NOT_MEASURED, "finding": finding, "advice": advice, "paste": paste, "file": file}
     return None
 
 
-def _how_far(limit: Limit, estimate: Estimate) -> Remedy:
+def _how_far(limit: Limit, estimate: Estimate) -> RemedyRow:
     side, bound = ("above", limit.high) if estimate.value > limit.high else ("below", limit.low)
     beyond = limit.distance(estimate.value, bound)
     text = f"{limit.show(estimate.value)} is {side} {limit.show(bound)} by {beyond}"
@@ -72,12 +75,12 @@ def _how_far(limit: Limit, estimate: Estimate) -> Remedy:
     near = limit.excess(end)
     if near > 0:
         text += f", and the near end of the interval, {limit.show(end)}, by {limit.distance(end, bound)}"
-    return Remedy(
-        kind="outside", finding=f"{text}.", distance=limit.excess(estimate.value), near_end=near if near > 0 else None
-    )
+    beside = near if near > 0 else None
+    return {**BARE, "kind": "outside", "finding": f"{text}.", "distance": limit.excess(estimate.value),
+            "near_end": beside}  # fmt: skip
 
 
-def _undecided(decided: Decided) -> Remedy:
+def _undecided(decided: Decided) -> RemedyRow:
     """Why it is undecided, and about how many observations would decide."""
     decision, limit = decided.decision, decided.member.applied.limit
     estimate, needed = decision.estimate, None
@@ -117,9 +120,8 @@ def _undecided(decided: Decided) -> Remedy:
                 f"About {needed} {units} instead of {n}{of_part} would decide with {percent(ENOUGH)} chance, if the "
                 f"true value lies {limit.distance(estimate.value, bound)} from {limit.show(bound)}, as measured."
             )
-    return Remedy(
-        kind=kind, finding=finding, needed=needed, observed=n, units=units, distance=limit.excess(estimate.value)
-    )
+    return {**BARE, "kind": kind, "finding": finding, "needed": needed, "observed": n, "units": units,
+            "distance": limit.excess(estimate.value)}  # fmt: skip
 
 
 def _lost_answers(limit: Limit, estimate: Estimate) -> str:
@@ -170,7 +172,7 @@ def _snippet(member: Member, accept: str) -> str:
 
 def under_accepted_fault(
     known: AcceptedFault, decided: Decided, today: date, file: str, *, held: bool
-) -> tuple[Outcome, Remedy | None, Acceptance | None]:
+) -> tuple[Outcome, RemedyRow | None, AcceptanceRow | None]:
     """Outcome and remedy of a verdict that the accepted failure covers, and what became of the acceptance. `file` is
     what messages call the gates file; `held`: the gates that these are compared with accepted it too."""
     outcome, estimate = decided.decision.outcome, decided.decision.estimate
@@ -183,33 +185,34 @@ def under_accepted_fault(
         )
     if outcome == "pass":
         return "pass", None, None
-    acceptance = Acceptance(
-        accept=known.accept.mapping(), until=known.until.isoformat(), reason=known.reason, state="exceeded",
-        otherwise=outcome,
-    )  # fmt: skip
+    acceptance: AcceptanceRow = {
+        "accept": known.accept.mapping(), "until": known.until.isoformat(), "reason": known.reason,
+        "state": "exceeded", "otherwise": outcome,
+    }  # fmt: skip
     outcomes = known.accept.outcome
     within = limit is None or (estimate.defined and limit.holds(estimate.value))
     if not within or (outcomes and outcome not in outcomes):  # whatever the day
         return outcome, _beyond(known, decided, file), acceptance
     if known.expired(today):
-        remedy = Remedy(
-            kind="expired", file=file,
-            finding=f"The accepted failure for {known.gate} ({known.described}) expired: it held until {known.until}.",
-            advice=f"Look at this again and delete the accepted failure from {file}, or give it a later date and a "
+        remedy: RemedyRow = {
+            **BARE, "kind": "expired", "file": file,
+            "finding": f"The accepted failure for {known.gate} ({known.described}) expired: it held until "
+            f"{known.until}.",
+            "advice": f"Look at this again and delete the accepted failure from {file}, or give it a later date and a "
             "reason that still holds.",
-        )  # fmt: skip
-        return outcome, remedy, replace(acceptance, state="expired" if held else "void")
-    accepted = Remedy(kind="accepted", finding=f"Accepted until {known.until}; then it fails again.")
-    return "accepted", accepted, replace(acceptance, state="applied")
+        }  # fmt: skip
+        return outcome, remedy, {**acceptance, "state": "expired" if held else "void"}
+    accepted: RemedyRow = {**BARE, "finding": f"Accepted until {known.until}; then it fails again."}
+    return "accepted", accepted, {**acceptance, "state": "applied"}
 
 
-def _beyond(known: AcceptedFault, decided: Decided, file: str) -> Remedy:
+def _beyond(known: AcceptedFault, decided: Decided, file: str) -> RemedyRow:
     """Of a verdict that lies outside what an accepted failure accepts as well: by how much."""
     decision, limit = decided.decision, decided.member.applied.limit
-    remedy = Remedy(kind="beyond", finding="")
+    remedy = BARE
     if decision.outcome == "fail":
         remedy = _how_far(limit, decision.estimate)
-        this = remedy.finding.removesuffix(".")
+        this = remedy["finding"].removesuffix(".")
     elif decision.outcome == UNDECIDED:
         remedy = _undecided(decided)
         this = f"this is {printed(UNDECIDED)} at {limit.show(decision.estimate.value)}"
@@ -223,7 +226,7 @@ def _beyond(known: AcceptedFault, decided: Decided, file: str) -> Remedy:
         "Read the judge's own words for this subject in the report; then mend what changed, leave the judge out, or "
         f"change the accepted failure in {file} and say why."
     )
-    return replace(remedy, kind="beyond", finding=finding, advice=advice, file=file)
+    return {**remedy, "kind": "beyond", "finding": finding, "advice": advice, "file": file}
 
 
 def unused_sentence(known: AcceptedFault, subjects: Sequence[Mapping[str, str]], file: str) -> str:

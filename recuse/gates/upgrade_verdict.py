@@ -109,7 +109,7 @@ class UpgradeVerdict:
         against = [row for row in self.rows if _says(row) == "fail"] or [r for r in self.rows if _says(r) != "pass"]
         if self.outcome == "pass" or self.missing or not all(row or _over(row) for row in against):
             return ""
-        return min((row.accepted_fault.until for row in against if row.accepted_fault), default="")
+        return min((row.accepted_fault["until"] for row in against if row.accepted_fault), default="")
 
     @property
     def expired(self) -> str:
@@ -138,7 +138,13 @@ class UpgradeVerdict:
 
     def _repr_html_(self) -> str:
         rows = [
-            (_title(v), printed(v.outcome), v.estimate.value, span(v.estimate.low, v.estimate.high), v.rule.limit_text)
+            (
+                _title(v),
+                printed(v.outcome),
+                v.estimate.value,
+                span(v.estimate.low, v.estimate.high),
+                v.rule["limit_text"],
+            )
             for v in self.rows
         ]
         return html_table(self.sentence, ("component", "outcome", "value", "interval", "limit"), rows)
@@ -148,7 +154,7 @@ class UpgradeVerdict:
         import pandas as pd
 
         rows = [
-            (v.gate, _title(v), v.outcome, v.estimate.value, v.estimate.low, v.estimate.high, v.rule.limit_text)
+            (v.gate, _title(v), v.outcome, v.estimate.value, v.estimate.low, v.estimate.high, v.rule["limit_text"])
             for v in self.rows
         ]
         return pd.DataFrame(rows, columns=["gate", "about", "outcome", "value", "low", "high", "limit"])
@@ -283,13 +289,13 @@ def _open(row: Verdict, incumbent: str, more: int | None) -> str:
 
 def _says(row: Verdict) -> Outcome:
     """What the numbers say: a change that was accepted for a time is still a change."""
-    return row.accepted_fault.otherwise if row.accepted_fault else row.outcome
+    return row.accepted_fault["otherwise"] if row.accepted_fault else row.outcome
 
 
 def _over(row: Verdict) -> str:
     """The day that has passed until which it was accepted; "" where there is none."""
     fault = row.accepted_fault
-    return fault.until if fault and fault.state == "expired" else ""
+    return fault["until"] if fault and fault["state"] == "expired" else ""
 
 
 def _causes_first(failed: list[Verdict]) -> list[Verdict]:
@@ -312,9 +318,9 @@ def _causes_first(failed: list[Verdict]) -> list[Verdict]:
 def _needed(row: Verdict) -> float:
     """About how many items more; infinite where no feasible number, or none known, decides."""
     remedy = row.remedy
-    if remedy is None or remedy.needed is None or remedy.observed is None:
+    if remedy is None or remedy["needed"] is None or remedy["observed"] is None:
         return math.inf
-    return float(max(remedy.needed - remedy.observed, 1))
+    return float(max(remedy["needed"] - remedy["observed"], 1))
 
 
 def _ordered(rows: Verdicts, first: list[Verdict]) -> Verdicts:

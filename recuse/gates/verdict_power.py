@@ -31,8 +31,9 @@ import numpy as np
 from scipy import special
 
 from recuse.gates.limits import Limit, has_interval
-from recuse.schema import Distribution, Estimate, Power
+from recuse.schema import Distribution, Estimate
 from recuse.schema.arrays import Floats
+from recuse.schema.verdict_rows import PowerRow
 from recuse.statistics.distributions import Binomial
 
 ENOUGH = 0.8
@@ -166,7 +167,7 @@ def _trials_to_decide(limit: Limit, seen: Binomial, level: float) -> float:
     return float(trials[settles.argmax()] / seen.trials) if settles.any() else math.inf
 
 
-def power_of(limit: Limit, estimate: Estimate, pass_level: float, fail_level: float) -> Power | None:
+def power_of(limit: Limit, estimate: Estimate, pass_level: float, fail_level: float) -> PowerRow | None:
     """What the gate can show of this estimate with the observations there are; None where its distribution cannot
     tell."""
     around = spread(estimate) if estimate.defined and has_interval(estimate) else None
@@ -177,11 +178,12 @@ def power_of(limit: Limit, estimate: Estimate, pass_level: float, fail_level: fl
     fair = estimate.value if limit.holds(estimate.value) else None
     if limit.kind == "within":
         fair = 0.0 if limit.holds(0.0) else (limit.low + limit.high) / 2
-    return Power(
-        fair=fair, fair_passes=None if fair is None else round(chance_to_pass(limit, fair, around, pass_level), 4),
-        same_again=round(chance_to_pass(limit, estimate.value, around, pass_level), 4),
-        smallest_fault=_smallest_fault(limit, estimate, around, fail_level),
-    )  # fmt: skip
+    return {
+        "fair": fair,
+        "fair_passes": None if fair is None else round(chance_to_pass(limit, fair, around, pass_level), 4),
+        "same_again": round(chance_to_pass(limit, estimate.value, around, pass_level), 4),
+        "smallest_fault": _smallest_fault(limit, estimate, around, fail_level),
+    }
 
 
 def _smallest_fault(limit: Limit, estimate: Estimate, around: Spread, level: float) -> float | None:

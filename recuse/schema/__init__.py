@@ -30,26 +30,13 @@ from recuse.schema.calls import (
     prompt_id,
     reply_id,
 )
-from recuse.schema.estimate_types import (
-    Acceptance,
-    Distribution,
-    Estimate,
-    Estimates,
-    Family,
-    Power,
-    Remedy,
-    RemedyKind,
-    Rule,
-    Verdict,
-    members,
-)
+from recuse.schema.estimate_types import Distribution, Estimate, Estimates, Verdict, members
 from recuse.schema.plain_values import builtins, number
 from recuse.schema.vocabulary import OUTCOMES, Outcome
 
 __all__ = [
-    "OUTCOMES", "PROVENANCES", "STATUSES", "Acceptance", "Call", "Distribution",
-    "Estimate", "Estimates", "Exchange", "Family", "Item", "Judge", "JudgeClosedError", "JudgeUnreachableError",
-    "Judgement", "Message", "Outcome", "Power", "Prompt", "Provenance", "RatingsError", "RawResponse", "RecuseError",
-    "Remedy", "RemedyKind", "Reply", "Request", "Rule", "SourceFixes", "Status", "Transcript", "Usage", "Verdict",
-    "builtins", "members", "number", "prompt_id", "reply_id",
+    "OUTCOMES", "PROVENANCES", "STATUSES", "Call", "Distribution", "Estimate", "Estimates", "Exchange", "Item", "Judge",
+    "JudgeClosedError", "JudgeUnreachableError", "Judgement", "Message", "Outcome", "Prompt", "Provenance",
+    "RatingsError", "RawResponse", "RecuseError", "Reply", "Request", "SourceFixes", "Status", "Transcript", "Usage",
+    "Verdict", "builtins", "members", "number", "prompt_id", "reply_id",
 ]  # fmt: skip

@@ -15,6 +15,8 @@ from recuse.schema.vocabulary import GREEN, Outcome
 if TYPE_CHECKING:
     import pandas as pd
 
+    from recuse.schema.verdict_rows import AcceptanceRow, LimitRow, PowerRow, RemedyRow, RuleRow
+
 
 class Distribution(Protocol):
     """Where an estimate's value would fall on repetition; lets a gate ask for another level."""
@@ -176,98 +178,8 @@ def members(measured: Estimate | Estimates) -> Iterator[tuple[dict[str, str], Es
 
 # --------------------------------------------------------------------------- what a gate says of an estimate
 
-_ORDER = ("panel", "task", "protocol")
 AGAINST_INCUMBENT = ("upgrade_shift", "upgrade_order", "upgrade_order_once", "upgrade_flips", "upgrade_slice_shift")
 """Gates that compare a candidate with the judge in use alone, where neither people nor true answers decide."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Family:
-    """Verdicts corrected together: the members of one measurement. Name and `within` are no other family's."""
-
-    name: str  # the gate
-    within: Mapping[str, str]  # {"panel": "published", "task": "merchant_risk", "protocol": "rubric"}
-    alpha: float  # the chance that any of them is failed although its true value keeps the limit
-    correction: str = "holm"
-    members: int = 0  # how many took part
-    undefined: int = 0  # how many could not be measured, and took no part: no decision on them can be wrong
-
-    def __str__(self) -> str:
-        """ "leniency, published, merchant_risk, rubric"."""
-        names = [*(name for name in _ORDER if name in self.within), *sorted(self.within.keys() - {*_ORDER})]
-        return ", ".join([self.name, *(self.within[name] for name in names)])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
-    """How a verdict was reached: as data, and as one sentence."""
-
-    sentence: str  # "within [-0.5, +0.5]; passes if its 95 % interval lies inside, fails if its 99.9 % ... outside"
-    decide: Literal["interval", "point"]
-    level: float  # confidence level of the interval decided on
-    pass_level: float  # of the interval that must lie inside the limit
-    fail_level: float  # of the interval that must lie outside, after correction
-    limit_text: str  # "within [-0.5, +0.5] points, 5 % of the scale's range of 10"
-    of_range: Mapping[str, Any] | None = None  # the limit as shares of the scale's range, where it is told so
-    span: float | None = None  # that range, in the estimate's unit
-    family: Family | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Power:
-    """What a gate can show of one estimate, with the observations there are: forecasts by the estimate's own
-    distribution."""
-
-    fair: float | None  # true value of a judge without the fault; None where the file does not tell one
-    fair_passes: float | None  # the chance that such a judge passes
-    same_again: float  # the chance to pass if the true value is the one measured and everything is recorded anew
-    smallest_fault: float | None  # the true value nearest the limit that fails with a chance of 80 %
-
-
-RemedyKind = Literal[
-    "outside",  # the value is outside the limit; `distance` says how far
-    "straddles",  # the interval reaches across a bound; `needed` observations would decide
-    "on the bound",  # the same, and no feasible number would
-    "lost answers",  # it would pass, but for what the answers that were lost may have said
-    "no interval",  # there is nothing to decide on
-    "level unknown",  # the interval is known at a lower level than asked for
-    "not measured",
-    "beyond",  # outside what an accepted failure accepts as well
-    "expired",  # the accepted failure is over
-    "allowance expired",  # undecided was allowed until a date that has passed
-    "accepted",
-]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remedy:
-    """What is wrong with a verdict that is not a pass and what to do: as data, and as two texts of whole sentences."""
-
-    kind: RemedyKind
-    finding: str  # "+0.77 is above +0.5 by 0.27."
-    advice: str = ""  # what to do about it
-    paste: str = ""  # an accepted failure for `file`, as TOML, its date and reason left open
-    file: str = ""  # "evals/gates.toml"
-    distance: float | None = None  # from the value to the nearest bound, in the estimate's unit; negative inside
-    near_end: float | None = None  # from the nearer end of the interval to that bound, where the whole is outside
-    observed: int | None = None  # how many of `units` there are
-    needed: int | None = None  # about how many decide with 80 % chance, if the true value is the one measured
-    units: str = ""  # "repeats", "stories"
-
-
-AcceptanceState = Literal["applied", "exceeded", "expired", "void"]
-"""Void: expired, and not accepted by the gates that these are compared with either, so it never held."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Acceptance:
-    """The accepted failure that a verdict met, and what became of it."""
-
-    accept: Mapping[str, Any]  # {"within": [-0.5, 0.9]}, {"outcome": ["undecided"]}, or both
-    until: str  # ISO date, the last day
-    reason: str
-    state: AcceptanceState
-    otherwise: Outcome  # what the numbers say by themselves
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -279,14 +191,14 @@ class Verdict:
     subject: Mapping[str, str]
     outcome: Outcome
     estimate: Estimate  # with the interval decided on
-    rule: Rule
-    limit: Mapping[str, Any]  # in the estimate's unit: {"within": [-0.5, 0.5]}, {"at_least": x} or {"at_most": x}
+    rule: RuleRow
+    limit: LimitRow  # in the estimate's unit: {"within": [-0.5, 0.5]}, {"at_least": x} or {"at_most": x}
     reason: str  # why the limit is what it is
-    remedy: Remedy | None = None  # None for a pass
-    accepted_fault: Acceptance | None = None
+    remedy: RemedyRow | None = None  # None for a pass
+    accepted_fault: AcceptanceRow | None = None
     allowed: bool = False  # the run may stay green: undecided by the gate's leave, or no gate of the panel's own use
     formerly: Outcome | None = None  # under the baseline's gates, where these are others
-    power: Power | None = None  # None where the value decides, or its distribution cannot tell
+    power: PowerRow | None = None  # None where the value decides, or its distribution cannot tell
 
     def __bool__(self) -> bool:
         return self.outcome in GREEN or self.allowed
@@ -297,8 +209,8 @@ class Verdict:
 
     def _repr_html_(self) -> str:
         head = ("gate", "about", "outcome", "value", "interval", "limit", "why")
-        why = self.remedy.finding if self.remedy is not None else self.estimate.note
+        why = self.remedy["finding"] if self.remedy is not None else self.estimate.note
         inside = span(self.estimate.low, self.estimate.high)
         about = subject(self.subject)
-        row = (self.label or self.gate, about, self.outcome, self.estimate.value, inside, self.rule.limit_text, why)
+        row = (self.label or self.gate, about, self.outcome, self.estimate.value, inside, self.rule["limit_text"], why)
         return html_table("verdict", head, [row])

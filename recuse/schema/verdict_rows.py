@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Literal, NotRequired, TypedDict
 
 from recuse.schema.details import Slice
-from recuse.schema.estimate_types import AcceptanceState, RemedyKind
 from recuse.schema.vocabulary import Outcome
 
 
@@ -43,52 +42,68 @@ class EstimateRow(TypedDict):
 
 
 class FamilyRow(TypedDict):
-    """`recuse.schema.Family`."""
+    """Verdicts corrected together: the members of one measurement. Name and `within` are no other family's."""
 
-    name: str
-    within: dict[str, str]
+    name: str  # the gate
+    within: dict[str, str]  # {"panel": "published", "task": "merchant_risk", "protocol": "rubric"}
+    alpha: float  # the chance that any of them is failed although its true value keeps the limit
     correction: str
-    members: int
-    alpha: float
-    undefined: int
+    members: int  # how many took part
+    undefined: int  # how many could not be measured, and took no part: no decision on them can be wrong
 
 
 class RuleRow(TypedDict):
-    """`recuse.schema.Rule`."""
+    """How a verdict was reached: as data, and as one sentence."""
 
-    sentence: str
-    decide: str
-    level: float
-    pass_level: float
-    fail_level: float
-    limit_text: str
-    of_range: LimitRow | None
-    span: float | None
+    sentence: str  # "within [-0.5, +0.5]; passes if its 95 % interval lies inside, fails if its 99.9 % ... outside"
+    decide: Literal["interval", "point"]
+    level: float  # confidence level of the interval decided on
+    pass_level: float  # of the interval that must lie inside the limit
+    fail_level: float  # of the interval that must lie outside, after correction
+    limit_text: str  # "within [-0.5, +0.5] points, 5 % of the scale's range of 10"
+    of_range: LimitRow | None  # the limit as shares of the scale's range, where it is told so
+    span: float | None  # that range, in the estimate's unit
     family: FamilyRow | None
 
 
 class PowerRow(TypedDict):
-    """`recuse.schema.Power`."""
+    """What a gate can show of one estimate, with the observations there are: forecasts by the estimate's own
+    distribution."""
 
-    fair: float | None
-    fair_passes: float | None
-    same_again: float
-    smallest_fault: float | None
+    fair: float | None  # true value of a judge without the fault; None where the file does not tell one
+    fair_passes: float | None  # the chance that such a judge passes
+    same_again: float  # the chance to pass if the true value is the one measured and everything is recorded anew
+    smallest_fault: float | None  # the true value nearest the limit that fails with a chance of 80 %
+
+
+RemedyKind = Literal[
+    "outside",  # the value is outside the limit; `distance` says how far
+    "straddles",  # the interval reaches across a bound; `needed` observations would decide
+    "on the bound",  # the same, and no feasible number would
+    "lost answers",  # it would pass, but for what the answers that were lost may have said
+    "no interval",  # there is nothing to decide on
+    "level unknown",  # the interval is known at a lower level than asked for
+    "not measured",
+    "beyond",  # outside what an accepted failure accepts as well
+    "expired",  # the accepted failure is over
+    "allowance expired",  # undecided was allowed until a date that has passed
+    "accepted",
+]
 
 
 class RemedyRow(TypedDict):
-    """`recuse.schema.Remedy`."""
+    """What is wrong with a verdict that is not a pass and what to do: as data, and as two texts of whole sentences."""
 
     kind: RemedyKind
-    finding: str
-    advice: str
-    paste: str
-    file: str
-    distance: float | None
-    near_end: float | None
-    observed: int | None
-    needed: int | None
-    units: str
+    finding: str  # "+0.77 is above +0.5 by 0.27."
+    advice: str  # what to do about it
+    paste: str  # an accepted failure for `file`, as TOML, its date and reason left open
+    file: str  # "evals/gates.toml"
+    distance: float | None  # from the value to the nearest bound, in the estimate's unit; negative inside
+    near_end: float | None  # from the nearer end of the interval to that bound, where the whole is outside
+    observed: int | None  # how many of `units` there are
+    needed: int | None  # about how many decide with 80 % chance, if the true value is the one measured
+    units: str  # "repeats", "stories"
 
 
 class AcceptedRow(LimitRow, total=False):
@@ -98,13 +113,14 @@ class AcceptedRow(LimitRow, total=False):
 
 
 class AcceptanceRow(TypedDict):
-    """`recuse.schema.Acceptance`."""
+    """The accepted failure that a verdict met, and what became of it. Void: expired, and not accepted by the gates that
+    these are compared with either, so it never held."""
 
     accept: AcceptedRow
-    until: str
+    until: str  # ISO date, the last day
     reason: str
-    state: AcceptanceState
-    otherwise: Outcome
+    state: Literal["applied", "exceeded", "expired", "void"]
+    otherwise: Outcome  # what the numbers say by themselves
 
 
 class QuestionWords(TypedDict):

@@ -16,12 +16,12 @@ ELSEWHERE = RANGE + '\n[[bias.on]]\ntask = "duels"\nwithin = [-0.1, 0.1]\nreason
 def test_a_share_of_the_range_is_told_in_the_scales_own_units(load, estimate, span, limit):
     verdict = load(RANGE).decide("bias", estimate(0.0, 1e-4, span=span), {})[0]
     assert verdict.limit == {"within": [-limit, limit]}
-    assert verdict.rule.sentence == (
+    assert verdict.rule["sentence"] == (
         f"within [-{limit:g}, +{limit:g}] points, 5 % of the scale's range of {span:g}; "
         "passes if the 95 % interval lies inside, fails if the 95 % interval lies outside "
         "(one judgement: at most 5 % that a fair judge fails here)"
     )
-    assert (verdict.rule.of_range, verdict.rule.span) == ({"within": [-0.05, 0.05]}, span)
+    assert (verdict.rule["of_range"], verdict.rule["span"]) == ({"within": [-0.05, 0.05]}, span)
 
 
 def test_the_same_value_passes_on_one_scale_and_fails_on_another(load, estimate):
@@ -31,8 +31,8 @@ def test_the_same_value_passes_on_one_scale_and_fails_on_another(load, estimate)
 
 def test_what_to_do_is_told_in_the_scales_own_units(load, estimate):
     verdict = load(RANGE).decide("bias", estimate(0.77, 0.05, span=10.0), {"judge": "a"})[0]
-    assert verdict.remedy.finding.startswith("+0.77 is above +0.5 by 0.27")
-    assert "accept = { within = [-0.5, 0.89] }" in verdict.remedy.paste
+    assert verdict.remedy["finding"].startswith("+0.77 is above +0.5 by 0.27")
+    assert "accept = { within = [-0.5, 0.89] }" in verdict.remedy["paste"]
     assert "within [-0.5, +0.5] points, 5 % of the scale's range of 10" in explain(verdict)
 
 
@@ -46,7 +46,7 @@ def test_what_to_do_is_told_in_the_scales_own_units(load, estimate):
 )
 def test_one_sided_and_lopsided_limits(load, estimate, limit, told):
     text = f'[bias]\n{limit}\nof_range = true\nreason = "r"\n'
-    assert told in load(text).decide("bias", estimate(0.0, 0.01, span=10.0), {})[0].rule.sentence
+    assert told in load(text).decide("bias", estimate(0.0, 0.01, span=10.0), {})[0].rule["sentence"]
 
 
 def test_a_measure_that_knows_no_scale_is_refused(load, estimate):
@@ -57,7 +57,7 @@ def test_a_measure_that_knows_no_scale_is_refused(load, estimate):
 def test_an_undefined_estimate_needs_no_scale(load, undefined):
     verdict = load(RANGE).decide("bias", undefined(), {})[0]
     assert (verdict.outcome, verdict.limit) == ("not measured", {"within": [-0.05, 0.05]})
-    assert verdict.rule.sentence.startswith("within [-0.05, +0.05] of the scale's range;")
+    assert verdict.rule["sentence"].startswith("within [-0.05, +0.05] of the scale's range;")
 
 
 def test_a_task_with_a_limit_of_its_own(load, estimate):
@@ -90,4 +90,4 @@ def test_members_of_one_family_may_have_different_limits(load, estimate):
     text += '\n[[bias.on]]\nprotocol = "pairwise"\nwithin = [-0.1, 0.1]\nreason = "r"\n'
     both = {("rubric",): estimate(0.3, 0.01), ("pairwise",): estimate(0.3, 0.01)}
     verdicts = load(text).decide("bias", Estimates(("protocol",), both), {})
-    assert [(v.outcome, v.rule.family.members) for v in verdicts] == [("pass", 2), ("fail", 2)]
+    assert [(v.outcome, v.rule["family"]["members"]) for v in verdicts] == [("pass", 2), ("fail", 2)]

@@ -33,7 +33,7 @@ def test_the_whole_interval_decides(load, estimate, value, se, outcome):
     assert verdict.outcome == outcome
     assert bool(verdict) == (outcome == "pass")
     assert verdict.limit == {"within": [-0.5, 0.5]}
-    assert verdict.rule.sentence.startswith(
+    assert verdict.rule["sentence"].startswith(
         "within [-0.5, +0.5]; passes if the 95 % interval lies inside, fails if the 95 % interval lies outside"
     )
 
@@ -53,7 +53,7 @@ def test_a_point_gate_decides_on_the_value_and_shows_the_interval(load, estimate
     assert verdict.outcome == "pass"
     assert verdict.estimate.level == 0.9
     assert verdict.estimate.high > 0.5
-    assert verdict.rule.sentence == "within [-0.5, +0.5]; the value itself decides"
+    assert verdict.rule["sentence"] == "within [-0.5, +0.5]; the value itself decides"
     assert load(POINT).decide("bias", estimate(0.55, 0.1), {})[0].outcome == "fail"
     assert load(POINT).decide("bias", estimate(0.5, 0.0), {})[0].outcome == "pass"
 
@@ -77,7 +77,7 @@ def test_no_interval_never_passes_even_where_undecided_is_allowed(load, estimate
     assert verdict.outcome == "undecided"
     assert not verdict.allowed
     assert not verdict
-    assert "no interval to decide on (no run differs from another)" in verdict.remedy.finding
+    assert "no interval to decide on (no run differs from another)" in verdict.remedy["finding"]
 
 
 def test_allowed_undecided_keeps_the_run_green_and_is_still_called_so(load, estimate):
@@ -94,8 +94,10 @@ def test_undecided_is_allowed_until_its_day_and_red_after_it(load, estimate):
     after = load(WITHIN + ALLOW, today=date(2026, 3, 2))
     verdict = after.decide("bias", estimate(0.4, 0.1), {})[0]
     assert (verdict.outcome, verdict.allowed, bool(verdict)) == ("undecided", False, False)
-    assert verdict.remedy.kind == "allowance expired"
-    assert verdict.remedy.finding.startswith("Undecided was allowed here until 2026-03-01 (few texts); since then it c")
+    assert verdict.remedy["kind"] == "allowance expired"
+    assert verdict.remedy["finding"].startswith(
+        "Undecided was allowed here until 2026-03-01 (few texts); since then it c"
+    )
     assert after.ends() == [{"gate": "bias", "about": "undecided allowed", "until": "2026-03-01", "days": -1}]
 
 
@@ -103,10 +105,10 @@ def test_an_interval_without_its_sampling_is_used_where_it_is_wide_enough(load, 
     fixed = estimate(0.1, 0.1, distribution=None)
     assert load(WITHIN).decide("bias", fixed, {})[0].outcome == "pass"
     assert load(WITHIN + "level = 0.9\n").decide("bias", fixed, {})[0].outcome == "pass"
-    assert load(WITHIN + "level = 0.9\n").decide("bias", fixed, {})[0].rule.level == 0.95
+    assert load(WITHIN + "level = 0.9\n").decide("bias", fixed, {})[0].rule["level"] == 0.95
     narrow = load(WITHIN + "level = 0.99\n").decide("bias", fixed, {})[0]
     assert narrow.outcome == "undecided"
-    assert "known only at 95 %, and 99 % is asked for" in narrow.remedy.finding
+    assert "known only at 95 %, and 99 % is asked for" in narrow.remedy["finding"]
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,7 @@ def test_too_few_resamples_for_the_level_are_undecided_and_show_what_is_known(lo
     verdict = load(WITHIN + "level = 0.999\n").decide("bias", estimate(0.0, 0.05, distribution=FewDraws()), {})[0]
     assert verdict.outcome == "undecided"
     assert verdict.estimate.level == 0.95
-    assert "known only at 95 %, and 99.9 % is asked for" in verdict.remedy.finding
+    assert "known only at 95 %, and 99.9 % is asked for" in verdict.remedy["finding"]
 
 
 # --------------------------------------------------------------------------- whatever the numbers

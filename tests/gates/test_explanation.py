@@ -14,8 +14,9 @@ from recuse.gates import Accept, Gate, explain
 from recuse.gates.families import decide_together, members_of
 from recuse.gates.limits import Limit
 from recuse.gates.remedies import next_step
-from recuse.schema import Estimates, Family, Remedy, Verdict
+from recuse.schema import Estimates, Verdict
 from recuse.schema.number_text import percent
+from recuse.schema.verdict_rows import RemedyRow
 from recuse.statistics.distributions import Binomial
 
 GATE = '[bias]\nwithin = [-0.5, 0.5]\nreason = "half a point, paper sec. 4.3"\n'
@@ -50,7 +51,7 @@ def test_a_failed_gate_in_full(load, estimate):
 
 
 def test_an_undecided_gate_says_how_many_more(load, estimate):
-    remedy = load(GATE).decide("bias", estimate(0.4, 0.08), SUBJECT)[0].remedy.finding
+    remedy = load(GATE).decide("bias", estimate(0.4, 0.08), SUBJECT)[0].remedy["finding"]
     # n = 53 if .08 were known: .1 / (.08 sqrt(10 / 53)) = 2.88 standard errors, and t(.975, 52) + .85 = 2.86 give 80 %
     assert remedy.startswith(
         "The interval +0.219 to +0.581 reaches across +0.5. About 63 repeats instead of 10 would decide "
@@ -61,22 +62,22 @@ def test_an_undecided_gate_says_how_many_more(load, estimate):
 def test_many_more_are_rounded_upwards(load, estimate):
     # ((1.97 + .84) * .08 sqrt(10) / .045)^2 = 250 if .08 were known
     remedy = load(GATE).decide("bias", estimate(0.455, 0.08), SUBJECT)[0].remedy
-    assert "About 310 repeats instead of 10" in remedy.finding
+    assert "About 310 repeats instead of 10" in remedy["finding"]
 
 
 def test_an_interval_across_both_bounds(load, estimate):
     remedy = load(GATE).decide("bias", estimate(0.1, 0.4), SUBJECT)[0].remedy
-    assert "reaches across -0.5 and +0.5. About" in remedy.finding
+    assert "reaches across -0.5 and +0.5. About" in remedy["finding"]
 
 
 def test_a_value_on_the_bound_has_no_feasible_number(load, estimate):
-    remedy = load(GATE).decide("bias", estimate(0.499, 0.1), SUBJECT)[0].remedy.finding
+    remedy = load(GATE).decide("bias", estimate(0.499, 0.1), SUBJECT)[0].remedy["finding"]
     assert "so close to +0.5 that no feasible number of repeats decides" in remedy
 
 
 def test_clusters_are_counted_as_clusters(load, estimate):
     verdict = load(GATE).decide("bias", estimate(0.4, 0.08, over="clusters", n_clusters=7, n=10), SUBJECT)[0]
-    assert "instead of 7 would decide" in verdict.remedy.finding
+    assert "instead of 7 would decide" in verdict.remedy["finding"]
     assert "over 7 clusters (10 observations)" in " ".join(explain(verdict).split())
 
 
@@ -84,7 +85,7 @@ def test_texts_are_counted_as_texts_where_nobody_says_how_many_clusters_they_com
     gates = load(GATE)
     for over in ({"over": "clusters", "clusters": "stories"}, {"over": "items", "clusters": "texts"}):
         verdict = gates.decide("bias", estimate(0.4, 0.08, n=120, **over), SUBJECT)[0]
-        assert "texts instead of 120 would decide" in verdict.remedy.finding
+        assert "texts instead of 120 would decide" in verdict.remedy["finding"]
         assert "over 120 texts\n" in explain(verdict)
 
 
@@ -94,8 +95,8 @@ def test_a_share_of_some_of_the_texts_says_how_many_texts_bring_enough_of_them(l
     low, high = Binomial(10, 10).interval(0.95)
     of = estimate(1.0, 0.1, over="items", unit="share", distribution=Binomial(10, 10), detail={"of": 200})
     remedy = gates.decide("found", replace(of, low=low, high=high), SUBJECT)[0].remedy
-    assert "About 340 items instead of 200 (17 that count here instead of 10) would decide" in remedy.finding
-    assert (remedy.needed, remedy.observed) == (340, 200)
+    assert "About 340 items instead of 200 (17 that count here instead of 10) would decide" in remedy["finding"]
+    assert (remedy["needed"], remedy["observed"]) == (340, 200)
 
 
 def test_clusters_are_called_by_their_name(load, estimate):
@@ -154,8 +155,8 @@ def test_levels(level, shown):
 # --------------------------------------------------------------------------- the accepted failure to paste
 
 
-def pasted(remedy: Remedy) -> str:
-    return "\n" + remedy.paste.replace("YYYY-MM-DD", "2027-12-31").replace('reason = ""', 'reason = "known"') + "\n"
+def pasted(remedy: RemedyRow) -> str:
+    return "\n" + remedy["paste"].replace("YYYY-MM-DD", "2027-12-31").replace('reason = ""', 'reason = "known"') + "\n"
 
 
 @pytest.mark.parametrize(
@@ -177,11 +178,10 @@ def test_pasting_the_accepted_fault_accepts_the_verdict(load, estimate, limit, v
 @given(st.floats(-1e4, 1e4), st.floats(0, 10))
 def test_the_accepted_limit_always_holds_the_value(estimate, value, se):
     gate = Gate.model_validate({"within": (-0.5, 0.5), "decide": "point", "reason": "r"})
-    family = Family(name="bias", within={}, alpha=0.05)
-    (decided,) = decide_together(members_of("bias", gate, estimate(value, se), {}), family)
+    (decided,) = decide_together(members_of("bias", gate, estimate(value, se), {}), "bias", {}, 0.05)
     decision = decided.decision
     if decision.outcome == "fail":
-        paste = next_step(decided, date(2026, 1, 1), "gates.toml").paste
+        paste = next_step(decided, date(2026, 1, 1), "gates.toml")["paste"]
         line = paste.split("accept = { within = [")[1].split("]")[0]
         low, high = (float(x) for x in line.split(","))
         accept = Accept.model_validate({"within": (low, high)})
@@ -191,7 +191,7 @@ def test_the_accepted_limit_always_holds_the_value(estimate, value, se):
 
 
 def test_the_placeholder_date_is_asked_for_by_name(load, estimate):
-    paste = load(GATE).decide("bias", estimate(0.77, 0.05), SUBJECT)[0].remedy.paste
+    paste = load(GATE).decide("bias", estimate(0.77, 0.05), SUBJECT)[0].remedy["paste"]
     assert "within = [-0.5, 0.89]" in paste, "0.77 + 2.26 standard errors of 0.05, outwards to two digits"
     with pytest.raises(
         Exception, match=r"until: must be a date, e\.g\. until = 2027-12-31; it is 'YYYY-MM-DD'"
@@ -218,36 +218,38 @@ def remedy_of(gates, *measured):
 
 def test_what_is_outside_says_by_how_much(load, estimate):
     remedy = remedy_of(load(GATE), estimate(0.77, 0.05))
-    assert (remedy.kind, remedy.file) == ("outside", "evals/gates.toml")
-    assert remedy.distance == pytest.approx(0.27)
-    assert remedy.near_end == pytest.approx(0.27 - 2.262157 * 0.05)
-    assert remedy_of(load(GATE), estimate(-0.77, 0.05)).near_end == pytest.approx(remedy.near_end)
+    assert (remedy["kind"], remedy["file"]) == ("outside", "evals/gates.toml")
+    assert remedy["distance"] == pytest.approx(0.27)
+    assert remedy["near_end"] == pytest.approx(0.27 - 2.262157 * 0.05)
+    assert remedy_of(load(GATE), estimate(-0.77, 0.05))["near_end"] == pytest.approx(remedy["near_end"])
 
 
 def test_what_straddles_says_how_many_would_decide(load, estimate):
     remedy = remedy_of(load(GATE), estimate(0.4, 0.08))
-    assert (remedy.kind, remedy.observed, remedy.needed, remedy.units) == ("straddles", 10, 63, "repeats")
-    assert remedy.distance == pytest.approx(-0.1)
+    assert (remedy["kind"], remedy["observed"], remedy["needed"], remedy["units"]) == ("straddles", 10, 63, "repeats")
+    assert remedy["distance"] == pytest.approx(-0.1)
 
 
 def test_what_no_number_decides_names_none(load, estimate):
     remedy = remedy_of(load(GATE), estimate(0.499, 0.1))
-    assert (remedy.kind, remedy.needed) == ("on the bound", None)
+    assert (remedy["kind"], remedy["needed"]) == ("on the bound", None)
 
 
 def test_what_has_no_interval_or_no_value_says_so(load, estimate, undefined):
-    assert remedy_of(load(GATE), estimate(0.1, 0.0)).kind == "no interval"
-    assert remedy_of(load(GATE), undefined()).kind == "not measured"
-    assert remedy_of(load(GATE + "level = 0.955\n"), estimate(0.1, 0.1, distribution=None)).kind == "level unknown"
+    assert remedy_of(load(GATE), estimate(0.1, 0.0))["kind"] == "no interval"
+    assert remedy_of(load(GATE), undefined())["kind"] == "not measured"
+    assert remedy_of(load(GATE + "level = 0.955\n"), estimate(0.1, 0.1, distribution=None))["kind"] == "level unknown"
 
 
 def test_the_rule_is_data_too(load, estimate):
     family = Estimates(("judge", "names"), {(j, "shown"): estimate(0.1, 0.05) for j in "ab"})
     rule = load("[run]\nfalse_fail = 0.005\n" + GATE).decide("bias", family, {"panel": "p"})[0].rule
-    assert rule.limit_text == "within [-0.5, +0.5]"
-    assert (rule.decide, rule.level, rule.of_range, rule.span) == ("interval", 0.95, None, None)
-    assert (rule.pass_level, rule.fail_level) == (0.95, 0.995)
-    assert rule.family == Family(name="bias", within={"panel": "p"}, correction="holm", members=2, alpha=0.005)
+    assert rule["limit_text"] == "within [-0.5, +0.5]"
+    assert (rule["decide"], rule["level"], rule["of_range"], rule["span"]) == ("interval", 0.95, None, None)
+    assert (rule["pass_level"], rule["fail_level"]) == (0.95, 0.995)
+    assert rule["family"] == {
+        "name": "bias", "within": {"panel": "p"}, "correction": "holm", "members": 2, "alpha": 0.005, "undefined": 0,
+    }  # fmt: skip
 
 
 def test_a_record_of_a_verdict_holds_builtins_only(load, estimate):
@@ -268,5 +270,5 @@ def test_of_several_verdicts_only_those_that_object_are_explained(load, estimate
 def test_the_figures_of_a_remedy_agree_as_they_are_shown(load, estimate):
     """1.496 is told as 1.5, so it lies 1 beyond 0.5, not 0.996."""
     gates = load('[bias]\nwithin = [-0.5, 0.5]\nreason = "r"\n')
-    finding = gates.decide("bias", estimate(1.496, 0.05), {"judge": "a"})[0].remedy.finding
+    finding = gates.decide("bias", estimate(1.496, 0.05), {"judge": "a"})[0].remedy["finding"]
     assert finding.startswith("+1.5 is above +0.5 by 1, and")

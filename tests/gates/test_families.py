@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from recuse.gates import Gate, GatesError
 from recuse.gates.families import decide_together, members_of
-from recuse.schema import Estimate, Estimates, Family, RecuseError
+from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.statistics.distributions import Student
 
 WITHIN = '[bias]\nwithin = [-0.5, 0.5]\nreason = "r"\n'
@@ -117,22 +117,21 @@ def test_no_verdict_depends_on_what_else_runs(load, estimate):
 def test_no_two_families_print_the_same_name(load, estimate):
     gates = load(TWO)
     places = [{"panel": p, "task": "t", "protocol": q, "asked": a} for p in "ab" for q in "xy" for a in "12"]
-    names = [
-        str(gates.decide(gate, family_of(estimate, [0.0]), place)[0].rule.family) for gate in gates for place in places
-    ]
-    assert len(set(names)) == len(names) == 16
-    assert names[0] == "bias, a, t, x, 1"
+    families = [gates.decide(g, family_of(estimate, [0.0]), place)[0].rule["family"] for g in gates for place in places]
+    assert len({(one["name"], *sorted(one["within"].items())) for one in families}) == len(families) == 16
 
 
 def test_levels_of_a_factor_are_one_family(load, estimate):
     """Names shown and hidden are judged together: there is one name, and one share of the error rate."""
     verdicts = load(WITHIN).decide("bias", both_names(estimate, [0.0, 0.1], [0.9, 0.0]), WHERE)
-    assert {(str(v.rule.family), v.rule.family.members) for v in verdicts} == {("bias, p, t", 4)}
+    assert [v.rule["family"] for v in verdicts] == [
+        {"name": "bias", "within": WHERE, "alpha": 0.05, "correction": "holm", "members": 4, "undefined": 0}
+    ] * 4
 
 
 def test_the_rule_in_words(load, estimate):
     verdict = load("[run]\nfalse_fail = 0.005\n" + WITHIN).decide("bias", family_of(estimate, [0.0, 0.1]), WHERE)[0]
-    assert verdict.rule.sentence == (
+    assert verdict.rule["sentence"] == (
         "within [-0.5, +0.5]; passes if the 95 % interval lies inside, fails if the 99.5 % interval lies outside "
         "(Holm over 2: at most 0.5 % that a fair judge fails here)"
     )
@@ -149,8 +148,8 @@ def test_choosing_what_is_shown_changes_no_decision(load, estimate):
 def test_undefined_members_are_left_out_of_the_correction_and_named(load, estimate, undefined):
     family = Estimates(("judge",), {("a",): estimate(0.0, 0.05), ("b",): undefined(), ("c",): estimate(0.3, 0.2)})
     first, second, _ = load(TWO).decide("bias", family, WHERE)
-    assert first.rule.fail_level == 0.975
-    assert "(Holm over 2, 1 undefined left out: at most 2.5 %" in first.rule.sentence
+    assert first.rule["fail_level"] == 0.975
+    assert "(Holm over 2, 1 undefined left out: at most 2.5 %" in first.rule["sentence"]
     assert second.outcome == "not measured"
 
 
@@ -205,7 +204,7 @@ def decided(estimate, limit, members, alpha):
 
 
 def together(gate, measured, alpha):
-    return decide_together(members_of("g", gate, measured, {}), Family(name="g", within={}, alpha=alpha))
+    return decide_together(members_of("g", gate, measured, {}), "g", {}, alpha)
 
 
 @given(st.sampled_from(LIMITS), MEMBERS, st.floats(1e-5, 0.05))

@@ -59,7 +59,7 @@ def test_the_smallest_fault_fails_in_four_of_five_repetitions(estimate):
     gate_level = 0.99
 
     def promise(se):
-        return power_of(WITHIN, estimate(0.1, se, 12), 0.95, gate_level).smallest_fault, None
+        return power_of(WITHIN, estimate(0.1, se, 12), 0.95, gate_level)["smallest_fault"], None
 
     assert promised_and_kept(promise, gate_level, 12) == pytest.approx(0.8, abs=0.01)
 
@@ -73,7 +73,7 @@ def test_the_smallest_fault_of_a_spread_grows_with_the_spread_it_causes():
         low, high = found.interval(0.95)
         estimate = Estimate(metric="repeat_difference", value=found.value, low=low, high=high, distribution=found,
                             n=110, method="m")  # fmt: skip
-        promised.append(power_of(limit, estimate, 0.95, 0.99).smallest_fault)
+        promised.append(power_of(limit, estimate, 0.95, 0.99)["smallest_fault"])
     sds = np.array(promised) * math.sqrt(math.pi) / 2
     fails = [mean_difference(rng.normal(0, sd, (10, 11))).interval(0.99)[0] > 0.5 for sd in sds for _ in range(5)]
     assert np.mean(fails) == pytest.approx(0.8, abs=0.05)
@@ -89,7 +89,7 @@ def test_an_own_text_fault_is_seen_with_thirty_items_where_a_slip_is_a_step():
         low, high = found.interval(0.95)
         estimate = Estimate(metric="own_text", value=0.0, low=low, high=high, distribution=found, n=30, method="m",
                             span=10.0)  # fmt: skip
-        return power_of(Limit.of({"within": (-0.625, 0.625)}), estimate, 0.95, 1 - 0.00125 / 5).smallest_fault
+        return power_of(Limit.of({"within": (-0.625, 0.625)}), estimate, 0.95, 1 - 0.00125 / 5)["smallest_fault"]
 
     assert smallest(None) is None
     assert smallest(1.0) == pytest.approx(1.1, abs=0.05)
@@ -108,23 +108,23 @@ def test_the_smallest_fault_knows_what_a_mean_with_nothing_below_0_may_hide():
     fair = bounded_mean(rng.normal(0, 0.5, 30), np.arange(30), (-10, 10))
     low, high = fair.interval(0.95)
     estimate = Estimate(metric="own_text", value=fair.value, low=low, high=high, distribution=fair, n=30, method="m")
-    found = power_of(limit, estimate, 0.95, 0.999).smallest_fault
+    found = power_of(limit, estimate, 0.95, 0.999)["smallest_fault"]
     assert np.mean([fails(found) for _ in range(300)]) >= 0.75
     assert np.mean([fails(1.2) for _ in range(300)]) < 0.5
-    assert power_of(limit, replace(estimate, span=10.0), 0.95, 0.999).smallest_fault in (found, None)
-    assert power_of(limit, replace(estimate, span=found), 0.95, 0.999).smallest_fault is None
+    assert power_of(limit, replace(estimate, span=10.0), 0.95, 0.999)["smallest_fault"] in (found, None)
+    assert power_of(limit, replace(estimate, span=found), 0.95, 0.999)["smallest_fault"] is None
 
 
 def test_a_fair_judge_is_at_zero_where_both_directions_are_faults_and_where_it_was_measured_elsewhere(estimate):
-    assert power_of(WITHIN, estimate(0.4, 0.1), 0.95, 0.95).fair == 0.0
-    assert power_of(Limit.of({"within": (1.0, 2.0)}), estimate(1.2, 0.1), 0.95, 0.95).fair == 1.5
-    assert power_of(Limit.of({"at_most": 0.5}), estimate(0.2, 0.1), 0.95, 0.95).fair == 0.2
-    assert power_of(Limit.of({"at_most": 0.5}), estimate(0.7, 0.1), 0.95, 0.95).fair_passes is None
+    assert power_of(WITHIN, estimate(0.4, 0.1), 0.95, 0.95)["fair"] == 0.0
+    assert power_of(Limit.of({"within": (1.0, 2.0)}), estimate(1.2, 0.1), 0.95, 0.95)["fair"] == 1.5
+    assert power_of(Limit.of({"at_most": 0.5}), estimate(0.2, 0.1), 0.95, 0.95)["fair"] == 0.2
+    assert power_of(Limit.of({"at_most": 0.5}), estimate(0.7, 0.1), 0.95, 0.95)["fair_passes"] is None
 
 
 def test_the_smallest_fault_below_a_lower_limit(estimate):
-    lower = power_of(Limit.of({"at_least": 0.5}), estimate(0.8, 0.1), 0.95, 0.95).smallest_fault
-    upper = power_of(Limit.of({"at_most": -0.5}), estimate(-0.8, 0.1), 0.95, 0.95).smallest_fault
+    lower = power_of(Limit.of({"at_least": 0.5}), estimate(0.8, 0.1), 0.95, 0.95)["smallest_fault"]
+    upper = power_of(Limit.of({"at_most": -0.5}), estimate(-0.8, 0.1), 0.95, 0.95)["smallest_fault"]
     assert lower == pytest.approx(-upper)
     assert lower < 0.5 - 2.262 * 0.1
 
@@ -165,7 +165,7 @@ def test_a_law_that_cannot_tell_says_so(load, estimate):
     assert factor_to_decide(Limit.of({"at_most": 0.5}), unsure, 0.95, 0.95) is None
     assert factor_to_decide(Limit.of({"at_most": 0.5}), estimate(0.4, 0.1, distribution=None), 0.95, 0.95) is None
     verdict = load('[bias]\nat_most = 0.5\nreason = "r"\n').decide("bias", unsure, {})[0]
-    assert "how many is not known" in verdict.remedy.finding
+    assert "how many is not known" in verdict.remedy["finding"]
     assert verdict.power is None
 
 

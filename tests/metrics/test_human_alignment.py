@@ -223,7 +223,7 @@ def test_a_person_in_the_judges_seat_is_inside_the_limit_as_often_as_printed(rat
             frame["kind"] = np.where(frame["rater"] == "x", "judge", "person")
             found = human_alignment.human_offset(rate(frame, scales=Numeric(1, 5, step=1.0))).of(judge="x")
             passes.append(-0.24 <= found.low <= found.high <= 0.24)
-            printed.append(power_of(limit, found, 0.95, 0.95).fair_passes)
+            printed.append(power_of(limit, found, 0.95, 0.95)["fair_passes"])
         assert np.mean(printed) == pytest.approx(np.mean(passes), abs=0.12), texts
     assert np.mean(passes) > 0.5
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 
-from recuse.schema import OUTCOMES, Estimate, Estimates, RecuseError, Rule, Verdict
+from recuse.schema import OUTCOMES, Estimate, Estimates, RecuseError, Verdict
 from recuse.schema.plain_values import builtins
 
 
@@ -30,9 +30,8 @@ def estimate(value: float = 0.3, **more: Any) -> Estimate:
 
 
 def verdict(outcome: Any, allowed: bool = False) -> Verdict:
-    rule = Rule(sentence="", limit_text="", decide="interval", level=0.95, pass_level=0.95, fail_level=0.99)
     return Verdict(
-        gate="g", subject={}, outcome=outcome, estimate=estimate(), rule=rule, limit={}, reason="", allowed=allowed
+        gate="g", subject={}, outcome=outcome, estimate=estimate(), rule={}, limit={}, reason="", allowed=allowed
     )
 
 

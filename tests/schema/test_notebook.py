@@ -8,7 +8,7 @@ import re
 import pandas as pd
 
 from recuse.ratings import Ratings
-from recuse.schema import Estimate, Estimates, Remedy, Rule, Verdict
+from recuse.schema import Estimate, Estimates, Verdict
 from recuse.schema.number_text import MOST_ROWS
 
 HOSTILE = "<img src=x onerror=alert(1)>\u202e"
@@ -45,8 +45,7 @@ def test_a_family_has_a_row_per_subject_and_says_what_it_leaves_out() -> None:
 
 
 def test_a_verdict_says_limit_and_what_is_wrong() -> None:
-    rule = Rule(sentence="", limit_text="at most 0.2", decide="point", level=0.95, pass_level=0.95, fail_level=0.99)
-    remedy = Remedy(kind="outside", finding="0.31 is above 0.2 by 0.11.")
+    rule, remedy = {"limit_text": "at most 0.2"}, {"finding": "0.31 is above 0.2 by 0.11."}
     found = Verdict(
         gate="leniency", subject={"judge": HOSTILE}, outcome="fail", estimate=estimate(), rule=rule,
         limit={"at_most": 0.2}, reason="", remedy=remedy,

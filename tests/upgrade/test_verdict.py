@@ -108,7 +108,7 @@ def test_undecided_says_how_many_more_with_the_power_of_every_open_row(gates):
     assert found.more == max(alone) > min(alone) > 0
     assert f"about {found.more:,} items more would decide" in found.sentence
     remedy = found.rows[0].remedy
-    assert found.more == remedy.needed - remedy.observed
+    assert found.more == remedy["needed"] - remedy["observed"]
     assert "no feasible number of items decides" in decided(gates, component(0, 0.999)).sentence
 
 
