@@ -23,7 +23,6 @@ from recuse.readers.mapping import ColumnMapping
 from recuse.report.gated_number import grouped
 from recuse.run.run import FileRun
 from recuse.schema import number_text
-from recuse.schema.details import CommonDetail, PeopleDetail, detail_as
 from recuse.schema.factors import level_words
 from recuse.schema.number_text import counted, fitting, fixed, more, percent, value_text, why_missing, with_interval
 from recuse.schema.results import PassRateRow, Results
@@ -272,7 +271,7 @@ def _title(results: Results, estimate: EstimateRow) -> str:
 
 def _slice(record: MeasurementRow) -> str:
     """Which slice an estimate is about."""
-    at = detail_as(CommonDetail, record["estimate"]["detail"]).get("slice")
+    at = record["estimate"]["detail"].get("slice")
     if not at or record["estimate"]["value"] is None:
         return ""
     return f", {'system' if at['column'] == 'target' else at['column']} {shortened(at['level'], 20)[0]}"
@@ -283,7 +282,7 @@ def _in_sentences(records: Sequence[MeasurementRow]) -> Iterator[str]:
     and what needs no person."""
     for record in records:
         estimate, where = record["estimate"], _where(record["subject"])
-        detail = detail_as(PeopleDetail, estimate["detail"])
+        detail = estimate["detail"]
         right = detail.get("held_against")
         if estimate["value"] is None:
             continue
@@ -326,7 +325,7 @@ def _labels_more(results: Results, records: Sequence[MeasurementRow]) -> Iterato
                 needed = ceil(have * ((high - low) / 2 / HALF_WIDTH) ** 2)
                 counted.add(where)
             else:
-                labels = detail_as(PeopleDetail, estimate["detail"])
+                labels = estimate["detail"]
                 have, needed = labels["labels"], labels["labels_needed"] or 0
             title = _title(results, estimate)
             enough = f"enough, {needed:,} of {have:,}"

@@ -22,7 +22,7 @@ from typing import Any, Literal, cast
 from recuse.gates.gate_set import Gates
 from recuse.gates.limit_changes import stated
 from recuse.schema import RecuseError
-from recuse.schema.details import CommonDetail, MatrixDetail, detail_as
+from recuse.schema.details import MatrixDetail, detail_as
 from recuse.schema.results import Results
 from recuse.schema.verdict_rows import (
     Baseline,
@@ -128,7 +128,7 @@ def _entry(kind: Literal["verdict", "measurement"], what: str, source: Measureme
     if per_item := estimate.get("per_item"):
         figures["per_item"] = {str(item): float(f"{value:.6g}") for item, value in per_item.items()}
     detail = estimate.get("detail") or {}
-    known = detail_as(CommonDetail, detail)
+    known = detail
     if ends := known.get("these_texts"):
         figures["these_texts"] = [as_kept(end) for end in ends]
         figures["these_texts_df"] = as_kept(known.get("these_texts_df"))

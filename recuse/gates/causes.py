@@ -16,7 +16,7 @@ from math import ceil, floor, log10
 import numpy as np
 
 from recuse.gates.records import Figure, VerdictRecord
-from recuse.schema.details import CommonDetail, MatrixDetail, PeopleDetail, detail_as
+from recuse.schema.details import MatrixDetail, detail_as
 from recuse.schema.number_text import brief, fixed, in_number, listed, of_units, why_missing
 from recuse.schema.vocabulary import NOT_MEASURED, RIGHT_ANSWERS, UNDECIDED, in_place_of_people, printed
 
@@ -310,7 +310,7 @@ def _does(verdict: VerdictRecord) -> str:
         return f"it scores {brief(abs(f.value))} {'above' if f.value > 0 else 'below'} {_whom(f)}"
     if verdict.gate == "human_ceiling":
         return "it agrees with {} less than {}".format(*as_well(f))
-    if slice_ := detail_as(CommonDetail, f.detail).get("slice"):
+    if slice_ := f.detail.get("slice"):
         where = f"{'system' if slice_['column'] == 'target' else slice_['column']} {slice_['level']}"
         value = verdict.figure.value
         if verdict.gate == "slice_favour":
@@ -366,7 +366,7 @@ def _labels_fault(verdict: VerdictRecord) -> str:
 
 def _never_differ(verdicts: Iterable[VerdictRecord]) -> str:
     """Two people of whom one may have copied the other: people then agree more than anybody can with them."""
-    details = (detail_as(PeopleDetail, v.figure.detail) for v in verdicts if v.gate == "human_ceiling")
+    details = (v.figure.detail for v in verdicts if v.gate == "human_ceiling")
     return next((listed(names) for detail in details if (names := detail.get("same_answers"))), "")
 
 

@@ -12,6 +12,7 @@ from typing import Literal
 from recuse.gates.limits import Limit
 from recuse.gates.uses import EVERY_GATE, UseTable
 from recuse.schema import Outcome
+from recuse.schema.details import Detail
 from recuse.schema.number_text import counted, listed
 from recuse.schema.results import AskedRow, ChangedRow, InPlaceRow, MeasureRow, Results, UpgradeVerdictRow
 from recuse.schema.verdict_rows import Comparison, EstimateRow, VerdictRow
@@ -33,7 +34,7 @@ class Figure:
     unit: str = ""
     n: int = 0
     note: str = ""
-    detail: Mapping[str, object] = field(default_factory=dict)
+    detail: Detail = field(default_factory=lambda: Detail())
     title: str = ""  # what people call the measure
     above: str = ""  # what a judge does whose value lies above its limit: "scores above people"
     below: str = ""

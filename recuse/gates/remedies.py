@@ -13,7 +13,6 @@ from recuse.gates.gate_tables import AcceptedFault
 from recuse.gates.limits import GatesError, Limit, has_interval, sure_at
 from recuse.gates.verdict_power import ENOUGH, factor_to_decide
 from recuse.schema import Estimate, Outcome
-from recuse.schema.details import CommonDetail, detail_as
 from recuse.schema.number_text import percent, why_missing
 from recuse.schema.verdict_rows import AcceptanceRow, RemedyKind, RemedyRow
 from recuse.schema.vocabulary import FILE, NOT_MEASURED, UNDECIDED, printed, record_command
@@ -125,7 +124,7 @@ def _undecided(decided: Decided) -> RemedyRow:
 
 
 def _lost_answers(limit: Limit, estimate: Estimate) -> str:
-    losses = detail_as(CommonDetail, estimate.detail)["losses"]
+    losses = estimate.detail["losses"]
     sides = ", ".join(f"{name} {lost} of {requested}" for name, (lost, requested) in losses["sides"].items())
     least, greatest = (
         limit.show(edge if bound is None else bound)

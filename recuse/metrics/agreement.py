@@ -33,7 +33,7 @@ from recuse.ratings.answers import COMPARED, Answers, answers_of_people
 from recuse.ratings.scale import Numeric, Ordinal, Scale
 from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.schema.arrays import Floats, Mask, taken, total
-from recuse.schema.details import PairsDetail
+from recuse.schema.details import Detail
 from recuse.statistics.agreement import correlation, icc, options
 from recuse.statistics.agreement.coefficient import Coefficient
 from recuse.statistics.agreement.krippendorff import Level, alpha_of_products, alpha_of_tables
@@ -195,7 +195,7 @@ def _of_means(build: Build, *, scaled: bool = False, ranked: bool = False) -> Co
     return compute
 
 
-def _text_by_text(answers: Answers, judge: int) -> PairsDetail:
+def _text_by_text(answers: Answers, judge: int) -> Detail:
     """For the picture of judge against people: (people's mean, the judge's, texts), to a `GRAIN`th of the range."""
     used = both_rated(answers, judge)
     values = np.column_stack([answers.people_mean, answers.judge_means[judge]])[used]

@@ -110,7 +110,8 @@ class _Gathering:
             if not suite.recordings.texts:
                 for row in (*self.run.measurements, *self.run.verdicts):
                     detail = row["estimate"]["detail"].items()
-                    row["estimate"]["detail"] = {k: v for k, v in detail if k not in QUOTES or not isinstance(v, list)}
+                    kept: Any = {k: v for k, v in detail if k not in QUOTES or not isinstance(v, list)}
+                    row["estimate"]["detail"] = kept
             in_place, changed = _against_base(suite)
             self.run.finish(
                 suite.selection, suite.gates, whole=not (chosen := _chosen_tests(session)),

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any, TypeVar, cast
 
 from recuse.schema import number_text
-from recuse.schema.details import Kind, detail_as
+from recuse.schema.details import Detail, Kind, detail_as
 from recuse.schema.number_text import MINUS, is_number
 from recuse.schema.results import MeasureRow, Results
 from recuse.schema.verdict_rows import AcceptanceRow, EstimateRow, LimitRow, RemedyRow, VerdictRow
@@ -109,7 +109,7 @@ class Number:
         self.amount = math.nan if self.value is None else self.value  # for arithmetic on numbers that have one
         self.unit = str(estimate.get("unit") or "")  # "" for a plain number
         self.units = str(estimate.get("clusters") or estimate.get("over") or "")  # what its n counts, in the plural
-        self.detail: Mapping[str, object] = estimate.get("detail") or {}  # what its measure says besides the number
+        self.detail: Detail = estimate.get("detail") or {}  # what its measure says besides the number
         row: Any = verdict or {}
         self.gate, self.outcome = str(row.get("gate", "")), str(row.get("outcome", ""))
         self.gate_title = str(row.get("label") or plain_name(self.gate))

@@ -11,7 +11,6 @@ from recuse.report.figures.pictures import Scale
 from recuse.report.gated_number import Number
 from recuse.report.results_model import ResultsModel
 from recuse.schema import number_text as numbers
-from recuse.schema.details import CommonDetail
 from recuse.schema.estimate_types import AGAINST_INCUMBENT
 from recuse.schema.number_text import MINUS, in_unit, is_number
 from recuse.schema.results import UpgradeVerdictRow
@@ -100,7 +99,7 @@ def _compared(view: ResultsModel, upgrade: UpgradeVerdictRow) -> list[Number]:
 
 def _row(n: Number, minus: str) -> UpgradeRow:
     """Called "agreement on its worst slice (target B)", "cost (dollars per call)"."""
-    cost, slice_ = str(n.detail.get("unit") or ""), n.detail_as(CommonDetail).get("slice")
+    cost, slice_ = str(n.detail.get("unit") or ""), n.detail.get("slice")
     about = [n.circumstances, str(n.detail.get("option") or "")]
     where = ", ".join(filter(None, [*about, f"{slice_['column']} {slice_['level']}" if slice_ else "", cost]))
     before, after = (

@@ -1,7 +1,7 @@
 """What a measure says besides its number: the `detail` of an estimate, by kind of figure.
 
-Measures choose their own keys, so an estimate holds `Mapping[str, object]`; its metric says of which kind it is. Who
-reads one names the kind, once, at the place where it is read:
+Measures choose their own keys, and its metric says which an estimate has. A row of results.json holds a `Detail`; who
+reads a matrix, or what a paper's measure says, names the kind, once, at the place where it is read:
 
     matrix = detail_as(MatrixDetail, estimate["detail"])
     matrix["values"][0][1]
@@ -69,17 +69,6 @@ class Losses(TypedDict):
     unrelated: bool
 
 
-class CommonDetail(TypedDict, total=False):
-    """`slice`: the part of the texts that the number is of, where one was looked for; `losses`: of a comparison of two
-    sides, both of which lose answers; the interval for these texts alone, where only replies are new, and its degrees
-    of freedom."""
-
-    slice: Slice | None
-    losses: Losses
-    these_texts: list[float | None] | None
-    these_texts_df: float | None
-
-
 class PersonReplaced(TypedDict):
     """Whether the judge does as well as one person."""
 
@@ -115,41 +104,32 @@ class Constant(TypedDict, total=False):
     agrees: float | None
 
 
-class PairsDetail(TypedDict, total=False):
-    """Judge against people: (people's mean, the judge's mean, how many texts), and the ends of the scale."""
-
-    pairs: list[list[float | None]]
-    ends: list[float | None]
-
-
-class PeopleDetail(TypedDict, total=False):
-    """Agreement with people: a judge's own, and that of people with one another; person by person; what may be left to
-    it at `bound` errors; the commonest answer; a mean as people would rate, with the labels there are and those that
-    the wanted interval takes; every slice, the likeliest fault first; who stands in people's place; two who never
-    differ."""
-
-    judge_human: float | None
-    human_human: float | None
-    same_answers: list[str]
-    held_against: str
-    margin: float | None
-    power: float | None
-    people: list[PersonReplaced]
-    groups: list[SurestTexts]
-    bound: float | None
-    constant: Constant | None
-    judge_alone: float | None
-    labels: int
-    labels_needed: int | None
-    slices: list[SliceRow]
-
-
 Gap = tuple[float | None, float | None, float | None, float | None]
 """Two texts as far apart as low to high: how many pairs, and the share that the order turns."""
 
 
-class JudgingDetail(TypedDict, total=False):
-    """How many replies ended in which way; by how far apart two texts are."""
+class Detail(TypedDict, total=False):
+    """What any measure but a matrix may say."""
 
-    by_status: dict[str, int]
-    bins: list[Gap]
+    slice: Slice | None  # the part of the texts that the number is of, where one was looked for
+    losses: Losses  # of a comparison of two sides, both of which lose answers
+    these_texts: list[float | None] | None  # the interval for these texts alone, where only replies are new
+    these_texts_df: float | None
+    pairs: list[list[float | None]]  # people's mean, the judge's mean, how many texts
+    ends: list[float | None]  # of the scale
+    judge_human: float | None  # a judge's agreement with people, and that of people with one another
+    human_human: float | None
+    same_answers: list[str]  # two who never differ
+    held_against: str  # who stands in people's place
+    margin: float | None
+    power: float | None
+    people: list[PersonReplaced]
+    groups: list[SurestTexts]  # what may be left to it at `bound` errors
+    bound: float | None
+    constant: Constant | None
+    judge_alone: float | None
+    labels: int  # for a mean as people would rate: there are, and the wanted interval takes
+    labels_needed: int | None
+    slices: list[SliceRow]  # every one, the likeliest fault first
+    by_status: dict[str, int]  # how many replies ended in which way
+    bins: list[Gap]  # by how far apart two texts are

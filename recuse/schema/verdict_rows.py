@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Literal, NotRequired, TypedDict
 
-from recuse.schema.details import Slice
+from recuse.schema.details import Detail, Slice
 from recuse.schema.vocabulary import Outcome
 
 
@@ -35,7 +34,7 @@ class EstimateRow(TypedDict):
     method: str
     seed: int | None
     note: str
-    detail: Mapping[str, object]
+    detail: Detail
     per_item: dict[str, float] | None
     se: float | None
     df: float | None

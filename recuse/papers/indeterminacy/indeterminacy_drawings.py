@@ -59,7 +59,7 @@ def _definitions(group: Group) -> Table:
     for name in dict.fromkeys(n.subject.get("definition", "") for n in numbers):
         of = [n for n in numbers if n.subject.get("definition") == name]
         by_judge = {n.who: n for n in reversed(of)}
-        title = next((str(n.detail["title"]) for n in of if "title" in n.detail), name)
+        title = next((str(n.detail.get("title")) for n in of if "title" in n.detail), name)
         better = "more is better" if any(n.detail.get("higher") for n in of) else "less is better"
         aggregation = name[name.find("(") :]
         rows.append([Cell(f"{title} {aggregation}", better), *(number_cell(by_judge.get(judge)) for judge in judges)])
@@ -125,7 +125,7 @@ def _chance(value: float | None, low: float | None, high: float | None) -> Cell:
 
 def _identifiable(group: Group) -> list[str]:
     """Theorem 3.4 in words, and what nobody can tell from such data."""
-    words = dict.fromkeys(str(n.detail["words"]) for n in group.of("indeterminate_share") if n.detail.get("words"))
+    words = dict.fromkeys(str(n.detail.get("words")) for n in group.of("indeterminate_share") if n.detail.get("words"))
     taken_back = [
         f"People would take back {_percent(n.value)} of their answers ({n.spread()}), by {n.estimate['n']} pairs of "
         "answers that one person gave one text."
@@ -164,7 +164,7 @@ def _chosen(group: Group) -> str:
         if len(judges) == 1
         else f"Which judge is chosen depends on the measure: {', '.join(map(group.label, judges))}."
     )
-    kept = sum(bool(n.detail["survives"]) for n in numbers)
+    kept = sum(bool(n.detail.get("survives")) for n in numbers)
     phrases += f" {out_of(kept, len(numbers))} measures always choose the best one, whatever people's choices hide."
     lost = {_title(n): n.amount for n in group.of("selection_regret") if is_number(n.value)}
     most = max(lost, key=lambda name: lost[name], default="")
@@ -184,7 +184,7 @@ def _choices(group: Group) -> Table:
     rows = []
     for n in group.of("selection_regret"):
         detail = n.detail
-        judges = (group.label(str(detail[key])) if key in detail else MISSING for key in ("chosen", "best"))
+        judges = (group.label(str(detail.get(key))) if key in detail else MISSING for key in ("chosen", "best"))
         name = Cell(_title(n).strip() or n.subject.get("definition", ""))
         doubts = _percent(detail.get("right")), fixed(detail.get("regret_bias"))
         rows.append([name, *map(Cell, judges), number_cell(n, outcome=n.state), *map(Cell, doubts)])

@@ -41,7 +41,7 @@ def _spread_of_cells(group: Group) -> HeatMaps:
 
 def _needed(group: Group) -> Table:
     numbers = group.of("runs_needed")
-    wanted = short(next((n.detail["half_width"] for n in numbers if "half_width" in n.detail), None))
+    wanted = short(next((n.detail.get("half_width") for n in numbers if "half_width" in n.detail), None))
     columns = {level: level or "all repeats" for level in group.circumstances(numbers)}
     caption = f"Repeats per text that would give its mean to ±{wanted} points"
     return cross_table(caption, "judge", numbers, rows=group.label, columns=columns)

@@ -20,7 +20,7 @@ def _follow_the_data(group: Group) -> str:
     if not known:
         return "No model's levels could be compared with the data."
     best = max(known, key=lambda n: n.amount)
-    tested = [n.detail["beyond_chance"] is True for n in known if n.detail.get("beyond_chance") is not None]
+    tested = [n.detail.get("beyond_chance") is True for n in known if n.detail.get("beyond_chance") is not None]
     many = f"{out_of(sum(tested), len(tested))} models follow the data beyond chance"
     lead = f"{many}, each taken by itself. " if tested else ""
     return f"{lead}{group.label(best.who)} follows them best (ρ = {fixed(best.value)})."

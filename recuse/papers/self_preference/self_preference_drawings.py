@@ -168,7 +168,7 @@ def _symbols(group: Group) -> str:
     tested = group.of("self_minus_received")
     if not tested and not any(is_number(n.value) for n in group.of("self_minus_given")):
         return ""
-    tests = next((f"{n.detail['summary']}." for n in group.of("significant_tests") if n.detail.get("summary")), "")
+    tests = next((f"{n.detail.get('summary')}." for n in group.of("significant_tests") if n.detail.get("summary")), "")
     effects, points = (
         [value for n in tested if is_number(value := n.detail.get(name))]
         for name in ("smallest_effect", "smallest_difference")

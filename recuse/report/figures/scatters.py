@@ -10,7 +10,7 @@ from math import fsum
 
 from recuse.report.figures.pictures import scale_over
 from recuse.report.gated_number import Number
-from recuse.schema.details import PairsDetail
+from recuse.schema.details import Detail
 from recuse.schema.number_text import is_number, rate, short
 
 LARGEST = 7
@@ -48,7 +48,7 @@ class Scatters:
 
 def scatters(numbers: Sequence[Number], name: Callable[[Number], str], *, caption: str) -> Scatters | None:
     """Of numbers whose detail has `pairs`; None where there is none."""
-    details = [n.detail_as(PairsDetail) for n in numbers]
+    details = [n.detail for n in numbers]
     ends = [end for detail in details for end in detail["ends"] if is_number(end)]
     if not ends:
         return None
@@ -61,7 +61,7 @@ def scatters(numbers: Sequence[Number], name: Callable[[Number], str], *, captio
     return Scatters(caption, plots, inner)
 
 
-def _one(label: str, detail: PairsDetail, ends: tuple[float, float], small: str) -> Scatter:
+def _one(label: str, detail: Detail, ends: tuple[float, float], small: str) -> Scatter:
     low, high = ends
     across = high - low or 1.0
     pairs = [(x, y, count) for x, y, count in detail["pairs"] if is_number(x) and is_number(y) and is_number(count)]

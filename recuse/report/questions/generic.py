@@ -12,7 +12,7 @@ from recuse.report.figures.plain_table import number_cell
 from recuse.report.gated_number import Number, plain_name
 from recuse.report.results_model import Group
 from recuse.report.upgrade_table import upgrade_tables
-from recuse.schema.details import JudgingDetail, Matrix
+from recuse.schema.details import Matrix
 from recuse.schema.number_text import count, is_number
 
 MOST_ROWS = 60
@@ -84,7 +84,7 @@ upgrade = Drawing(order=1, figures=(_upgrades,))
 
 def _lost(number: Number) -> str:
     """ "81 unparsed, 4 refused"; nothing is imputed for them."""
-    by_status = number.detail_as(JudgingDetail).get("by_status") or {}
+    by_status = number.detail.get("by_status") or {}
     return ", ".join(f"{count(n)} {plain_name(status)}" for status, n in by_status.items() if status != "ok" and n)
 
 

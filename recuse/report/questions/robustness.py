@@ -8,7 +8,7 @@ from recuse.report.figures.plain_table import signed_cell
 from recuse.report.gated_number import Number, grouped, plain_name
 from recuse.report.questions.generic import usable_replies
 from recuse.report.results_model import Group
-from recuse.schema.details import Gap, JudgingDetail
+from recuse.schema.details import Gap
 from recuse.schema.number_text import MISSING, count, fixed, in_unit, in_words, is_number, out_of, rate
 
 # --------------------------------------------------------------------------- the order of two texts
@@ -59,11 +59,11 @@ def _pairs(group: Group) -> Table:
 def _gaps(group: Group) -> Table | None:
     """Share of pairs that the order turns, by how far apart the texts are in the eyes of the other judges."""
     numbers = group.of("gap_effect")
-    steps = next((bins for n in numbers if (bins := n.detail_as(JudgingDetail).get("bins"))), None)
+    steps = next((bins for n in numbers if (bins := n.detail.get("bins"))), None)
     if not steps:
         return None
     rows = [
-        [Cell(group.label(n.who)), *map(_turned, n.detail_as(JudgingDetail).get("bins") or [(None,) * 4] * len(steps)),
+        [Cell(group.label(n.who)), *map(_turned, n.detail.get("bins") or [(None,) * 4] * len(steps)),
          signed_cell(n)]
         for n in numbers
     ]  # fmt: skip

@@ -8,7 +8,7 @@ from recuse.report.figures import Cell, DetailTable, Forest, HeatMaps, Table, cr
 from recuse.report.figures.scatters import Scatters, scatters
 from recuse.report.gated_number import Number
 from recuse.report.results_model import Group
-from recuse.schema.details import Matrix, MatrixDetail, PairsDetail, PeopleDetail
+from recuse.schema.details import Matrix, MatrixDetail
 from recuse.schema.number_text import fixed, is_number
 from recuse.schema.vocabulary import PASS, UNDECIDED
 
@@ -48,7 +48,7 @@ def _confusions(group: Group) -> HeatMaps:
 
 
 def _text_by_text(group: Group) -> Scatters | None:
-    numbers = [n for n in group.of("mean_error") if n.detail_as(PairsDetail).get("pairs")]
+    numbers = [n for n in group.of("mean_error") if n.detail.get("pairs")]
     return scatters(numbers, lambda n: _named(group, n), caption="Text by text: people's mean, and the judge's")
 
 
@@ -59,7 +59,7 @@ def _winning(group: Group) -> Table:
          Cell("yes" if entry["won"] else "not shown"), Cell(fixed(entry["advantage"], signed=True)),
          Cell(p_value(entry["p"])), Cell(str(entry["n"]))]
         for n in group.of("winning_rate")
-        for entry in n.detail_as(PeopleDetail).get("people") or ()
+        for entry in n.detail.get("people") or ()
     ]  # fmt: skip
     columns = ["whom it may stand in for", "as well as that person", "advantage", "p", "texts"]
     return Table("Alternative annotator test, corrected over people", columns, rows, frozenset({2, 3, 4}))
@@ -69,7 +69,7 @@ def _delegation(group: Group) -> Table:
     """Per judge its groups of texts, surest first: the most errors that labels leave possible, against the bound."""
     rows: list[list[Cell]] = []
     for n in group.of("delegable_share"):
-        delegable = n.detail_as(PeopleDetail)
+        delegable = n.detail
         bound = delegable.get("bound") or 0.0
         for g in (delegable.get("groups") or [])[:MOST_GROUPS]:
             if is_number(g["at_most"]):
@@ -106,7 +106,7 @@ def _slices(metric: str, caption: str, value: str, *, signed: bool = False) -> P
              Cell(fixed(entry["mean"], signed=signed)), Cell(fixed(entry["difference"], signed=True)),
              Cell(p_value(entry["p"])), Cell(str(entry["n"]))]
             for n in group.of(metric)
-            for entry in (n.detail_as(PeopleDetail).get("slices") or [])[:MOST_SLICES]
+            for entry in (n.detail.get("slices") or [])[:MOST_SLICES]
         ]  # fmt: skip
         columns = ["slice", value, "less elsewhere", "p, for all looks", "texts"]
         return Table(caption, columns, rows, frozenset({1, 2, 3, 4}))
