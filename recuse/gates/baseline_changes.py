@@ -170,9 +170,10 @@ def _change(was: BaselineEntry, now: BaselineEntry, same: set[str]) -> tuple[Stu
     alone = [_these_texts(side) for side in (before, after)]
     if place_of(now) in same and all(alone):
         return Student(change, *welch_satterthwaite(*zip(*filter(None, alone), strict=True))), "same texts"
-    items = sorted((before.get("per_item") or {}).keys() & (after.get("per_item") or {}).keys())
+    by_item = before.get("per_item") or {}, after.get("per_item") or {}
+    items = sorted(by_item[0].keys() & by_item[1].keys())
     if len(items) > 1:
-        differences = np.array([after["per_item"][i] - before["per_item"][i] for i in items])
+        differences = np.array([by_item[1][i] - by_item[0][i] for i in items])
         paired = Paired.of(differences)
         if not paired.distribution.undefined:
             return Student(paired.mean, paired.distribution.se, paired.distribution.df), "paired"

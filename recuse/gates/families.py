@@ -176,26 +176,19 @@ def error_rates(verdicts: Iterable[VerdictRow], false_fail: float) -> ErrorRates
 
 
 def _judges(verdicts: list[VerdictRow]) -> list[JudgeErrors]:
-    """By what each may lose; a gate that allows undecided is left out."""
+    """By what each may lose; a gate that allows undecided is left out, as is one that cannot tell what fair is."""
     judged: dict[tuple[str, str], list[PowerRow]] = {}
     for verdict in verdicts:
         if "judge" in verdict["subject"] and (power := verdict.get("power")):
             own = judged.setdefault((verdict["subject"].get("panel", ""), verdict["subject"]["judge"]), [])
             own += [] if verdict["allowed"] else [power]
-    return [
-        {
-            "panel": panel,
-            "judge": judge,
-            "fair_not_cleared": _none_passes(power["fair_passes"] for power in powers),
-            "again_not_cleared": _none_passes(power["same_again"] for power in powers),
-        }
-        for (panel, judge), powers in sorted(judged.items())
-    ]
-
-
-def _none_passes(chances: Iterable[float | None]) -> float:
-    """One less the chance that all pass. A gate that cannot tell what fair is is left out."""
-    return round(1 - math.prod(chance for chance in chances if chance is not None), 4)
+    rows: list[JudgeErrors] = []
+    for (panel, judge), powers in sorted(judged.items()):  # one less the chance that all pass
+        fair = 1 - math.prod(chance for power in powers if (chance := power["fair_passes"]) is not None)
+        again = 1 - math.prod(power["same_again"] for power in powers)
+        rows.append({"panel": panel, "judge": judge, "fair_not_cleared": round(fair, 4),
+                     "again_not_cleared": round(again, 4)})  # fmt: skip
+    return rows
 
 
 def _stays_green(verdict: VerdictRow) -> float:

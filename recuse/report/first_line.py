@@ -142,5 +142,5 @@ def upgrade_lines(view: ResultsModel, minus: str = numbers.MINUS) -> list[str]:
         for row in table.rows[:1]:
             values = f"{row.incumbent} -> {row.candidate}, " if row.incumbent and row.candidate else ""
             phrase = f" {row.title[:1].upper()}{row.title[1:]}: {values}change {row.change}, allowed {row.allowed}"
-        lines.append(f"{table.sentence}{phrase} ({table.where}){'.' if phrase else ''}")
+        lines.append(f"{table.upgrade['sentence']}{phrase} ({table.where}){'.' if phrase else ''}")
     return lines

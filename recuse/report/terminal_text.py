@@ -112,7 +112,7 @@ def _opening(results: Results, width: int) -> list[str]:
 
 
 def _upgrade(table: UpgradeTable, width: int, color: bool) -> list[str]:
-    lines = _folded(f"{table.where}: {table.sentence}", width, "", "  ")
+    lines = _folded(f"{table.where}: {table.upgrade['sentence']}", width, "", "  ")
     shown = [row for row in table.rows if row.outcome not in (PASS, "")]
     for row in shown:
         first, *rest = _folded(f"{row.verdict}: {row.title}, {row.change}, {row.allowed}", width, "  ", "    ")

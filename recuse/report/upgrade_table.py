@@ -48,18 +48,22 @@ class UpgradeRow:
 
 @dataclass(frozen=True, slots=True)
 class UpgradeTable:
-    """`where`: panel, task and protocol; `foot`: on how many items, how sure, and what could have been found."""
+    """An upgrade as results hold it; a row per component; `foot`: on how many items, how sure, and what could have been
+    found."""
 
-    sentence: str
-    where: str
-    panel: str
-    task: str
-    protocol: str
-    outcome: str
-    reasons: tuple[str, ...]
-    head: tuple[str, ...]
+    upgrade: UpgradeVerdictRow
     rows: tuple[UpgradeRow, ...]
     foot: tuple[str, ...]
+
+    @property
+    def where(self) -> str:
+        """Panel, task and protocol."""
+        return ", ".join(str(self.upgrade.get(name)) for name in ("panel", "task", "protocol"))
+
+    @property
+    def head(self) -> tuple[str, ...]:
+        """What its columns are called."""
+        return ("", self.upgrade["incumbent"], self.upgrade["candidate"], "change", "allowed", "verdict")
 
 
 def upgrade_tables(view: ResultsModel, *, minus: str = MINUS) -> list[UpgradeTable]:
@@ -70,12 +74,7 @@ def upgrade_tables(view: ResultsModel, *, minus: str = MINUS) -> list[UpgradeTab
         unmeasured = (view.lexicon.measure(name)["title"] for name in upgrade["not_measured"])
         rows = [_row(n, minus) for n in own]
         rows += [UpgradeRow(title, "", "", "", "", printed(NOT_MEASURED), "") for title in unmeasured]
-        head = ("", upgrade["incumbent"], upgrade["candidate"], "change", "allowed", "verdict")
-        panel, task, protocol = (str(upgrade.get(name)) for name in ("panel", "task", "protocol"))
-        tables.append(UpgradeTable(
-            upgrade["sentence"], ", ".join((panel, task, protocol)), panel, task, protocol, upgrade["outcome"],
-            tuple(upgrade["reasons"]), head, tuple(rows), tuple(_foot(upgrade, own, minus)),
-        ))  # fmt: skip
+        tables.append(UpgradeTable(upgrade, tuple(rows), tuple(_foot(upgrade, own, minus))))
     return tables
 
 

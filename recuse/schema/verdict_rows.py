@@ -16,7 +16,7 @@ class LimitRow(TypedDict, total=False):
     at_most: float | None
 
 
-class EstimateRow(TypedDict):
+class EstimateRow(TypedDict, total=False):
     """`recuse.schema.Estimate` as builtins; `se` and `df` of its distribution (no df: normal)."""
 
     metric: str
@@ -171,21 +171,9 @@ class SourceRow(TypedDict, total=False):
     judges: dict[str, str]
 
 
-class Figures(TypedDict, total=False):
-    """Of an estimate, what a test of a change needs."""
+class Figures(EstimateRow, total=False):
+    """Of an estimate, what a test of a change needs; `cells`: "row / column" of a matrix -> value."""
 
-    value: float | None
-    se: float | None
-    df: float | None
-    low: float | None
-    high: float | None
-    level: float | None
-    unit: str
-    over: str
-    n: int | None
-    n_clusters: int | None
-    n_excluded: int | None
-    per_item: dict[str, float]
     these_texts: list[float | None]
     these_texts_df: float | None
     slice: Slice

@@ -164,7 +164,7 @@ def verdict_text(results: Results, worst: UpgradeVerdict) -> str:
     lines = worst.sentences
     for table in tables:
         if len(tables) > 1:
-            lines += ["", f"{table.task}, {table.protocol}: {table.sentence}"]
+            lines += ["", "{task}, {protocol}: {sentence}".format(**table.upgrade)]
         if table.rows:
             head = tuple(shortened(cell, NAME)[0] for cell in table.head)
             rows = [tuple(map(ascii_of, cells)) for cells in (head, *(row.cells for row in table.rows))]

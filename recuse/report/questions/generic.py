@@ -71,11 +71,12 @@ def _upgrades(group: Group) -> list[object]:
     """One verdict per candidate: its sentence, the row that decided it first, and how sure all of it is."""
     figures: list[object] = []
     for of in upgrade_tables(group.view):
-        if (of.panel, of.task) == (group.panel.name, group.task) and group.protocol in ("", of.protocol):
+        panel, task, protocol = (of.upgrade.get(name) for name in ("panel", "task", "protocol"))
+        if (panel, task) == (group.panel.name, group.task) and group.protocol in ("", protocol):
             rows = [[Cell(row.title, "", row.outcome), *(Cell(text) for text in row.cells[1:])] for row in of.rows]
             table = Table(of.where, ["what", *of.head[1:]], rows, frozenset({1, 2}))
             foot = [Words("read", [" ".join(of.foot)])] if of.foot else []
-            figures += [Words("strong", [of.sentence]), table, *foot]
+            figures += [Words("strong", [of.upgrade["sentence"]]), table, *foot]
     return figures
 
 
