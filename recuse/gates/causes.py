@@ -69,7 +69,7 @@ def causes_of_failure(
     clauses += [(1, 0.0, clause) for clause in _exchanged(figures)]
     explaining = [v for v in every if _is_effect(v) and v not in failed]
     for verdict in [*failed, *([] if unrelated else explaining)]:
-        explained = _levels(verdict.figure.subject) in unrelated
+        explained = _levels(verdict.subject) in unrelated
         if not (explained and verdict.gate in AGREEMENT):
             clauses.append((_rank(verdict, explained), -verdict.excess, _there(verdict, _does(verdict))))
             if two := _never_differ([verdict]):
@@ -81,7 +81,7 @@ def causes_of_failure(
 
 def _repair(failed: Sequence[VerdictRecord], unrelated: bool) -> str:
     """What would mend the judge, where the cause says: an offset alone is taken out by moving thresholds."""
-    shift = next((v.figure for v in failed if v.gate == "human_offset" and v.figure.unit != "share"), None)
+    shift = next((v for v in failed if v.gate == "human_offset" and v.unit != "share"), None)
     if shift is not None and not unrelated and {v.gate for v in failed} <= {"human_offset", "human_ceiling"}:
         take, its = ("subtract", "from its") if shift.value > 0 else ("add", "to its")
         taken = f"{_where(shift)}{take} {brief(abs(shift.value))} {its} scores and check again"
@@ -92,7 +92,7 @@ def _repair(failed: Sequence[VerdictRecord], unrelated: bool) -> str:
         return RATED_APART.format(two)
     if all(v.gate not in (*AGREEMENT, *EFFECTS, *AGAINST_PEOPLE) for v in failed):
         return "do not use it for this, and read what it answers where it fails"
-    whom = _whom(max(failed, key=lambda v: _whom(v.figure) == RIGHT_ANSWERS).figure)
+    whom = _whom(max(failed, key=lambda v: _whom(v) == RIGHT_ANSWERS))
     return f"do not use it for this, and read where it disagrees with {whom}"
 
 
@@ -122,7 +122,7 @@ def causes_of_doubt(
     if lacking and any(v.gate == "human_ceiling" for v in every):  # of another use: people are there, texts are not
         clauses.append(f"nothing in these ratings tells how well it {question}")
         step = step or "check it for another use, or add what this one takes: recuse check FILE --all says what"
-    elif lacking and any(_whom(v.figure) == RIGHT_ANSWERS for v in verdicts):
+    elif lacking and any(_whom(v) == RIGHT_ANSWERS for v in verdicts):
         clauses.append("nobody rated these texts beside the right answers, so it is unknown how near a person comes")
         step = step or "let a person rate some of the same texts"
     elif lacking and rated and (("two_people" in rated and "human_ceiling" in yardsticks) or not (compared or missing)):
@@ -136,13 +136,13 @@ def causes_of_doubt(
         clauses.append("there are no ratings by people and no true answers to compare it with")
         step = step or "let people rate the same texts (or name those who did: recuse check FILE --people A,B)"
     doubtful = sorted((v for v in every if v.outcome in ("fail", UNDECIDED)), key=lambda v: v.outcome)  # fails first
-    guessed = {_levels(v.figure.subject) for v in (*open_, *verdicts) if _labels_fault(v)}  # there nobody could be told
+    guessed = {_levels(v.subject) for v in (*open_, *verdicts) if _labels_fault(v)}  # there nobody could be told
     telling = [v for v in doubtful if v.gate in (*AGREEMENT, *EFFECTS)]
     telling += [v for v in verdicts if lacking and v.gate in RATED[1:]]  # beside one person nothing else tells
     related = _relation(telling, [f for f in figures if _levels(f.subject) not in {*constant, *guessed}])
     clauses += related.values()
     unrelated = {*constant, *related}
-    effects = [v for v in every if _is_effect(v) and _levels(v.figure.subject) not in unrelated]
+    effects = [v for v in every if _is_effect(v) and _levels(v.subject) not in unrelated]
     noisy = any(v.gate in TEXT_BY_TEXT for v in open_)  # noise as well marks the best system down a little
     last = [v for v in effects if noisy and v.gate in FAVOURS and v.outcome == UNDECIDED and v not in open_]
     clauses += [_there(v, _does(v)) for v in effects if v not in last]
@@ -166,9 +166,9 @@ def causes_of_doubt(
         clauses.append(f"{listed(missing, 3)} {were} {printed(NOT_MEASURED)} in this run")
         step = step or "run again, or record what is missing"
     for verdict in apart:
-        by = verdict.limit.of_unit(verdict.figure.unit).show(verdict.figure.value)
+        by = verdict.limit.of_unit(verdict.unit).show(verdict.value)
         differs = f"it differs from the other judges by {by}, and nobody says who is right"
-        clauses.append(_where(verdict.figure) + differs)
+        clauses.append(_where(verdict) + differs)
         step = step or "add ratings by a person: nobody says which judge is right"
     if not clauses:
         clauses, step = ["no gate was asked of it"], "ask one: assert gate(name, estimates) in evals/"
@@ -178,7 +178,7 @@ def causes_of_doubt(
 def _collecting(open_: Sequence[VerdictRecord]) -> str:
     """How many more would decide all that is open; where none would decide one of them, none is worth collecting."""
     if never := next((v for v in open_ if not v.feasible), None):
-        about = f"{_where(never.figure)}no feasible number of {never.units} decides {never.label}"
+        about = f"{_where(never)}no feasible number of {never.units} decides {never.label}"
         return f"do not use it for this, and collect no more: {about}"
     most = max((v for v in open_ if v.more), key=lambda v: v.times, default=None)
     return f"collect about {of_units(rounded(most.more), most.units)} more" if most and most.more else ""
@@ -186,10 +186,10 @@ def _collecting(open_: Sequence[VerdictRecord]) -> str:
 
 def _rated_more(verdict: VerdictRecord, verdicts: Sequence[VerdictRecord], step: str) -> str:
     """What people would have to rate where too little of theirs was there; nothing where that is collected anyway."""
-    if "one and the same answer" in verdict.figure.note:
+    if "one and the same answer" in verdict.note:
         return "add texts that people answer otherwise"
-    judged = max((v.figure.n for v in verdicts if v.gate == "unanswered"), default=math.inf)
-    if judged > verdict.figure.n:
+    judged = max((v.n for v in verdicts if v.gate == "unanswered"), default=math.inf)
+    if judged > verdict.n:
         return "let people rate more of the texts that it rated"
     return "" if step else "add texts that it and people rate"
 
@@ -221,7 +221,7 @@ Levels = frozenset[tuple[str, str]]
 
 def _is_effect(verdict: VerdictRecord) -> bool:
     """Whether it may be why a judge agrees less: a fault, or a favour or a slice whose interval excludes 0."""
-    sure = verdict.outcome == UNDECIDED and (verdict.figure.low > 0 or verdict.figure.high < 0)
+    sure = verdict.outcome == UNDECIDED and (verdict.low > 0 or verdict.high < 0)
     return verdict.gate in EFFECTS and (verdict.outcome == "fail" or sure)
 
 
@@ -239,19 +239,19 @@ def _relation(failed: Iterable[VerdictRecord], figures: Sequence[Figure]) -> dic
     """Where it is opposite to people, or unrelated to them, which explains every other difference there; in words."""
     related: dict[Levels, str] = {}
     for verdict in failed:
-        at = _levels(verdict.figure.subject)
+        at = _levels(verdict.subject)
         if at in related:
             continue
-        every = (verdict.figure, *figures)
+        every = (verdict, *figures)
         there = (f for name in COEFFICIENTS for f in every if f.metric == name and _levels(f.subject) == at)
         coefficient = next((f for f in there if not math.isnan(f.high)), None)
         if coefficient is not None and coefficient.high < 0:
-            phrase = f"it says the opposite of what {_whom(verdict.figure)} say"
-            related[at] = Clause(_where(verdict.figure) + phrase, phrase)
+            phrase = f"it says the opposite of what {_whom(verdict)} say"
+            related[at] = Clause(_where(verdict) + phrase, phrase)
         elif coefficient is not None and coefficient.low <= 0:
             agrees = "it agrees" if verdict.outcome == "fail" else "it may agree"
-            phrase = f"{agrees} with {_whom(verdict.figure)} no more than chance would"
-            related[at] = Clause(_where(verdict.figure) + phrase, f"{agrees} no more than chance would")
+            phrase = f"{agrees} with {_whom(verdict)} no more than chance would"
+            related[at] = Clause(_where(verdict) + phrase, f"{agrees} no more than chance would")
     return related
 
 
@@ -276,7 +276,7 @@ def _exchanged(figures: Iterable[Figure]) -> Iterator[str]:
 def _explanations(failed: Sequence[VerdictRecord], figures: Sequence[Figure]) -> list[str]:
     """What else was measured that would make a judge agree less: its own noise, where it agrees with itself less than
     people do with each other; the length of a text."""
-    among = [v.figure.detail.get("human_human") for v in failed if v.gate == "human_ceiling"]
+    among = [v.detail.get("human_human") for v in failed if v.gate == "human_ceiling"]
     steady = max([UNSTEADY, *(kappa for kappa in among if isinstance(kappa, float))])
     noisy = any(f.metric == "repeat_reliability" and f.high < steady for f in figures)
     clauses = ["it answers otherwise when it is asked again"] if noisy else []
@@ -300,47 +300,48 @@ class Clause(str):
 
 def _there(verdict: VerdictRecord, clause: str) -> Clause:
     """The clause with the criterion and levels that the verdict is about."""
-    return Clause(_where(verdict.figure) + clause, getattr(clause, "brief", clause))
+    return Clause(_where(verdict) + clause, getattr(clause, "brief", clause))
 
 
 def _does(verdict: VerdictRecord) -> str:
     """What a judge does whose value lies on this side of the limit, with the value."""
-    f, shown = verdict.figure, verdict.limit.of_unit(verdict.figure.unit)
-    if verdict.gate == "human_offset" and f.unit != "share":
-        return f"it scores {brief(abs(f.value))} {'above' if f.value > 0 else 'below'} {_whom(f)}"
+    value, shown = verdict.value, verdict.limit.of_unit(verdict.unit)
+    if verdict.gate == "human_offset" and verdict.unit != "share":
+        return f"it scores {brief(abs(value))} {'above' if value > 0 else 'below'} {_whom(verdict)}"
     if verdict.gate == "human_ceiling":
-        return "it agrees with {} less than {}".format(*as_well(f))
-    if slice_ := f.detail.get("slice"):
+        return "it agrees with {} less than {}".format(*as_well(verdict))
+    if slice_ := verdict.detail.get("slice"):
         where = f"{'system' if slice_['column'] == 'target' else slice_['column']} {slice_['level']}"
-        value = verdict.figure.value
         if verdict.gate == "slice_favour":
             share = f"{fixed(100 * value, 0, signed=True, minus='-')} % of the scale"
-            return f"it {'favours' if value > 0 else 'marks down'} {where} against {_whom(f)} ({share})"
-        return f"on {where} it agrees with {_whom(f)} less than elsewhere ({fixed(value, signed=True, minus='-')})"
+            return f"it {'favours' if value > 0 else 'marks down'} {where} against {_whom(verdict)} ({share})"
+        return (
+            f"on {where} it agrees with {_whom(verdict)} less than elsewhere ({fixed(value, signed=True, minus='-')})"
+        )
     words = _side(verdict)
     phrase = f"it {words}" if words else f"its {verdict.label} is outside the limit"
-    return Clause(f"{phrase} ({verdict.label} {shown.show(f.value)}, limit {shown})", phrase)
+    return Clause(f"{phrase} ({verdict.label} {shown.show(value)}, limit {shown})", phrase)
 
 
 def _side(verdict: VerdictRecord) -> str:
     """What a judge does whose value lies beyond the nearer bound of its limit; of its measure the one way, where it has
     one only."""
-    f, limit = verdict.figure, verdict.limit
-    above = f.value > (limit.low + limit.high) / 2
-    words = in_place_of_people(((f.above if above else f.below) or f.below or f.above).partition("|")[0], f.detail)
-    positive = f.detail.get("positive")
+    above = verdict.value > (verdict.limit.low + verdict.limit.high) / 2
+    words = (verdict.above if above else verdict.below) or verdict.below or verdict.above
+    words = in_place_of_people(words.partition("|")[0], verdict.detail)
+    positive = verdict.detail.get("positive")
     return words.replace("say it", f'say "{positive}"').replace("says it", f'says "{positive}"') if positive else words
 
 
 def _open(verdict: VerdictRecord, open_: Sequence[VerdictRecord]) -> str:
     what = verdict.label
-    if verdict.outcome == NOT_MEASURED or math.isnan(verdict.figure.value):
-        note = verdict.figure.note
-        alike = sorted({v.label for v in open_ if v.outcome == NOT_MEASURED and v.figure.note == note} | {what})
+    if verdict.outcome == NOT_MEASURED or math.isnan(verdict.value):
+        note = verdict.note
+        alike = sorted({v.label for v in open_ if v.outcome == NOT_MEASURED and v.note == note} | {what})
         return f"{listed(alike)} could not be measured ({why_missing(note) or 'no reason given'})"
     if verdict.lost:
         return f"answers were lost that could take {what} beyond its limit"
-    if math.isnan(verdict.figure.low):
+    if math.isnan(verdict.low):
         return f"{what} has no interval, so nobody knows how sure it is"
     may = _side(verdict)
     brief_ = f"whether it {may} is too close to call" if may else f"{what} is too close to its limit"
@@ -355,18 +356,18 @@ def _open(verdict: VerdictRecord, open_: Sequence[VerdictRecord]) -> str:
 
 def _labels_fault(verdict: VerdictRecord) -> str:
     """People who agree with each other no more than chance: no judge could be told from a constant."""
-    if verdict.gate != "human_ceiling" or verdict.figure.detail.get("people_agree", True):
+    if verdict.gate != "human_ceiling" or verdict.detail.get("people_agree", True):
         return ""
-    others = RIGHT_ANSWERS if _whom(verdict.figure) == RIGHT_ANSWERS else "each other"
+    others = RIGHT_ANSWERS if _whom(verdict) == RIGHT_ANSWERS else "each other"
     return (
-        f"{_where(verdict.figure)}your people agree with {others} hardly more than by chance, so no judge can be told "
+        f"{_where(verdict)}your people agree with {others} hardly more than by chance, so no judge can be told "
         "from a guess: the labels are the problem"
     )
 
 
 def _never_differ(verdicts: Iterable[VerdictRecord]) -> str:
     """Two people of whom one may have copied the other: people then agree more than anybody can with them."""
-    details = (v.figure.detail for v in verdicts if v.gate == "human_ceiling")
+    details = (v.detail for v in verdicts if v.gate == "human_ceiling")
     return next((listed(names) for detail in details if (names := detail.get("same_answers"))), "")
 
 
@@ -378,7 +379,7 @@ def _whom(figure: Figure) -> str:
 def rests_on_people(verdict: VerdictRecord) -> bool:
     """Whether a person at fault may decide it: where right answers do, only that a judge is as good as people."""
     by_errors = verdict.gate == "human_ceiling" and verdict.outcome == "pass"
-    return verdict.gate in AGAINST_PEOPLE and (by_errors or _whom(verdict.figure) != RIGHT_ANSWERS)
+    return verdict.gate in AGAINST_PEOPLE and (by_errors or _whom(verdict) != RIGHT_ANSWERS)
 
 
 def as_well(figure: Figure) -> tuple[str, str]:

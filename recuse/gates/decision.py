@@ -199,8 +199,8 @@ def _judges(evidence: Evidence) -> Iterator[JudgeDecision]:
     plan = evidence.plan
     for panel in plan.panels:
         by_place: dict[Place, list[VerdictRecord]] = defaultdict(list)
-        for verdict in (v for v in evidence.verdicts if v.figure.panel == panel.name):
-            subject = verdict.figure.subject
+        for verdict in (v for v in evidence.verdicts if v.panel == panel.name):
+            subject = verdict.subject
             by_place[subject.get("task", ""), subject.get("protocol", ""), verdict.gate].append(verdict)
         # without a yardstick nothing compares judges
         gates = {a["gate"] for a in plan.due if a["panel"] == panel.name}
@@ -217,8 +217,8 @@ def _judge(
     gates = set(plan.gates_of(use)) | plan.conditions
     rows = [a for a in plan.due if a["panel"] == panel.name and a["gate"] in gates]
     every = sorted(
-        (v for group in by_place.values() for v in group if v.figure.judge == judge),
-        key=lambda v: (v.gate, _about(v.figure), v.test),
+        (v for group in by_place.values() for v in group if v.judge == judge),
+        key=lambda v: (v.gate, _about(v), v.test),
     )
     verdicts = [v for v in every if v.gate in gates]
     peers = plan.peers - set(plan.gates_of(use))  # a use that names such a gate decides by it
@@ -227,7 +227,7 @@ def _judge(
     open_ = [v for v in verdicts if v.outcome not in ("pass", "fail")]
     missing = sorted({a["gate"] for a in rows if _is_missing(a, judge, by_place)})
     missed = [plan.label(gate) for gate in missing]
-    versions = {v.figure.subject.get(VERSION) for v in every} | {None}  # verdicts are on the newest
+    versions = {v.subject.get(VERSION) for v in every} | {None}  # verdicts are on the newest
     own = [f for f in evidence.figures if f.panel == panel.name and f.judge == judge]
     figures = sorted((f for f in own if f.subject.get(VERSION) in versions), key=lambda f: (f.metric, _about(f)))
     stated = use in panel.uses
@@ -245,9 +245,9 @@ def _judge(
             excess=max((v.excess for v in behind), default=0.0),
         )  # fmt: skip
 
-    newest = {v.figure.subject[VERSION] for group in by_place.values() for v in group if VERSION in v.figure.subject}
+    newest = {v.subject[VERSION] for group in by_place.values() for v in group if VERSION in v.subject}
     there = {f.subject[VERSION] for f in own if VERSION in f.subject}
-    if newest and there and not newest & there and not any(VERSION in v.figure.subject for v in every):
+    if newest and there and not newest & there and not any(VERSION in v.subject for v in every):
         new, old = listed(sorted(newest)), listed(sorted(there))
         step = f"add its answers to {new}, or check {old} alone"
         return concluded(UNDECIDED, [f"{new} has no answers of it: it is in {old} alone"], [], step=step)
@@ -292,7 +292,7 @@ def _is_missing(row: AskedRow, judge: str, by_place: Mapping[Place, Sequence[Ver
         return False
     there = by_place.get((row["task"], row["protocol"], row["gate"]), ())
     given = Counter(v.test for v in there)
-    group = [v for v in there if v.figure.judge in ("", *row["judges"])]
+    group = [v for v in there if v.judge in ("", *row["judges"])]
     group = [v for v in group if not row["test"] or v.test.partition("[")[0] == row["test"]]
     return not group or any(given[v.test] < v.of for v in group)
 
@@ -303,12 +303,12 @@ def _about(figure: Figure) -> list[tuple[str, str]]:
 
 
 def _as_good(verdicts: Sequence[VerdictRecord]) -> str:
-    gates = {v.gate: v.figure for v in verdicts}
+    gates = {v.gate: v for v in verdicts}
     if "human_ceiling" in gates:
         better = "better than" if gates["human_ceiling"].low > 0 else "about as well as"
         whom, they = as_well(gates["human_ceiling"])
         return f"it agrees with {whom} {better} {they}"
-    if any(v.figure.detail.get("held_against") == RIGHT_ANSWERS for v in verdicts):
+    if any(v.detail.get("held_against") == RIGHT_ANSWERS for v in verdicts):
         return "it decides as the right answers say"
     if {*gates} & {"sensitivity", "expert_kappa"}:
         return "it decides as your one expert does; nobody knows how far experts agree"
@@ -329,7 +329,7 @@ def _words(
     if refused:
         yield "do not merge", *_first(refused)
     red = sorted((v for v in evidence.verdicts if not v.green), key=lambda v: (-v.excess, v.label, v.outcome))
-    if outside := [v for v in red if v.outcome == "fail" and not v.figure.judge]:
+    if outside := [v for v in red if v.outcome == "fail" and not v.judge]:
         yield "do not merge", f"{outside[0].label} is outside its limit", ""
     if plan.unfinished:
         yield "no decision", unfinished_cause(plan.unfinished), plan.finishing

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from recuse.gates.limits import Limit
 from recuse.gates.uses import EVERY_GATE, UseTable
@@ -15,8 +15,8 @@ from recuse.schema import Outcome
 from recuse.schema.details import Detail
 from recuse.schema.number_text import counted, listed
 from recuse.schema.results import AskedRow, ChangedRow, InPlaceRow, MeasureRow, Results, UpgradeVerdictRow
-from recuse.schema.verdict_rows import Comparison, EstimateRow, VerdictRow
-from recuse.schema.vocabulary import FILE, NOT_MEASURED, UNDECIDED, printed, record_command
+from recuse.schema.verdict_rows import Comparison, MeasurementRow, VerdictRow
+from recuse.schema.vocabulary import ACCEPTED, FILE, GREEN, NOT_MEASURED, UNDECIDED, printed, record_command
 
 FETCH = re.compile(r"python -m recuse\.cassettes fetch[^`]*")
 
@@ -30,12 +30,10 @@ class Figure:
     value: float  # NaN where undefined
     low: float
     high: float
-    level: float = 0.95
     unit: str = ""
     n: int = 0
     note: str = ""
     detail: Detail = field(default_factory=lambda: Detail())
-    title: str = ""  # what people call the measure
     above: str = ""  # what a judge does whose value lies above its limit: "scores above people"
     below: str = ""
 
@@ -50,13 +48,12 @@ class Figure:
         return self.subject.get("panel", "")
 
 
-@dataclass(frozen=True, slots=True)
-class VerdictRecord:
-    """What a gate says of a figure. `outcome` is what the numbers say, whether or not it was accepted."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerdictRecord(Figure):
+    """A figure and what a gate says of it. `outcome` is what the numbers say, whether or not it was accepted."""
 
     gate: str
     label: str
-    figure: Figure
     limit: Limit
     outcome: Outcome
     accepted: bool = False
@@ -74,11 +71,11 @@ class VerdictRecord:
     def excess(self) -> float:
         """How far the value lies outside the limit, in the limit's half-widths (of a one-sided limit: in the value's
         distance of the interval); below 0 inside, minus infinity without a value."""
-        if math.isnan(self.figure.value):
+        if math.isnan(self.value):
             return -math.inf
         wide = self.limit.high - self.limit.low if self.limit.kind == "within" else 0.0
-        half = wide / 2 or (self.figure.high - self.figure.low) / 2
-        return self.limit.excess(self.figure.value) / half if half > 0 and math.isfinite(half) else 0.0
+        half = wide / 2 or (self.high - self.low) / 2
+        return self.limit.excess(self.value) / half if half > 0 and math.isfinite(half) else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,36 +157,34 @@ def decoded(results: Results, changes: Sequence[Change] = ()) -> Evidence:
     """The records in assembled results; `changes` are those that other modules found."""
     measures = results.get("measures") or {}
     verdicts = tuple(_verdict(record, measures) for record in results["verdicts"])
-    figures = tuple(_figure(r["subject"], r["estimate"], measures) for r in results["measurements"])
+    figures = tuple(Figure(**_figure(row, measures)) for row in results["measurements"])
     return Evidence(_plan(results, verdicts), verdicts, figures, tuple(changes), is_unchanged(results.get("baseline")))
 
 
-def _figure(subject: Mapping[str, str], estimate: EstimateRow, measures: Mapping[str, MeasureRow]) -> Figure:
-    metric, about = estimate["metric"], measures.get(estimate["metric"])
-    ends = (estimate.get("value"), estimate.get("low"), estimate.get("high"))
-    value, low, high = (math.nan if end is None else float(end) for end in ends)
-    title, above, below = (about.get("title"), about.get("above"), about.get("below")) if about else ("", "", "")
-    return Figure(
-        metric, dict(subject), value, low, high, estimate.get("level") or 0.95, estimate.get("unit") or "",
-        estimate.get("n") or 0, estimate.get("note") or "", estimate.get("detail") or {},
-        title or metric.replace("_", " "), above or "", below or "",
-    )  # fmt: skip
+def _figure(row: MeasurementRow, measures: Mapping[str, MeasureRow]) -> dict[str, Any]:
+    estimate, about = row["estimate"], measures.get(row["estimate"]["metric"])
+    ends = {name: estimate.get(name) for name in ("value", "low", "high")}
+    return {
+        "metric": estimate["metric"], "subject": dict(row["subject"]), "unit": estimate.get("unit") or "",
+        **{name: math.nan if end is None else float(end) for name, end in ends.items()},
+        "n": estimate.get("n") or 0, "note": estimate.get("note") or "", "detail": estimate.get("detail") or {},
+        "above": (about.get("above") if about else "") or "", "below": (about.get("below") if about else "") or "",
+    }  # fmt: skip
 
 
 def _verdict(record: VerdictRow, measures: Mapping[str, MeasureRow]) -> VerdictRecord:
     accepted, remedy = record.get("accepted_fault"), record.get("remedy")
     needed, observed = (remedy.get("needed"), remedy.get("observed")) if remedy else (None, None)
+    kind, units = (remedy.get("kind"), remedy.get("units")) if remedy else ("", "")
     return VerdictRecord(
-        record["gate"], record.get("label") or record["gate"].replace("_", " "),
-        _figure(record["subject"], record["estimate"], measures), Limit.of(record["limit"]),
-        accepted["otherwise"] if accepted else record["outcome"], record["outcome"] == "accepted",
-        record["outcome"] in ("pass", "accepted") or bool(record.get("allowed")),
-        accepted is not None and accepted.get("state") == "expired",
-        record.get("of") or 1,
-        record.get("test") or "", needed - observed if needed and observed and needed > observed else None,
-        (remedy.get("units") if remedy else "") or "items",
-        needed / observed if needed and observed else 1.0, not remedy or remedy.get("kind") != "on the bound",
-        remedy is not None and remedy.get("kind") == "lost answers",
+        **_figure(record, measures), gate=record["gate"], label=record.get("label") or record["gate"].replace("_", " "),
+        limit=Limit.of(record["limit"]), outcome=accepted["otherwise"] if accepted else record["outcome"],
+        accepted=record["outcome"] == ACCEPTED, green=record["outcome"] in GREEN or bool(record.get("allowed")),
+        expired=accepted is not None and accepted.get("state") == "expired", of=record.get("of") or 1,
+        test=record.get("test") or "",
+        more=needed - observed if needed and observed and needed > observed else None, units=units or "items",
+        times=needed / observed if needed and observed else 1.0, feasible=kind != "on the bound",
+        lost=kind == "lost answers",
     )  # fmt: skip
 
 

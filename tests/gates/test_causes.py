@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import date
 from pathlib import Path
 
@@ -28,15 +28,15 @@ ABOUT = {"judge": "ann", "panel": "p", "task": "t", "protocol": "q"}
 
 def figure(metric, value, half=0.05, *, detail=None, above="", below="", **subject):
     return Figure(
-        metric, ABOUT | subject, value, value - half, value + half, detail=detail or {}, above=above, below=below,
-        title=metric.replace("_", " "),
-    )  # fmt: skip
+        metric, ABOUT | subject, value, value - half, value + half, detail=detail or {}, above=above, below=below
+    )
 
 
 def verdict(gate, value, limit, outcome="fail", *, detail=None, above="", below="", half=0.05, **more):
     about = {k: more.pop(k) for k in ("criterion", "names") if k in more}
     found = figure(gate, value, half, detail=detail, above=above, below=below, **about)
-    return VerdictRecord(gate, gate.replace("_", " "), found, limit, outcome, green=False, **more)
+    more |= {"label": gate.replace("_", " "), "limit": limit, "outcome": outcome, "green": False}
+    return VerdictRecord(**{f.name: getattr(found, f.name) for f in fields(found)}, gate=gate, **more)
 
 
 def constant(share=1.0):
@@ -165,8 +165,8 @@ def test_right_answers_are_not_called_people():
     ("gate", "words", "detail", "clause"),
     [
         ("human_ceiling", "", {}, "it agrees with the right answers less than your people do"),
-        ("worst_slice", "", SLICE.figure.detail, "on language Thai it agrees with the right answers less"),
-        ("slice_favour", "", FAVOUR.figure.detail, "it marks down system gpt against the right answers"),
+        ("worst_slice", "", SLICE.detail, "on language Thai it agrees with the right answers less"),
+        ("slice_favour", "", FAVOUR.detail, "it marks down system gpt against the right answers"),
         ("sensitivity", "misses what the expert does not", {}, "it misses what the right answers do not"),
         (
             "specificity",
@@ -253,7 +253,7 @@ def test_what_a_gate_of_another_use_shows_explains_a_failure_and_does_not_refuse
     ((UNANSWERED, OFFSET), [], "read the replies that could not be used"),
     ((CEILING,), [], "do not use it for this, and read where it disagrees"),
     ((verdict("human_offset", -0.9, WITHIN, criterion="tone"),), [], "on tone, add 0.9 to its scores"),
-    ((replace(OFFSET, figure=replace(OFFSET.figure, unit="share")),), [], "do not use it for this"),  # has no threshold
+    ((replace(OFFSET, unit="share"),), [], "do not use it for this"),  # has no threshold
 ])  # fmt: skip
 def test_the_next_step_is_a_repair_where_the_cause_has_one(failed, figures, step):
     assert causes_of_failure(failed, failed, figures)[1].startswith(step)
@@ -335,7 +335,7 @@ def test_what_could_not_be_measured_says_why():
     assert doubts(unmeasured)[0] == ["unanswered could not be measured (no reason given)"]
     for why, outcome in (("no pair has a winner", "not measured"), ("", "undecided")):  # for another reason, or it was
         other = verdict("drift", 0.0 if outcome == "undecided" else math.nan, MOST, outcome)
-        other = replace(other, figure=replace(other.figure, note=why))
+        other = replace(other, note=why)
         assert "unanswered could not be measured (no reason given)" in doubts(unmeasured, other)[0]
     nobody_rated = verdict("human_ceiling", math.nan, LEAST, "not measured")
     assert doubts(nobody_rated, missing=("drift",))[1] == "let people rate more of the texts that it rated"
@@ -424,9 +424,9 @@ def test_what_people_would_have_to_rate_is_what_is_not_there():
 
     def step(n, note, *others):
         lone = verdict("human_ceiling", math.nan, LEAST, "not measured")
-        lone = replace(lone, figure=replace(lone.figure, n=n, note=f"undefined: {note}"))
+        lone = replace(lone, n=n, note=f"undefined: {note}")
         asked = verdict("unanswered", 0.0, MOST, "pass")
-        asked = replace(asked, figure=replace(asked.figure, n=60))
+        asked = replace(asked, n=60)
         open_ = [lone, *others]
         return causes_of_doubt(open_, [], [], [], verdicts=[*open_, asked], part="", lacking=False)[1]
 

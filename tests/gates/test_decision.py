@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -32,14 +32,15 @@ WITHIN, LEAST = Limit("within", -0.5, 0.5), Limit("at_least", -0.1, float("inf")
 
 def figure(judge="ann", value=0.0, half=0.1, *, metric="offset", panel="p", **subject):
     about = {"panel": panel, "task": "t", "protocol": "q", **({"judge": judge} if judge else {}), **subject}
-    return Figure(metric, about, value, value - half, value + half, title=metric, above="scores too high")
+    return Figure(metric, about, value, value - half, value + half, above="scores too high")
 
 
 def verdict(gate, judge="ann", outcome="pass", *, value=0.0, limit=WITHIN, half=0.1, **more):
     about = {k: more.pop(k) for k in ("panel", "task", "protocol", "criterion") if k in more}
     found = figure(judge, value, half, metric=gate, **about)
     green = more.pop("green", outcome == "pass" or more.get("accepted", False))
-    return VerdictRecord(gate, gate, found, limit, outcome, green=green, **({"test": f"test_{gate}"} | more))
+    more = {"limit": limit, "outcome": outcome, "green": green, "test": f"test_{gate}"} | more
+    return VerdictRecord(**{f.name: getattr(found, f.name) for f in fields(found)}, gate=gate, label=gate, **more)
 
 
 def asked(gate, *judges, panel="p", task="t", protocol="q", test=None):
@@ -61,7 +62,7 @@ def evidence(*verdicts, uses=("grade",), further=(), judges=("ann",), gates=GRAD
 
 def passes(*others, judge="ann", gates=GRADED):
     """A pass of every gate that no verdict of `others` is about, and these."""
-    about = {(v.gate, v.figure.judge) for v in others}
+    about = {(v.gate, v.judge) for v in others}
     return (*(verdict(gate, judge) for gate in gates if (gate, judge) not in about), *others)
 
 
@@ -91,7 +92,7 @@ def test_cleared_is_who_passes_every_gate_that_had_to_be_asked():
 )
 def test_whoever_is_cleared_is_as_good_as_what_it_was_held_against(gate, held_against, said):
     passed = verdict(gate)
-    passed = replace(passed, figure=replace(passed.figure, detail={"held_against": held_against}))
+    passed = replace(passed, detail={"held_against": held_against})
     found = evidence(passed, gates=(gate,))
     one = word_on(replace(found, plan=replace(found.plan, uses={"grade": UseTable(yardstick=(gate,))})))
     assert (one.word, one.cause) == ("cleared", said)
@@ -563,7 +564,7 @@ def test_l1_verdicts_taken_away_never_help(found, data):
     fails = [found.verdicts[k] for k in gone if found.verdicts[k].outcome == "fail"]
     before, after = decide(found), decide(left)
     for key, word in words(after).items():
-        known = any((v.figure.panel, v.figure.judge) == key[:2] for v in fails)
+        known = any((v.panel, v.judge) == key[:2] for v in fails)
         assert JUDGES[word] <= JUDGES[words(before)[key]] or (known and word == "undecided")
     refused = before.word == "do not merge" and any(not v.green for v in fails)
     assert CHANGES[after.word] <= CHANGES[before.word] or (refused and after.word != "merge")
@@ -572,12 +573,12 @@ def test_l1_verdicts_taken_away_never_help(found, data):
 @given(runs(), st.data())
 def test_l1_whoever_a_test_without_a_verdict_asked_is_not_cleared(found, data):
     """Though everything else passes; a candidate neither by the verdicts of the judges in use."""
-    asking = sorted({(v.figure.panel, v.gate, v.test) for v in found.verdicts if v.figure.judge})
+    asking = sorted({(v.panel, v.gate, v.test) for v in found.verdicts if v.judge})
     assume(asking)
     panel, gate, test = data.draw(st.sampled_from(asking))
-    gone = [v for v in found.verdicts if (v.figure.panel, v.gate, v.test) == (panel, gate, test)]
+    gone = [v for v in found.verdicts if (v.panel, v.gate, v.test) == (panel, gate, test)]
     left = tuple(replace(v, outcome="pass") for v in found.verdicts if v not in gone)
-    about = {v.figure.judge for v in gone}
+    about = {v.judge for v in gone}
     for one in decide(replace(found, verdicts=left)).judges:
         if one.panel == panel and one.judge in about and gate in (*USES[one.use].gates, *CONDITIONS):
             assert one.word != "cleared"
@@ -594,7 +595,7 @@ def test_l1_what_is_measured_no_more_never_helps(found, data):
     before, after = decide(found), decide(replace(
         found, verdicts=(*found.verdicts[:k], new, *found.verdicts[k + 1 :])))  # fmt: skip
     for key, word in words(after).items():
-        known = old.outcome == "fail" and (old.figure.panel, old.figure.judge) == key[:2]
+        known = old.outcome == "fail" and (old.panel, old.judge) == key[:2]
         assert JUDGES[word] <= JUDGES[words(before)[key]] or (known and word == "undecided")
     assert CHANGES[after.word] <= CHANGES[before.word] or (old.outcome == "fail" and after.word != "merge")
 
@@ -620,7 +621,7 @@ def test_l1_a_part_of_a_run_clears_nobody_and_never_merges(found):
 def test_cleared_needs_a_yardstick_that_passes_and_no_deciding_verdict_that_does_not(found):
     for one in decide(found).judges:
         use = USES[one.use]
-        about = [v for v in found.verdicts if (v.figure.panel, v.figure.judge) == (one.panel, one.judge)]
+        about = [v for v in found.verdicts if (v.panel, v.judge) == (one.panel, one.judge)]
         deciding = [v for v in about if v.gate in (*use.gates, *CONDITIONS)]
         if one.word == "cleared":
             assert {v.outcome for v in deciding} == {"pass"}
@@ -640,7 +641,7 @@ def test_a_run_is_green_only_if_everybody_is_cleared_or_accepted(found):
 def test_l3_peers_refuse_nobody_unless_the_use_names_them(found):
     for one in decide(found).judges:
         decides = (set(USES[one.use].gates) | set(CONDITIONS)) - (set(PEERS) - set(USES[one.use].gates))
-        about = [v for v in found.verdicts if (v.figure.panel, v.figure.judge) == (one.panel, one.judge)]
+        about = [v for v in found.verdicts if (v.panel, v.judge) == (one.panel, one.judge)]
         fails = [v for v in about if v.outcome == "fail" and v.gate in decides]
         assert (one.word == "not cleared") == bool(fails)
 
@@ -652,8 +653,8 @@ def test_l3_a_verdict_on_one_judge_changes_no_word_on_another(found, data):
     old = found.verdicts[k]
     turned = replace(old, outcome=data.draw(st.sampled_from(["pass", "fail", "undecided"])), green=False)
     now = replace(found, verdicts=(*found.verdicts[:k], turned, *found.verdicts[k + 1 :]))
-    assert [one for one in decide(now).judges if one.judge != old.figure.judge] == [
-        one for one in decide(found).judges if one.judge != old.figure.judge
+    assert [one for one in decide(now).judges if one.judge != old.judge] == [
+        one for one in decide(found).judges if one.judge != old.judge
     ]
 
 
@@ -696,7 +697,7 @@ def renamed(found: Evidence, new: dict[str, str]) -> Evidence:
         panels=tuple(replace(p, name=new[p.name], judges=tuple(new[j] for j in p.judges)) for p in found.plan.panels),
         due=tuple({**a, "panel": new[a["panel"]], "judges": [new[j] for j in a["judges"]]} for a in found.plan.due),
     )
-    verdicts = tuple(replace(v, figure=replace(v.figure, subject=about(v.figure.subject))) for v in found.verdicts)
+    verdicts = tuple(replace(v, subject=about(v.subject)) for v in found.verdicts)
     return replace(found, plan=plan, verdicts=verdicts)
 
 
