@@ -163,10 +163,11 @@ def decoded(results: Results, changes: Sequence[Change] = ()) -> Evidence:
 
 def _figure(row: MeasurementRow, measures: Mapping[str, MeasureRow]) -> dict[str, Any]:
     estimate, about = row["estimate"], measures.get(row["estimate"]["metric"])
-    ends = {name: estimate.get(name) for name in ("value", "low", "high")}
+    value, low, high = (estimate.get("value"), estimate.get("low"), estimate.get("high"))
     return {
         "metric": estimate["metric"], "subject": dict(row["subject"]), "unit": estimate.get("unit") or "",
-        **{name: math.nan if end is None else float(end) for name, end in ends.items()},
+        "value": math.nan if value is None else float(value), "low": math.nan if low is None else float(low),
+        "high": math.nan if high is None else float(high),
         "n": estimate.get("n") or 0, "note": estimate.get("note") or "", "detail": estimate.get("detail") or {},
         "above": (about.get("above") if about else "") or "", "below": (about.get("below") if about else "") or "",
     }  # fmt: skip

@@ -4,36 +4,7 @@ Everything heavy is imported when a test that asks about judges is collected: an
 installed pays for these files alone, and meets names that begin with recuse only (`recuse.plugin.short_names`).
 """
 
-from recuse.plugin.collection import (
-    pytest_collection_finish,
-    pytest_collection_modifyitems,
-    pytest_configure,
-    pytest_generate_tests,
-)
-from recuse.plugin.command_line import SHORT, pytest_addoption, pytest_load_initial_conftests
-from recuse.plugin.fixtures import (
-    pytest_runtest_makereport,
-    recuse_asking,
-    recuse_elicitation,
-    recuse_gate,
-    recuse_may_replace,
-    recuse_measure,
-    recuse_ratings,
-    recuse_suite,
-    recuse_task,
-    recuse_upgrade,
-)
-from recuse.plugin.gathering import (
-    pytest_report_from_serializable,
-    pytest_report_to_serializable,
-    pytest_sessionfinish,
-    pytest_sessionstart,
-)
-
-__all__ = [
-    "SHORT", "pytest_addoption", "pytest_collection_finish", "pytest_collection_modifyitems", "pytest_configure",
-    "pytest_generate_tests", "pytest_load_initial_conftests", "pytest_report_from_serializable",
-    "pytest_report_to_serializable", "pytest_runtest_makereport", "pytest_sessionfinish", "pytest_sessionstart",
-    "recuse_asking", "recuse_elicitation", "recuse_gate", "recuse_may_replace", "recuse_measure", "recuse_ratings",
-    "recuse_suite", "recuse_task", "recuse_upgrade",
-]  # fmt: skip
+pytest_plugins = (
+    "recuse.plugin.command_line", "recuse.plugin.collection", "recuse.plugin.fixtures", "recuse.plugin.gathering",
+)  # fmt: skip
+"""In this order: pytest rewrites the assertions of a module as long as nobody has imported it."""
