@@ -241,27 +241,21 @@ def _urn(people: People, count: int, rng: np.random.Generator, error: float) -> 
     one = (rng.random(shape)[:, None] > own[None, :-1]).sum(axis=1)
     lot = (rng.random(shape)[:, None] > np.cumsum(shares, axis=0)[None, :-1]).sum(axis=1)
     drawn = np.where(rng.random(shape) < people.weights, one, lot)
-    if error < 1:
+    if error < 1:  # what most say, so often that agreement with each is sqrt(kappa) (1 - error (1 - sqrt(kappa)))
         most = np.argmax(counts + 1e-6 * rng.random(counts.shape), axis=0)
-        drawn = np.where((rng.random(shape) < _of_most(people, most, error)) & (m > 0), most, drawn)
+        truth, there = float(np.sqrt(people.agreement)), np.isfinite(values)
+        wanted = truth * (1 - error * (1 - truth))
+        distance = distances(len(counts), "quadratic" if people.answers.ordered else "plain")
+        apart = distance[np.nan_to_num(values).astype(np.intp), most[None]][there].mean()
+        of_people, of_most = (
+            people.answers.evened(np.bincount(codes.astype(np.intp), minlength=len(counts)) / codes.size)
+            for codes in (values[there], most)
+        )
+        chance = float(of_people @ distance @ of_most)
+        reached = 1 - apart / chance if chance > 1e-12 else wanted
+        often = np.clip((wanted - people.agreement) / max(reached - people.agreement, 1e-9), 0.0, 1.0)
+        drawn = np.where((rng.random(shape) < often) & (m > 0), most, drawn)
     return cast(Floats, drawn.astype(float))
-
-
-def _of_most(people: People, most: NDArray[np.intp], error: float) -> float:
-    """How often to say what most people say, so that agreement with each is that of somebody with `error` times their
-    own: sqrt(kappa) (1 - error (1 - sqrt(kappa)))."""
-    truth = float(np.sqrt(people.agreement))
-    wanted = truth * (1 - error * (1 - truth))
-    each = distances(len(people.answers.options), "quadratic" if people.answers.ordered else "plain")
-    there = np.isfinite(people.values)
-    apart = each[np.nan_to_num(people.values).astype(np.intp), most[None]][there].mean()
-    of_people, of_most = (
-        people.answers.evened(np.bincount(codes.astype(np.intp), minlength=len(each)) / codes.size)
-        for codes in (people.values[there], most)
-    )
-    chance = float(of_people @ each @ of_most)
-    reached = 1 - apart / chance if chance > 1e-12 else wanted
-    return float(np.clip((wanted - people.agreement) / max(reached - people.agreement, 1e-9), 0.0, 1.0))
 
 
 def _normal(people: People, count: int, rng: np.random.Generator, error: float) -> Floats:

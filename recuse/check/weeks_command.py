@@ -89,21 +89,15 @@ def chart(weeks: list[Floats], ends: tuple[float, float] = (-math.inf, math.inf)
     variance = between * alone + s2 / len(texts)
     t = float(special.stdtrit(1 / alone - 1, 1 - ALARMS / 2))
     half = t * math.sqrt(between + s2 / min(len(last), size) + variance)
-    low, high = _of_rare(texts, len(last), ends)
+    low, high = math.inf, -math.inf
+    values, counts = np.unique(texts, return_counts=True)
+    usual, differing = float(values[counts.argmax()]), len(texts) - int(counts.max())
+    if differing <= RARE * len(texts):  # those that differ are a hypergeometric draw, and differ as far as they can
+        n = np.arange(1, len(last) + 1)
+        chance = stats.hypergeom.sf(n - 1, len(texts) + len(last), differing + n, len(last))
+        most = max(1, int(np.sum(chance > ALARMS / 2))) / len(last)
+        low, high = usual - most * (usual - ends[0]), usual + most * (ends[1] - usual)
     return Limits(centre, max(ends[0], min(low, centre - half)), min(ends[1], max(high, centre + half)), variance)
-
-
-def _of_rare(before: Floats, count: int, ends: tuple[float, float]) -> tuple[float, float]:
-    """How far `count` texts may lie by an exact test, where few texts before differed from the usual value: those of
-    them that differ are as many as a hypergeometric draw has, and differ as far as they can."""
-    values, counts = np.unique(before, return_counts=True)
-    usual, differing = float(values[counts.argmax()]), len(before) - int(counts.max())
-    if differing > RARE * len(before):
-        return math.inf, -math.inf
-    k = np.arange(1, count + 1)
-    chance = stats.hypergeom.sf(k - 1, len(before) + count, differing + k, count)
-    most = max(1, int(np.sum(chance > ALARMS / 2))) / count
-    return usual - most * (usual - ends[0]), usual + most * (ends[1] - usual)
 
 
 def weeks_of(ratings: Ratings, factor: str, judge: str) -> tuple[str, list[Week]]:

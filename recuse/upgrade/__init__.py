@@ -20,7 +20,7 @@ from recuse.gates.upgrade_verdict import (
 from recuse.metrics.human_ceiling import human_ceiling
 from recuse.metrics.measure import described
 from recuse.metrics.upgrade import Upgrade, measure_upgrade
-from recuse.metrics.upgrade.pairing import Overlap, missing_as_unanswered, on_common_texts, overlap
+from recuse.metrics.upgrade.pairing import Overlap
 from recuse.ratings.answers import COMPARED
 from recuse.ratings.people_faults import people_faults, sentences
 from recuse.ratings.ratings_table import JUDGE, PERSON
@@ -38,13 +38,10 @@ def judge_upgrade(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], *,
     text of the incumbent that it lacks counted as unanswered; it is worse only if it is on the texts of both. What the
     candidate alone was asked under (a further temperature) has nothing to be compared with and is left out; what the
     incumbent alone was asked under must be named away, or a candidate could be asked only where it does well."""
-    tables = (
-        ratings.table.loc[ratings.table["rater"] == judge, _factors(upgrade)].drop_duplicates()
-        for ratings, judge in ((upgrade.before, upgrade.incumbent), (upgrade.after, upgrade.candidate))
-    )
-    old, new = (set(table.itertuples(index=False, name=None)) for table in tables)
-    missing, added = (sorted(old - new), sorted(new - old)) if old & new else ([], [])
     factors, also = _factors(upgrade), []
+    rows = (ratings.table[ratings.table["rater"] == judge] for ratings, judge in upgrade.sides)
+    old, new = (set(part[factors].drop_duplicates().itertuples(index=False, name=None)) for part in rows)
+    missing, added = (sorted(old - new), sorted(new - old)) if old & new else ([], [])
     if missing:
         why = (
             f"{upgrade.candidate} was not asked under {_named(factors, missing[0])}, as {upgrade.incumbent} was; if "
@@ -56,22 +53,14 @@ def judge_upgrade(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], *,
         table, under = upgrade.after.table, "; ".join(_named(factors, levels) for levels in added)
         there = pd.MultiIndex.from_frame(table[factors]).isin(added) & table["kind"].eq(JUDGE)
         also = [f"{upgrade.candidate} was also asked under {under}: left out, since {upgrade.incumbent} was not"]
-        upgrade = replace(upgrade, after=replace(upgrade.after, table=table[~there], _memory={}), _memory={})
+        upgrade = replace(upgrade, after=replace(upgrade.after, table=table[~there], _memory={}))
     if reasons := upgrade.not_comparable:
         return not_comparable(upgrade.shown, reasons, upgrade.change)
-    shared = overlap(upgrade)
-    verdict = _decided_on_common_texts(gates, upgrade, subject, share, shared)
-    decided = replace(
-        verdict,
-        reasons=(
-            *also,
-            *filter(None, [upgrade.corrected]),
-            *_left_out(shared, verdict),
-            *_level(verdict),
-            *_below_people(upgrade),
-        ),
-        steps=tuple(_steps(verdict, gates.file, _repaired(gates, upgrade, subject, share, verdict))),
-    )
+    verdict = _decided_on_common_texts(gates, upgrade, subject, share)
+    also += filter(None, [upgrade.corrected])
+    reasons = (*also, *_left_out(upgrade.overlap, verdict), *_level(verdict), *_below_people(upgrade))
+    steps = tuple(_steps(verdict, gates.file, _repaired(gates, upgrade, subject, share, verdict)))
+    decided = replace(verdict, reasons=reasons, steps=steps)
     faults = sentences(people_faults(upgrade.both))
     if verdict.word == "equivalent" and len(upgrade.both.persons) > 1:
         agree = [e.detail["people_agree"] for e in human_ceiling(upgrade.both).values() if "people_agree" in e.detail]
@@ -90,13 +79,14 @@ def _named(factors: Sequence[str], levels: Sequence[str]) -> str:
 
 
 def _decided_on_common_texts(
-    gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], share: float, shared: Overlap
+    gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], share: float
 ) -> UpgradeVerdict:
-    if not shared.missing and not shared.added:
+    _, missing, added = upgrade.overlap
+    if not missing and not added:
         return _decided(gates, upgrade, subject, share)
-    verdict = _decided(gates, missing_as_unanswered(upgrade), subject, share)
-    if shared.missing and verdict.outcome != "pass":
-        return without_answers(_decided(gates, on_common_texts(upgrade), subject, share), len(shared.missing))
+    verdict = _decided(gates, upgrade.missing_as_unanswered(), subject, share)
+    if missing and verdict.outcome != "pass":
+        return without_answers(_decided(gates, upgrade.on_common_texts(), subject, share), len(missing))
     return verdict
 
 
@@ -192,8 +182,8 @@ def _repaired(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], share:
     for name, by in moved.items():
         its_rows = (table["rater"] == upgrade.candidate) & (table["criterion"] == name)
         table.loc[its_rows, "score"] = (table.loc[its_rows, "score"] - by).clip(*upgrade.after.scales[name].ends)
-    again = replace(upgrade, after=replace(upgrade.after, table=table, _memory={}), _memory={})
-    repaired = _decided_on_common_texts(gates, again, subject, share, overlap(again))
+    again = replace(upgrade, after=replace(upgrade.after, table=table, _memory={}))
+    repaired = _decided_on_common_texts(gates, again, subject, share)
     if repaired.outcome != "pass":
         return ""
     several = len(upgrade.after.headline) > 1

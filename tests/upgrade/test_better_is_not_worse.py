@@ -204,5 +204,5 @@ def test_what_is_true_comes_before_people():
     )
     known = [replace(r, table=pd.concat([r.table, truth], ignore_index=True), truth="truth", _memory={})
              for r in (one.before, one.after)]  # fmt: skip
-    both = replace(one, before=known[0], after=known[1], _memory={}).both
+    both = replace(one, before=known[0], after=known[1]).both
     assert both.persons == ("truth",)

@@ -177,10 +177,6 @@ class _Bias:
     folded: bool = True
 
 
-def _wrote(ratings: Ratings, judge: str) -> bool:
-    return ratings.own().get(judge) in ratings.targets and len(ratings.judges) > 1 and _counts(ratings)
-
-
 def _counts(ratings: Ratings) -> bool:
     return all(ratings.scales[name].counts for name in ratings.headline)
 
@@ -209,7 +205,8 @@ def _own_text(ratings: Ratings) -> Estimates:
 
 
 BIASES = (
-    _Bias("upgrade_self_preference", "", _own_text, _wrote, folded=False),
+    _Bias("upgrade_self_preference", "", _own_text,
+          lambda r, j: r.own().get(j) in r.targets and len(r.judges) > 1 and _counts(r), folded=False),
     _Bias("upgrade_position", "", position.slot_preference,
           lambda r, j: _are_choices(r) and ORDER in r.factors),
     _Bias("upgrade_length", "", length.length_coefficient, lambda r, j: _counts(r) and _has("words")(r, j)),

@@ -11,9 +11,9 @@ changes no number on the judges in use. What is compared text by text is on `bot
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -57,6 +57,14 @@ SAME_ANSWER = ("rater", *TEXT, "criterion", "repeat")
 Text = tuple[str, str]
 
 
+class Overlap(NamedTuple):
+    """Texts, as (item, target), that both judges have rows on, the incumbent alone, the candidate alone."""
+
+    common: frozenset[Text]
+    missing: frozenset[Text]
+    added: frozenset[Text]
+
+
 @dataclass(frozen=True, eq=False)
 class Upgrade:
     """`change`: what the upgrade declares to change (`CHANGES`). `settings`: how each judge was asked, by the names of
@@ -70,11 +78,10 @@ class Upgrade:
     change: tuple[str, ...] = ("model",)
     settings: tuple[Mapping[str, Any], Mapping[str, Any]] = ({}, {})
     calls: tuple[Mapping[str, float | None], Mapping[str, float | None]] = ({}, {})
-    _memory: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        _known(self.before, self.incumbent)
-        _known(self.after, self.candidate)
+        for ratings, judge in self.sides:
+            _known(ratings, judge)
         if unknown := [name for name in self.change if name not in CHANGES]:
             raise RecuseError(f"an upgrade changes {', '.join(CHANGES)}; got {', '.join(unknown)}")
 
@@ -91,7 +98,12 @@ class Upgrade:
         if not np.isfinite(thresholds).all():
             raise RecuseError(f"thresholds are scores, for example 4; got {', '.join(map(str, thresholds))}")
         known = {name: tuple(thresholds) for name, scale in self.before.scales.items() if isinstance(scale, Numeric)}
-        return replace(self, before=replace(self.before, thresholds=known, _memory={}), _memory={})
+        return replace(self, before=replace(self.before, thresholds=known, _memory={}))
+
+    @property
+    def sides(self) -> tuple[tuple[Ratings, str], tuple[Ratings, str]]:
+        """Each line-up with its judge."""
+        return (self.before, self.incumbent), (self.after, self.candidate)
 
     # ------------------------------------------------------------------ are they comparable?
 
@@ -122,7 +134,7 @@ class Upgrade:
         keys = [*TEXT, "criterion", *self.before.factors]
         old, new = (
             {tuple(map(str, row)) for row in r.table.loc[r.table["rater"] == judge, keys].itertuples(index=False)}
-            for r, judge in ((self.before, self.incumbent), (self.after, self.candidate))
+            for r, judge in self.sides
         )
         common = {(row[0], row[1]) for row in old} & {(row[0], row[1]) for row in new}
         if not common:
@@ -147,9 +159,7 @@ class Upgrade:
         """Ratings of the two judges alone, the incumbent first, and of people."""
         old, new = (
             r.table[r.table["rater"] == judge].assign(rater=name)
-            for r, judge, name in zip(
-                (self.before, self.after), (self.incumbent, self.candidate), self.shown, strict=True
-            )
+            for (r, judge), name in zip(self.sides, self.shown, strict=True)
         )
         truth = self.before.truth or self.after.truth
         people = pd.concat([r.table[r.table["kind"] == PERSON] for r in self._last_counts], ignore_index=True)
@@ -201,6 +211,43 @@ class Upgrade:
         beside = self.shown[self._last_counts[1] is self.after]
         return f"{differ} of {len(labels)} labels differ: those beside {beside} count" if differ else ""
 
+    # ------------------------------------------------------------------ judges without all texts in common
+    # Texts of the candidate alone have nothing to be compared with, and leaving them out hides no worsening against the
+    # judge in use. Texts of the incumbent alone are another matter: whether the candidate was never asked of them, or
+    # was and gave no answer that anybody kept, a table does not tell. A candidate that answers only what it finds easy
+    # looks the same as one that was asked less. So these texts count as asked and unanswered (`missing_as_unanswered`)
+    # wherever the candidate could pass, and are left out (`on_common_texts`) only to see whether it is worse on the
+    # rest.
+
+    @cached_property
+    def overlap(self) -> Overlap:
+        """On which texts the two judges have rows, whatever became of their answers."""
+        old, new = (
+            frozenset(rows[TEXT].drop_duplicates().astype(str).itertuples(index=False, name=None))
+            for rows in (r.table[r.table["rater"] == judge] for r, judge in self.sides)
+        )
+        return Overlap(old & new, old - new, new - old)
+
+    def on_common_texts(self) -> Upgrade:
+        """The same on the texts that both have."""
+        before, after = (_only(ratings, self.overlap.common) for ratings in (self.before, self.after))
+        return replace(self, before=before, after=after)
+
+    def missing_as_unanswered(self) -> Upgrade:
+        """The same on all texts of the incumbent: where the candidate has none of them, it has an answer that cannot be
+        used, asked as the incumbent was."""
+        missing, after = self.overlap.missing, _only(self.after, self.overlap.common | self.overlap.missing)
+        if missing:
+            rows = _only(self.before, missing).table
+            rows = rows[rows["rater"] == self.incumbent]
+            rows = rows.drop_duplicates([*TEXT, "criterion", *self.before.factors])
+            lost = rows.assign(rater=self.candidate, repeat=0, score=float("nan"), response=None, status="unparsed")
+            table = pd.concat([after.table, lost.reindex(columns=after.table.columns)], ignore_index=True)
+            after = replace(after, table=table, _memory={})
+        return replace(self, after=after)
+
+    # ------------------------------------------------------------------ what is measured
+
     def pairs(self) -> Iterator[Pair]:
         """The two judges' answers by criterion and combination of factor levels: of the criteria that stand for the
         judgement as a whole, and of the parts that they are made of."""
@@ -235,12 +282,6 @@ def _known(ratings: Ratings, *judges: str) -> None:
 def levels_of_judges(ratings: Ratings, *compared: str) -> Iterator[tuple[tuple[str, ...], Ratings]]:
     """`Ratings.each` without levels that people alone bear: nobody was asked so."""
     return ((names, part) for names, part in ratings.each(*compared) if part.judges)
-
-
-def texts_of(ratings: Ratings, judge: str) -> frozenset[Text]:
-    """(item, target) of every row of a judge."""
-    rows = ratings.table.loc[ratings.table["rater"] == judge, TEXT].drop_duplicates()
-    return frozenset((str(item), str(target)) for item, target in rows.itertuples(index=False, name=None))
 
 
 def _with_people_in_every_order(ratings: Ratings) -> Ratings:
@@ -350,50 +391,6 @@ def _texts_by_name(ratings: Ratings) -> pd.DataFrame | None:
 def _short(value: object) -> str:
     words = str(value)
     return words if len(words) <= 30 else f"{words[:29]}…"
-
-
-# --------------------------------------------------------------------------- judges without all texts in common
-# Texts of the candidate alone have nothing to be compared with, and leaving them out hides no worsening against the
-# judge in use. Texts of the incumbent alone are another matter: whether the candidate was never asked of them, or was
-# and gave no answer that anybody kept, a table does not tell. A candidate that answers only what it finds easy looks
-# the same as one that was asked less. So these texts count as asked and unanswered (`missing_as_unanswered`) wherever
-# the candidate could pass, and are left out (`on_common_texts`) only to see whether it is worse on the rest.
-
-
-@dataclass(frozen=True, slots=True)
-class Overlap:
-    """Texts, as (item, target), that both judges have rows on, the incumbent alone, the candidate alone."""
-
-    common: frozenset[Text]
-    missing: frozenset[Text]
-    added: frozenset[Text]
-
-
-def overlap(upgrade: Upgrade) -> Overlap:
-    """Of the two judges of an upgrade, whatever became of their answers."""
-    old, new = texts_of(upgrade.before, upgrade.incumbent), texts_of(upgrade.after, upgrade.candidate)
-    return Overlap(old & new, old - new, new - old)
-
-
-def on_common_texts(upgrade: Upgrade) -> Upgrade:
-    """The same on the texts that both have."""
-    common = overlap(upgrade).common
-    return replace(upgrade, before=_only(upgrade.before, common), after=_only(upgrade.after, common), _memory={})
-
-
-def missing_as_unanswered(upgrade: Upgrade) -> Upgrade:
-    """The same on all texts of the incumbent: where the candidate has none of them, it has an answer that cannot be
-    used, asked as the incumbent was."""
-    shared = overlap(upgrade)
-    after = _only(upgrade.after, shared.common | shared.missing)
-    if shared.missing:
-        rows = _only(upgrade.before, shared.missing).table
-        rows = rows[rows["rater"] == upgrade.incumbent]
-        rows = rows.drop_duplicates([*TEXT, "criterion", *upgrade.before.factors])
-        lost = rows.assign(rater=upgrade.candidate, repeat=0, score=float("nan"), response=None, status="unparsed")
-        table = pd.concat([after.table, lost.reindex(columns=after.table.columns)], ignore_index=True)
-        after = replace(after, table=table, _memory={})
-    return replace(upgrade, after=after, _memory={})
 
 
 def _only(ratings: Ratings, texts: frozenset[Text]) -> Ratings:
