@@ -10,10 +10,10 @@ from datetime import date
 from math import inf
 from pathlib import Path
 from shlex import quote
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 from recuse.check.check_text import full_text, short_text
-from recuse.check.disagreements import in_words, is_review, is_review_text, read_review, write_disagreements
+from recuse.check.disagreements import in_words, is_review, read_review, write_disagreements
 from recuse.check.drawn_judges import chance_of_clearance
 from recuse.check.next_labels import is_blank_list, is_label_list, with_labels, write_next_labels
 from recuse.check.people_list import is_people_list, write_people_list
@@ -32,7 +32,7 @@ from recuse.run.show import check_outputs, write_results
 from recuse.schema import RecuseError
 from recuse.schema.number_text import fitting
 from recuse.schema.vocabulary import UNDECIDED
-from recuse.security.files import check_output, write_output
+from recuse.security.files import beginning_of, check_output, write_output
 from recuse.security.sanitize import visible
 from recuse.suite.question_runner import Question, read_evals, shipped_evals
 
@@ -60,10 +60,11 @@ def run_check(
     """The exit code: 0 cleared, 1 not cleared, 2 undecided. Several files are versions of one judge, the oldest first;
     the verdict is on the newest. With `raters`, each file holds the ratings of one rater. A file that `disagreements`
     wrote is read back: whom your verdicts side with. Raises `RecuseError` for what cannot be read."""
-    labels, files = [path for path in files if is_label_list(path)], [path for path in files if not is_label_list(path)]
+    labels = [path for path in files if is_label_list(beginning_of(path))]
+    files = [path for path in files if path not in labels]
     if not files:
         raise RecuseError(f"{labels[0]} holds labels; give their file as well: recuse check FILE {labels[0]}")
-    if is_review(files[-1]):
+    if is_review(beginning_of(files[-1])):
         print("\n".join(review.sentence() for review in read_review(files[-1])))
         print("Cases chosen for their disagreement say who errs, not how often: they clear nobody.")
         return EXIT[UNDECIDED]
@@ -72,8 +73,8 @@ def run_check(
     typed = named + options
     lists = _lists((named, options), disagreements, next_list, to_people, errors)
     check_outputs(json, html)
-    for one in lists:
-        check_output(one.path, one.is_ours)
+    for path, is_ours, _ in lists:
+        check_output(path, is_ours)
     panel = _read(files, labels, raters=raters, reader=reader, lists=bool(lists), **given)
     mapping, saved = panel.read.mapping.toml(), saved_path(files[-1])
     if save:
@@ -91,8 +92,8 @@ def run_check(
         print(full_text(answers, chances, ranges, file=typed, disagreements=differing))
     else:
         print(short_text(answers, chances, file=typed, disagreements=differing, listed=bool(lists)))
-    for one in lists:
-        lines = one.write(answers)
+    for *_, write in lists:
+        lines = write(answers)
         shown = lines if everything else fitting(lines, MOST_LINES, "more lines; --all prints them")
         print("\n" + "\n".join(map(visible, shown)))
     if save:
@@ -102,30 +103,26 @@ def run_check(
     return answers.decision.exit_code
 
 
-class TextList(NamedTuple):
-    """Texts that an option lists in a file of its own: `write` does, and gives lines for the terminal, the first with
-    what was written where. `is_ours`: whether a text was written by that option."""
-
-    path: Path
-    is_ours: Callable[[str], bool]
-    write: Callable[[FileRun], Sequence[str]]
+TextList = tuple[Path, Callable[[str], bool], Callable[[FileRun], Sequence[str]]]
 
 
 def _lists(
     typed: tuple[str, str], disagreements: Path | None, next_list: Sequence[str] | None, to_people: Path | None,
     errors: float,
 ) -> list[TextList]:  # fmt: skip
-    lists = []
+    """Per option that lists texts in a file of its own: the file, whether a text was written by that option, and what
+    writes it and gives lines for the terminal, the first with what was written where."""
+    lists: list[TextList] = []
     if next_list:
         if not next_list[0].isdigit():
             raise RecuseError(f"--next-labels takes how many texts and a file, as 60 next.csv; got {next_list[0]!r}")
         count, path = int(next_list[0]), Path(next_list[1])
         both = f"{typed[0]} {quote(str(path))}{typed[1]}"
-        lists.append(TextList(path, is_blank_list, lambda run: write_next_labels(run, count, both, path)))
+        lists.append((path, is_blank_list, lambda run: write_next_labels(run, count, both, path)))
     if to_people:
-        lists.append(TextList(to_people, is_people_list, lambda run: write_people_list(run.panel, to_people, errors)))
+        lists.append((to_people, is_people_list, lambda run: write_people_list(run.panel, to_people, errors)))
     if disagreements:
-        lists.append(TextList(disagreements, is_review_text, lambda run: write_disagreements(run.panel, disagreements)))
+        lists.append((disagreements, is_review, lambda run: write_disagreements(run.panel, disagreements)))
     return lists
 
 

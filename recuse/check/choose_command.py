@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recuse.check.judge_errors import OF_ALL_TEXTS, Contest
-from recuse.check.label_budget import FEWEST, check_budget, spending, spending_lines
+from recuse.check.judge_errors import FEWEST, OF_ALL_TEXTS, Contest, check_budget, spending, spending_lines
 from recuse.gates import Gates
 from recuse.readers.column_names import as_typed
 from recuse.readers.file_panel import FilePanel, load_file_panel

@@ -135,7 +135,7 @@ def write_disagreements(panel: FilePanel, path: Path) -> list[str]:
     What a file of that name says under your_verdict is kept: cases that are none any more stand at the end."""
     rows = disagreements(panel.read)
     table = rows.map(lambda cell: safe_cell(cell)).rename(columns=lambda name: safe_cell(str(name)))
-    if is_review(path):
+    if is_review(beginning_of(path)):
         before = read_path(path).frame
         key = [name for name in table.columns if name not in NO_KEYS and name in before.columns]
         decided = before[before[YOURS].astype(str).str.strip() != ""].drop_duplicates(key)
@@ -144,7 +144,7 @@ def write_disagreements(panel: FilePanel, path: Path) -> list[str]:
         table[YOURS] = [verdicts.get(place, "") for place in places]
         gone = decided[[place not in set(places) for place in known]]
         table = pd.concat([table, gone.reindex(columns=table.columns, fill_value="")]) if len(gone) else table
-    write_table(path, table.columns, table.itertuples(index=False, name=None), is_review_text)
+    write_table(path, table.columns, table.itertuples(index=False, name=None), is_review)
     return [f"{counted(len(rows), 'disagreement')}: {path}; fill in your_verdict", *kinds_of_disagreement(panel.read)]
 
 
@@ -181,13 +181,8 @@ class Review:
         )
 
 
-def is_review(path: Path) -> bool:
-    """Whether a file is what `--disagreements` wrote: its first line names all of `COLUMNS`."""
-    return is_review_text(beginning_of(path))
-
-
-def is_review_text(text: str) -> bool:
-    """The same of its text."""
+def is_review(text: str) -> bool:
+    """Whether a text is what `--disagreements` wrote: its first line names all of `COLUMNS`."""
     return set(COLUMNS) <= set(columns_in(text))
 
 

@@ -32,7 +32,7 @@ from recuse.run.run import FileRun
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 from recuse.schema.vocabulary import UNDECIDED
-from recuse.security.files import beginning_of, columns_in, write_table
+from recuse.security.files import columns_in, write_table
 
 if TYPE_CHECKING:
     from recuse.ratings import Ratings
@@ -256,9 +256,9 @@ def _rows(
 # --------------------------------------------------------------------------- read back
 
 
-def is_label_list(path: Path) -> bool:
-    """Whether a file is what `--next-labels` wrote: its first line begins with `HEAD`."""
-    return columns_in(beginning_of(path))[: len(HEAD)] == HEAD
+def is_label_list(text: str) -> bool:
+    """Whether a text is what `--next-labels` wrote: its first line begins with `HEAD`."""
+    return columns_in(text)[: len(HEAD)] == HEAD
 
 
 def with_labels(panel: FilePanel, lists: Sequence[Path]) -> FilePanel:

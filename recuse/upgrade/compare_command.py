@@ -7,10 +7,9 @@ import json
 import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any, Unpack, cast
+from typing import Any, NamedTuple, Unpack, cast
 
 from recuse.gates import Gates
 from recuse.gates import baseline_file as baselines
@@ -144,9 +143,9 @@ def _by_baselines(
     compared = compare_baselines(known[0], known[-1], names, gates, change)
     print("\n".join(visible(line) for line in compared.lines()))
     if json:
-        record = canonical({"headline": compared.sentence, "upgrade": compared.record()})
+        record = canonical({"headline": compared.sentence, "upgrade": compared._asdict()})
         write_output(json, record, is_results)
-    return compared.exit_code
+    return EXIT[compared.verdict]
 
 
 def _limits_of(paths: Sequence[object]) -> Path:
@@ -185,26 +184,15 @@ FIXED = ("items", "scale")
 ROWS = 12
 
 
-@dataclass(frozen=True, slots=True)
-class BaselineVerdict:
-    """`changes`: as of `recuse.gates.baseline_changes.beyond_chance`, the deciding one first."""
+class BaselineVerdict(NamedTuple):
+    """As JSON has it. `changes`: as of `recuse.gates.baseline_changes.beyond_chance`, the deciding one first."""
 
-    word: Word
+    verdict: Word
     sentence: str
-    changes: tuple[NamedRow, ...] = ()
+    changes: Sequence[NamedRow] = ()
     shared: int = 0
     tested: int = 0
-    reasons: tuple[str, ...] = ()
-
-    @property
-    def exit_code(self) -> int:
-        """Of `recuse compare`, by the word."""
-        return EXIT[self.word]
-
-    def record(self) -> dict[str, object]:
-        """As builtins."""
-        return {"verdict": self.word, "sentence": self.sentence, "changes": list(self.changes), "shared": self.shared,
-                "tested": self.tested, "reasons": list(self.reasons)}  # fmt: skip
+    reasons: Sequence[str] = ()
 
     def lines(self) -> Iterator[str]:
         """What the terminal prints: the sentence, why it is so, and the changes, the deciding one first."""
@@ -217,11 +205,10 @@ class BaselineVerdict:
             )
         for row in self.changes[:ROWS]:
             about = ", ".join(f"{k} {v}" for k, v in sorted(row["subject"].items()) if k not in ("judge", "panel"))
+            by, low, high = (figure(value, signed=True) for value in (row["change"], row["low"], row["high"]))
             yield (
-                f"  {row['what']:<24} {figure(row['before'])} -> {figure(row['after'])}   "
-                f"{figure(row['change'], signed=True)} ({figure(row['low'], signed=True)} to "
-                f"{figure(row['high'], signed=True)}), {row['test']}   {about}"
-                + (f"   {row['beyond']}" if row["beyond"] else "")
+                f"  {row['what']:<24} {figure(row['before'])} -> {figure(row['after'])}   {by} ({low} to {high}), "
+                f"{row['test']}   {about}" + (f"   {row['beyond']}" if row["beyond"] else "")
             )
         if len(self.changes) > ROWS:
             yield f"  and {len(self.changes) - ROWS} more"
@@ -259,7 +246,7 @@ def compare_baselines(
     if not pairs:
         first, *others = reasons or ["the two judges share no result"]
         sentence = f"{called[0]} and {called[1]} cannot be compared: {first}."
-        return BaselineVerdict("not comparable", sentence, reasons=tuple(others))
+        return BaselineVerdict("not comparable", sentence, reasons=others)
     there = [entry["figures"] for entry in old["entries"] if entry["subject"] in [e["subject"] for e in after.values()]]
     # Of one recording: what is kept of the candidate stands in the incumbent's baseline as well.
     together = any(entry["figures"] in there for entry in after.values())
@@ -273,17 +260,16 @@ def compare_baselines(
     bounds = ((row, limits[row["what"], *sorted(row["subject"].items())]) for row in red)
     worse = [row for row, limit in bounds if limit.holds(row["before"]) and not limit.holds(row["after"])]
     named = [*worse, *(row for row in named if row not in worse)]
+    sentence = (
+        f"Whether {called[1]} may replace {called[0]} cannot be told from baselines: nothing that they hold speaks "
+        "against it, but they hold no ratings text by text; compare the panels or files that they were made from."
+    )
     if worse:
         sentence = (
             f"Do not replace {called[0]} by {called[1]}: {worse[0]['what']} goes from "
             f"{figure(worse[0]['before'])} to {figure(worse[0]['after'])}, {worse[0]['beyond']}."
         )
-        return BaselineVerdict("worse", sentence, tuple(named), len(pairs), tested, tuple(reasons))
-    sentence = (
-        f"Whether {called[1]} may replace {called[0]} cannot be told from baselines: nothing that they hold speaks "
-        "against it, but they hold no ratings text by text; compare the panels or files that they were made from."
-    )
-    return BaselineVerdict(UNDECIDED, sentence, tuple(named), len(pairs), tested, tuple(reasons))
+    return BaselineVerdict("worse" if worse else UNDECIDED, sentence, named, len(pairs), tested, reasons)
 
 
 def _judges(old: Baseline, new: Baseline, names: Sequence[str]) -> tuple[str, str]:

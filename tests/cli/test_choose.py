@@ -12,7 +12,7 @@ import pytest
 from scipy import special
 
 from recuse.check import choose_command
-from recuse.check.label_budget import spending
+from recuse.check.judge_errors import spending
 from recuse.cli import main
 from recuse.ratings import Numeric, Ordinal, Ratings, ResponseSets
 from recuse.readers import counts
