@@ -44,7 +44,11 @@ def short_text(answers: FileRun, chances: Mapping[str, float], *, file: str, dis
         words = [one.sentence for one in answers.decision.judges if one.stated]
         kept = [*fitting(words, 4, "more lines; --all prints them"), *islice(_read_briefly(answers, file), 3)]
         return "\n".join(map(visible, kept))
-    decided = [*_words(answers.decision, 8), *_uses(answers), *_chances(answers, chances)]
+    stated = dict.fromkeys(one.use for one in sorted(answers.decision.judges, key=lambda one: not one.stated))
+    uses = answers.results.get("uses") or {}
+    questions = ((use, uses[use].get("question")) for use in stated if use in uses)
+    meanings = "; ".join(f"{for_use(use).lstrip()}: {question}" for use, question in questions if question)
+    decided = [*_words(answers.decision, 8), *([f"  ({meanings})"] if meanings else []), *_chances(answers, chances)]
     numbers = fitting(list(_deciding(answers)), 7, "more numbers that decide; --all prints them")
     rest = [f"Every number: recuse check {file} --all     as a page: --html report.html"]
     if disagreements:
@@ -89,15 +93,6 @@ def _deciding(answers: FileRun) -> Iterator[str]:
                 text += f" ({limit.show_interval(low, high)}{number_text.level_text(estimate)})"
             about = f"{printed(verdict['outcome']):<9} {_where(verdict['subject'])}"
             yield f"  {about}: {label} {text}, limit {limit}"
-
-
-def _uses(answers: FileRun) -> Iterator[str]:
-    """What the uses mean that the words above are about."""
-    stated = dict.fromkeys(one.use for one in sorted(answers.decision.judges, key=lambda one: not one.stated))
-    rows = answers.results.get("uses") or {}
-    questions = {use: rows[use].get("question") for use in stated if use in rows}
-    meanings = "; ".join(f"{for_use(use).lstrip()}: {question}" for use, question in questions.items() if question)
-    yield from [f"  ({meanings})"] if meanings else []
 
 
 FIRST = ("human_ceiling", "sensitivity", "system_order", "right_choices", "human_offset", "share_bias")
@@ -179,10 +174,20 @@ def _read(answers: FileRun, file: str) -> Iterator[str]:
     yield f"What was read: {_size(read)}"
     rows = [(role, f"{column:<20} {_holds(frame, column)}") for role, column in _roles(mapping)]
     persons, right = people_beside_truth(ratings), (ratings.truth,) if ratings.truth else ()
+    table, keys = without_truth(ratings).table, ["item", "target", "criterion"]
     for kind, names in (("people", persons), ("right answers", right), ("judges", ratings.judges)):
         if names:
             rows.append((kind, f"{', '.join(names[:12])}{more(names, 12)}"))
-            rows += [("", line) for line in _usable(without_truth(ratings).table, names)]
+        for name in names[:12]:  # where some judgements cannot be used: how many can, and what people said of these
+            given = table[table["rater"] == name]
+            lost = given[given["status"] != "ok"]
+            if lost.empty:
+                continue
+            by = ", ".join(f"{n} {status}" for status, n in lost["status"].value_counts().items())
+            people = table[(table["kind"] == "person") & (table["status"] == "ok")]
+            on = people.merge(lost[keys].drop_duplicates(), on=keys)["response"].value_counts()
+            where = f"; there people say {', '.join(f'{o} ({n})' for o, n in on.items())}" if 0 < len(on) <= 4 else ""
+            rows += [("", f"{name}: {len(given) - len(lost)} of {len(given)} usable ({by}{where})")]
     rows += [("ignored", f"{name:<20} {why}") for name, why in mapping.ignored.items()]
     rows += [("note", note) for note in read.notes] + [("fault", fault.sentence()) for fault in read.faults]
     yield from (f"  {role:<{WIDTH}}{text}" for role, text in rows)
@@ -218,21 +223,6 @@ def _holds(frame: pd.DataFrame, column: str) -> str:
     if len(counts) <= 4:
         return ", ".join(f"{shortened(str(name), 24)[0] or '(empty)'} ({n})" for name, n in counts.items())
     return f"{len(counts)} different"
-
-
-def _usable(table: pd.DataFrame, names: tuple[str, ...]) -> Iterator[str]:
-    """How many judgements each rater gave where some cannot be used, and on what people said of these."""
-    for name in names[:12]:
-        given = table[table["rater"] == name]
-        lost = given[given["status"] != "ok"]
-        if lost.empty:
-            continue
-        by = ", ".join(f"{n} {status}" for status, n in lost["status"].value_counts().items())
-        people = table[(table["kind"] == "person") & (table["status"] == "ok")]
-        keys = ["item", "target", "criterion"]
-        on = people.merge(lost[keys].drop_duplicates(), on=keys)["response"].value_counts()
-        where = f"; there people say {', '.join(f'{o} ({n})' for o, n in on.items())}" if 0 < len(on) <= 4 else ""
-        yield f"{name}: {len(given) - len(lost)} of {len(given)} usable ({by}{where})"
 
 
 # --------------------------------------------------------------------------- every number

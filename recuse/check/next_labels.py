@@ -129,7 +129,29 @@ def _open(answers: FileRun, judge: str, gates: Sequence[str]) -> list[tuple[str,
 def text_groups(given: Answers, judge: int) -> NDArray[np.object_]:
     """The name of each text's group, (U,), by the answers of the judges alone."""
     others = [k for k in range(len(given.judges)) if k != judge]
-    own, level, words = (_of_options if given.options else _of_numbers)(given, judge, others)
+    if given.options:
+        shares = given.judge_shares
+        answered = np.isfinite(shares[:, :, 0])
+        mode = np.where(answered, np.nan_to_num(shares).argmax(axis=2), -1)
+        unsure = answered[judge] & (np.nan_to_num(shares[judge]).max(axis=1) < 1)
+        own = [given.options[k] if k >= 0 else "no answer" for k in mode[judge]]
+        own = [f"{name}, not always" if one else name for name, one in zip(own, unsure, strict=True)]
+        level = ((mode[others] != mode[judge]) & answered[others]).sum(axis=0).tolist()
+        words = "it says {own}" + (f"; {{level}} of {len(others)} other judges differ" if others else "")
+    else:
+        means, scores = given.judge_means, given.judge_means[judge]
+        known = np.isfinite(scores)
+        apart = np.nan_to_num(np.abs(means[others] - scores)).mean(axis=0) if others else np.nan_to_num(
+            np.nanstd(np.where(known[:, None], given.judged[judge], 0.0), axis=1)
+        )  # fmt: skip
+        third, level = (
+            np.searchsorted(np.unique(np.quantile(of[known], [1 / 3, 2 / 3])) if known.any() else [], of, side="left")
+            for of in (np.nan_to_num(scores), apart)
+        )
+        own = [("low", "middle", "high")[k] if there else "no answer" for k, there in zip(third, known, strict=True)]
+        level = np.where(known, level, 0).tolist()
+        what = "other judges are" if others else "its repeats are"
+        words = "its score is {own}; " + what + " {level} steps away" if apart.any() else "its score is {own}"
     joined = {key: key for key in set(zip(own, level, strict=True))}
     sizes = {key: sum(pair == key for pair in zip(own, level, strict=True)) for key in joined}
     fewest = max(SMALLEST, SMALLEST_SHARE * len(own))
@@ -141,36 +163,6 @@ def text_groups(given: Answers, judge: int) -> NDArray[np.object_]:
         joined = {key: near if to == small else to for key, to in joined.items()}
     names = {key: words.format(own=to[0], level=to[1]) for key, to in joined.items()}
     return np.array([names[key] for key in zip(own, level, strict=True)], dtype=object)
-
-
-def _of_options(given: Answers, judge: int, others: list[int]) -> tuple[list[str], list[int], str]:
-    shares = given.judge_shares
-    answered = np.isfinite(shares[:, :, 0])
-    mode = np.where(answered, np.nan_to_num(shares).argmax(axis=2), -1)
-    unsure = answered[judge] & (np.nan_to_num(shares[judge]).max(axis=1) < 1)
-    own = [given.options[k] if k >= 0 else "no answer" for k in mode[judge]]
-    own = [f"{name}, not always" if one else name for name, one in zip(own, unsure, strict=True)]
-    level = ((mode[others] != mode[judge]) & answered[others]).sum(axis=0)
-    words = "it says {own}" + (f"; {{level}} of {len(others)} other judges differ" if others else "")
-    return own, level.tolist(), words
-
-
-def _of_numbers(given: Answers, judge: int, others: list[int]) -> tuple[list[str], list[int], str]:
-    means = given.judge_means
-    scores = means[judge]
-    known = np.isfinite(scores)
-    thirds = np.unique(np.quantile(scores[known], [1 / 3, 2 / 3])) if known.any() else np.zeros(0)
-    third = np.searchsorted(thirds, np.nan_to_num(scores), side="left")
-    own = [("low", "middle", "high")[k] if there else "no answer" for k, there in zip(third, known, strict=True)]
-    if others:
-        apart = np.nan_to_num(np.abs(means[others] - scores)).mean(axis=0)
-    else:
-        apart = np.nan_to_num(np.nanstd(np.where(known[:, None], given.judged[judge], 0.0), axis=1))
-    cuts = np.unique(np.quantile(apart[known], [1 / 3, 2 / 3])) if known.any() else np.zeros(0)
-    level = np.searchsorted(cuts, apart, side="left")
-    what = "other judges are" if others else "its repeats are"
-    words = "its score is {own}; " + what + " {level} steps away" if apart.any() else "its score is {own}"
-    return own, np.where(known, level, 0).tolist(), words
 
 
 # --------------------------------------------------------------------------- how many of each

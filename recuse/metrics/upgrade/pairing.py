@@ -348,21 +348,24 @@ MOST = 0.5
 FEWEST_LABELS = 10
 
 
-def contradiction(before: Ratings, after: Ratings, common: Collection[tuple[str, str]]) -> str:
+def contradiction(before: Ratings, after: Ratings, common: Collection[Text]) -> str:
     """ "item t17 has subset law in one, tax in the other", where something that both tell of the texts (`texts`: a
     topic, the text, the right answer) differs for most of the `common` ones, (item, target); "" where nothing does."""
-    old, new = _texts_by_name(before), _texts_by_name(after)
-    if old is None or new is None:
+    known = [r.texts for r in (before, after) if r.texts is not None and "target" in r.texts]
+    if len(known) < 2:
         return ""
-    wanted = pd.MultiIndex.from_tuples(sorted(common), names=["item", "target"])
+    wanted = pd.MultiIndex.from_tuples(sorted(common), names=TEXT)
+    named = (texts.assign(**{name: texts[name].astype(str) for name in TEXT}) for texts in known)
+    old, new = (texts.drop_duplicates(TEXT).set_index(TEXT) for texts in named)
     for name in (column for column in old.columns if column in new.columns and column not in COUNTED):
         one, other = old[name].reindex(wanted), new[name].reindex(wanted)
         there = one.notna() & other.notna()
         differ = there & (one.astype(str) != other.astype(str))
         if differ.sum() > MOST * there.sum():
             at = int(differ.to_numpy().argmax())
-            values = f"{_short(one.iloc[at])} in one, {_short(other.iloc[at])} in the other"
-            return f"item {wanted[at][0]} has {name} {values}"
+            words = [str(side.iloc[at]) for side in (one, other)]
+            was, is_ = (word if len(word) <= 30 else f"{word[:29]}…" for word in words)
+            return f"item {wanted[at][0]} has {name} {was} in one, {is_} in the other"
     return ""
 
 
@@ -378,19 +381,6 @@ def other_labels(labels: pd.DataFrame) -> str:
             row = rows.iloc[int(differ.argmax())]
             return f"item {row['item']} has {row['answer_x']} of {person} in one, {row['answer_y']} in the other"
     return ""
-
-
-def _texts_by_name(ratings: Ratings) -> pd.DataFrame | None:
-    texts = ratings.texts
-    if texts is None or "target" not in texts:
-        return None
-    texts = texts.assign(item=texts["item"].astype(str), target=texts["target"].astype(str))
-    return texts.drop_duplicates(["item", "target"]).set_index(["item", "target"])
-
-
-def _short(value: object) -> str:
-    words = str(value)
-    return words if len(words) <= 30 else f"{words[:29]}…"
 
 
 def _only(ratings: Ratings, texts: frozenset[Text]) -> Ratings:
