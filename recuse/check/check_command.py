@@ -23,7 +23,8 @@ from recuse.gates.decision import EXIT
 from recuse.ratings import Ratings
 from recuse.ratings.needs import check_for_judges
 from recuse.readers.column_names import as_typed
-from recuse.readers.file_panel import FilePanel, ReadOptions, load_versions, panel_of, read
+from recuse.readers.file_panel import ReadOptions, load_versions, panel_of, read
+from recuse.readers.file_ratings import FilePanel
 from recuse.readers.formats import FOLDED, RatingsSource
 from recuse.readers.mapping import saved_path
 from recuse.recording.progress import watched
@@ -76,7 +77,7 @@ def run_check(
     for path, is_ours, _ in lists:
         check_output(path, is_ours)
     panel = _read(files, labels, raters=raters, reader=reader, lists=bool(lists), **given)
-    mapping, saved = panel.read.mapping.toml(), saved_path(files[-1])
+    mapping, saved = panel.mapping.toml(), saved_path(files[-1])
     if save:
         _refuse_to_drop(saved, mapping)
         if not panel.judges:  # is refused below, and is what `recuse init --from` needs of people's labels
@@ -85,9 +86,9 @@ def run_check(
     whole = everything or html is not None or json is not None
     answers, gates, questions = _decide(panel, patience=PATIENCE, deciding=not whole)
     chances = _chances(panel, answers, gates, questions, everything=everything)
-    ranges = pass_rate_ranges(panel.ratings) if whole and panel.read.kind == "scores" else []
-    compared = panel.read.ratings.persons and not (disagreements or _is_counted(panel))
-    differing = in_words(panel.read.ratings) if compared else ""
+    ranges = pass_rate_ranges(panel.ratings) if whole and panel.kind == "scores" else []
+    compared = panel.ratings.persons and not (disagreements or _is_counted(panel))
+    differing = in_words(panel.ratings) if compared else ""
     if everything:
         print(full_text(answers, chances, ranges, file=typed, disagreements=differing))
     else:
@@ -128,7 +129,7 @@ def _lists(
 
 def _is_counted(panel: FilePanel) -> bool:
     """Whether items are counted by their answers, and so have no names."""
-    return panel.ratings.times is not None or panel.read.raw.made_by == FOLDED
+    return panel.ratings.times is not None or panel.raw.made_by == FOLDED
 
 
 def _read(files: Sequence[Path], labels: Sequence[Path], *, lists: bool, **given: Any) -> FilePanel:

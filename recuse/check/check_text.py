@@ -17,7 +17,7 @@ from recuse.ratings.answers import people_beside_truth, without_truth
 from recuse.ratings.needs import NOT_OF_A_FILE, unlock_by_column
 from recuse.readers.column_names import as_option, plain
 from recuse.readers.columns import like_ratings
-from recuse.readers.file_ratings import FileRatings
+from recuse.readers.file_ratings import FilePanel
 from recuse.readers.judgement_rows import CONFIDENCE
 from recuse.readers.mapping import ColumnMapping
 from recuse.report.gated_number import grouped
@@ -100,7 +100,7 @@ FIRST = ("human_ceiling", "sensitivity", "system_order", "right_choices", "human
 
 
 def _read_briefly(answers: FileRun, file: str) -> Iterator[str]:
-    read = answers.panel.read
+    read = answers.panel
     mapping, ratings = read.mapping, read.ratings
     roles = ", ".join(f"{role}: {column}" for role, column in _roles(mapping) if role not in ("criteria", "slice"))
     yield f"Read: {_size(read)}{'; ' if roles else ''}{roles}"
@@ -169,7 +169,7 @@ def _titled(title: str, lines: Iterable[str]) -> list[str]:
 
 
 def _read(answers: FileRun, file: str) -> Iterator[str]:
-    read = answers.panel.read
+    read = answers.panel
     mapping, frame, ratings = read.mapping, read.raw.frame, read.ratings
     yield f"What was read: {_size(read)}"
     rows = [(role, f"{column:<20} {_holds(frame, column)}") for role, column in _roles(mapping)]
@@ -196,7 +196,7 @@ def _read(answers: FileRun, file: str) -> Iterator[str]:
     yield f"  Not right? recuse check {file} {options}   (--save keeps it)"
 
 
-def _size(read: FileRatings) -> str:
+def _size(read: FilePanel) -> str:
     return f"{counted(len(read.raw.frame), 'row')}, {counted(read.ratings.judgements, 'judgement')}"
 
 

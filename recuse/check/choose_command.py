@@ -22,7 +22,8 @@ import pandas as pd
 from recuse.check.judge_errors import FEWEST, OF_ALL_TEXTS, Contest, check_budget, spending, spending_lines
 from recuse.gates import Gates
 from recuse.readers.column_names import as_typed
-from recuse.readers.file_panel import FilePanel, load_file_panel
+from recuse.readers.file_panel import load_file_panel
+from recuse.readers.file_ratings import FilePanel
 from recuse.readers.judgement_rows import COST, numbers_beside
 from recuse.run.show import Row, check_tables, write_tables
 from recuse.schema import RecuseError
@@ -167,11 +168,12 @@ def run_choose(
 
 def contest_of(panel: FilePanel) -> Contest:
     """The judges of a file, with what its column `cost` says."""
-    read = panel.read
-    beside = numbers_beside(read.rows, read.raw.frame, read.mapping, panel.judges, COST) if "row" in read.rows else None
+    beside = (
+        numbers_beside(panel.rows, panel.raw.frame, panel.mapping, panel.judges, COST) if "row" in panel.rows else None
+    )
     known = {}
     if beside is not None:  # a row of the file is a call, and the error that of all calls about a text
-        calls = read.rows.assign(cost=beside).drop_duplicates(["rater", "row"])
+        calls = panel.rows.assign(cost=beside).drop_duplicates(["rater", "row"])
         about = [column for column in ("item", "target", *panel.ratings.factors) if column in calls]
         for name, own in calls.groupby("rater"):
             known[str(name)] = float(own["cost"].mean()) * len(own) / len(own[about].drop_duplicates())

@@ -26,13 +26,12 @@ from recuse.security.sanitize import safe_cell
 
 if TYPE_CHECKING:
     from recuse.ratings import Ratings
-    from recuse.readers import FileRatings
-    from recuse.readers.file_panel import FilePanel
+    from recuse.readers.file_ratings import FilePanel
 
 YOURS = "your_verdict"
 
 
-def disagreements(read: FileRatings) -> pd.DataFrame:
+def disagreements(read: FilePanel) -> pd.DataFrame:
     """One row per judge and text on which it and people differ, or it and the right answer, where it is known: item,
     system, criterion, that answer and people's, the judge's, of which kind and by how much, the text and the judge's
     reason where the file has them; the widest first."""
@@ -133,7 +132,7 @@ def _differing(ratings: Ratings, keys: list[str]) -> tuple[pd.DataFrame, pd.Data
 def write_disagreements(panel: FilePanel, path: Path) -> list[str]:
     """Write them as CSV and say how many there are, and of which kinds. No cell begins a formula, whoever opens it.
     What a file of that name says under your_verdict is kept: cases that are none any more stand at the end."""
-    rows = disagreements(panel.read)
+    rows = disagreements(panel)
     table = rows.map(lambda cell: safe_cell(cell)).rename(columns=lambda name: safe_cell(str(name)))
     if is_review(beginning_of(path)):
         before = read_path(path).frame
@@ -145,7 +144,7 @@ def write_disagreements(panel: FilePanel, path: Path) -> list[str]:
         gone = decided[[place not in set(places) for place in known]]
         table = pd.concat([table, gone.reindex(columns=table.columns, fill_value="")]) if len(gone) else table
     write_table(path, table.columns, table.itertuples(index=False, name=None), is_review)
-    return [f"{counted(len(rows), 'disagreement')}: {path}; fill in your_verdict", *kinds_of_disagreement(panel.read)]
+    return [f"{counted(len(rows), 'disagreement')}: {path}; fill in your_verdict", *kinds_of_disagreement(panel)]
 
 
 COLUMNS = ("judge", "item", "people", "answer", "your_verdict")
@@ -238,7 +237,7 @@ SHOWN, EXAMPLES = 4, 3
 SURE = 0.05
 
 
-def kinds_of_disagreement(read: FileRatings) -> Iterator[str]:
+def kinds_of_disagreement(read: FilePanel) -> Iterator[str]:
     """Per judge a line, then one per kind, the commonest first: how many, on which slice, and the first items."""
     ratings, rows = read.ratings, disagreements(read)
     for judge in ratings.judges:

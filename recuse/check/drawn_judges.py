@@ -32,7 +32,7 @@ from recuse.ratings import Ratings
 from recuse.ratings.answers import TIE, WON, Answers, answers_of
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Numeric
-from recuse.readers.file_panel import FilePanel
+from recuse.readers.file_ratings import FilePanel
 from recuse.run.run import ask_file
 from recuse.schema.arrays import Floats, Mask
 from recuse.schema.factors import ORDER, VERSION
@@ -55,7 +55,7 @@ def chance_of_clearance(
         return {}
     known = {name: one for name, one in people.items() if one is not None}
     ratings = with_drawn_judges(panel.ratings, known, draws, np.random.default_rng(seed))
-    drawn = replace(panel, read=replace(panel.read, ratings=ratings, older=()))
+    drawn = replace(panel, ratings=ratings, older=())
     answers = ask_file(drawn, gates, questions, deciding=True)
     cleared: dict[str, list[bool]] = {}
     for one in answers.decision.judges:

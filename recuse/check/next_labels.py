@@ -26,7 +26,7 @@ from recuse.gates.decision import for_use
 from recuse.ratings.answers import Answers, answers_of_one_way
 from recuse.ratings.scale import Numeric
 from recuse.ratings.text_slices import GROUP, WEIGHED
-from recuse.readers.file_panel import FilePanel
+from recuse.readers.file_ratings import FilePanel
 from recuse.readers.formats import read_path
 from recuse.run.run import FileRun
 from recuse.schema import RecuseError
@@ -236,9 +236,8 @@ def _rows(
     number = {name: f"group {k}" for k, name in enumerate(sorted(set(names.tolist())), 1)}  # who labels is not told
     groups = [number[name] for name in names[chosen]] if by_group else ""
     rows = pd.DataFrame(dict(zip(HEAD, (items, targets, groups, judge), strict=True)))
-    read = panel.read
-    if (column := read.mapping.text) and column in read.raw.frame:
-        rows["text"] = read.cells_of(column, pd.MultiIndex.from_arrays([items, targets]))
+    if (column := panel.mapping.text) and column in panel.raw.frame:
+        rows["text"] = panel.cells_of(column, pd.MultiIndex.from_arrays([items, targets]))
     for name in people:
         rated = np.isfinite(given.rated[given.people.index(name)]).any(axis=1) if name in given.people else None
         rows[name] = "" if rated is None else np.where(rated[chosen], DONE, "")
@@ -295,7 +294,7 @@ def with_labels(panel: FilePanel, lists: Sequence[Path]) -> FilePanel:
     note = f"{len(rows)} labels of {', '.join(path.name for path in lists)}"
     if judges:
         note += f", chosen by group for {next(iter(judges))}: a label counts for the judged texts that it stands for"
-    return replace(panel, read=replace(panel.read, ratings=ratings, notes=(note, *panel.read.notes)))
+    return replace(panel, ratings=ratings, notes=(note, *panel.notes))
 
 
 def _answer(cell: str, ratings: Ratings, place: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import numpy as np
 from recuse.metrics.delegation import brier_score, confidence_of, delegable_share, safe_from
 from recuse.ratings.answers import COMPARED, answers_against_truth, answers_of
 from recuse.ratings.text_slices import are_chosen
-from recuse.readers.file_panel import FilePanel
+from recuse.readers.file_ratings import FilePanel
 from recuse.schema import Estimate, RecuseError
 from recuse.schema.number_text import of_units, percent, rate
 from recuse.schema.vocabulary import RIGHT_ANSWERS

@@ -24,7 +24,8 @@ from recuse.experiments.validate_command import Case, Source, error_of, evals_fo
 from recuse.gates import Gates
 from recuse.ratings import Ratings
 from recuse.ratings.answers import people_beside_truth
-from recuse.readers.file_panel import FilePanel, load_file_panel, panel_of
+from recuse.readers.file_panel import load_file_panel, panel_of
+from recuse.readers.file_ratings import FilePanel
 from recuse.schema import RecuseError
 from recuse.schema.number_text import html_table, rate
 from recuse.security.sanitize import visible
@@ -172,7 +173,7 @@ def _source(source: Ratings | Path | None, given: Mapping[str, Any]) -> tuple[So
         place = source if isinstance(source, Path) else "these ratings"
         raise RecuseError(f"--{needless[0]} is measured from {place}; leave it out, or plan without a file")
     panel = panel_of(source) if isinstance(source, Ratings) else load_file_panel(source, **scale)
-    panel = replace(panel, read=replace(panel.read, ratings=panel.ratings.single()))
+    panel = replace(panel, ratings=panel.ratings.single())
     pilot = Pilot(panel, given.get("agreement", Setting().agreement))
     return pilot, list(_of_pilot(pilot, panel.path))
 
@@ -309,7 +310,7 @@ class Pilot:
         table.loc[lost, ["score", "response"]] = [np.nan, None]
         table.loc[lost, "status"] = "unparsed"
         ratings = replace(ratings, table=table, _memory={})
-        return replace(self.panel, read=replace(self.panel.read, ratings=ratings, older=()))
+        return replace(self.panel, ratings=ratings, older=())
 
 
 def _people(ratings: Ratings, assumed: float) -> dict[str, People]:

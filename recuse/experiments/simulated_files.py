@@ -28,7 +28,8 @@ from recuse.gates import Gates
 from recuse.ratings import Numeric, Ordinal, Ratings
 from recuse.ratings.pair_array import CHOICES
 from recuse.ratings.scale import Nominal, Scale
-from recuse.readers.file_panel import FilePanel, panel_of
+from recuse.readers.file_panel import panel_of
+from recuse.readers.file_ratings import FilePanel
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 from recuse.schema.factors import ORDER, VERSION

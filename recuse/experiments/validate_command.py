@@ -20,7 +20,7 @@ import numpy as np
 
 from recuse.experiments.simulated_files import FAULTS, PERSON_LIKE, Setting
 from recuse.gates import Gates
-from recuse.readers.file_panel import FilePanel
+from recuse.readers.file_ratings import FilePanel
 from recuse.recording.progress import watched
 from recuse.run.run import ask_file
 from recuse.schema import RecuseError

@@ -7,8 +7,8 @@ read.ratings                           # what every measure is given
 from __future__ import annotations
 
 from recuse.readers.file_panel import are_versions, as_versions
-from recuse.readers.file_ratings import FileRatings, read_file
+from recuse.readers.file_ratings import FilePanel, read_file
 from recuse.readers.mapping import ColumnMapping
 from recuse.readers.raw_table import Fault
 
-__all__ = ["ColumnMapping", "Fault", "FileRatings", "are_versions", "as_versions", "read_file"]
+__all__ = ["ColumnMapping", "Fault", "FilePanel", "are_versions", "as_versions", "read_file"]

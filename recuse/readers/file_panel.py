@@ -1,106 +1,28 @@
-"""A file is a panel: its judges were asked elsewhere, so there is nothing to record and no task folder.
-
-Several files are versions of the same judges: one table with the factor `version`, the oldest first as given.
-"""
+"""Files read as panels; several are versions of the same judges: one table with the factor `version`, the oldest first
+as given."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 import pandas as pd
 
 from recuse.ratings import Ratings, ResponseSets
-from recuse.ratings.needs import offers_of
 from recuse.ratings.people_faults import people_faults, sentences
 from recuse.ratings.ratings import ORIGIN
 from recuse.readers.column_names import PROMPTS, in_quotes, listed, plain
-from recuse.readers.file_ratings import FileRatings, read_file
+from recuse.readers.file_ratings import FilePanel, read_file
 from recuse.readers.formats import RatingsSource
 from recuse.readers.judgement_rows import called, digests_of
-from recuse.readers.mapping import ENDINGS, ColumnMapping, given_mapping
+from recuse.readers.mapping import ENDINGS, ColumnMapping, given_mapping, stem_of
 from recuse.readers.raw_table import RawTable, shown
 from recuse.readers.values import written_otherwise
-from recuse.schema import Provenance, RecuseError
-from recuse.schema.factors import VERSION, levels_in
-from recuse.schema.results import PanelRow
-from recuse.schema.vocabulary import FILE
-
-SETS = "response_set"
-"""What stands in the place of a protocol for sets of options beside a file's ratings."""
-
-
-@dataclass(frozen=True, eq=False)
-class FilePanel:
-    """`name` is the file's, without its endings, and so is its task's."""
-
-    name: str
-    path: Path
-    read: FileRatings
-    provenance: Provenance = "imported"
-
-    @property
-    def uses(self) -> tuple[str, ...] | None:
-        """What its judges are used for, as stated by --use or beside the file; None where the ratings say."""
-        return self.read.mapping.use or None
-
-    @property
-    def task(self) -> str:
-        """The file's name, for want of a task."""
-        return self.name
-
-    @property
-    def ratings(self) -> Ratings:
-        """What was read of the file."""
-        return self.read.ratings
-
-    def protocol(self, kind: str) -> str:
-        """What stands in the place of a protocol for rows of a kind: sets beside options have a name of their own."""
-        return SETS if kind == "response_sets" and self.ratings.beside(kind) is not None else FILE
-
-    def by(self, protocol: str) -> Ratings:
-        """The ratings by what stands in the place of a protocol."""
-        return (self.ratings.beside("response_sets") if protocol == SETS else None) or self.ratings
-
-    @property
-    def judges(self) -> tuple[str, ...]:
-        """The judges in the file, in order of first appearance."""
-        return self.ratings.judges
-
-    @cached_property
-    def newest(self) -> str:
-        """The newest of several versions of the judges, in files or in a column: it alone is cleared or refused."""
-        table = self.ratings.table
-        several = self.read.older or VERSION in map(plain, self.read.mapping.factors)
-        there = levels_in(table[table["kind"] == "judge"], VERSION) if several and VERSION in table else ()
-        return there[-1] if there else ""
-
-    @cached_property
-    def offers(self) -> frozenset[str]:
-        """The needs that the ratings meet."""
-        levels = {"picks", "levels"} if self.read.mapping.rates else set()
-        return offers_of(self.ratings, self.read.kind) | levels
-
-    def record(self) -> PanelRow:
-        """The panel as results.json tells it."""
-        authors, files = self.ratings.own(), (*self.read.older, self.read)
-        names = ", ".join(read.path.name for read in files)
-        return {
-            "name": self.name, "provenance": self.provenance,
-            "description": f"Ratings from {names}: {self.ratings.judgements} judgements.",
-            "source": "; ".join(f"{r.path.name}, sha256 {r.sha256}" for r in files), "judges": [
-                {"name": judge, "label": judge, "wire": "", "model": judge, "author": authors.get(judge)}
-                for judge in self.judges
-            ],
-            "tasks": [self.task], "read_as": self.read.mapping.record(), "notes": list(self.read.notes),
-            "faults": [fault.record() for fault in self.read.faults],
-            "people_faults": sentences(self.read.people_faults),
-        }  # fmt: skip
+from recuse.schema import RecuseError
+from recuse.schema.factors import VERSION
 
 
 class ReadOptions(TypedDict, total=False):
@@ -154,14 +76,13 @@ def panel_of(ratings: Ratings, use: str | Sequence[str] = ()) -> FilePanel:
     criteria of others, whose uses stand. With `use`, where given."""
     panel = ratings.remember_of_rows(ORIGIN, lambda: _around(ratings, ColumnMapping()))
     if panel.ratings is not ratings:
-        stated = ColumnMapping(use=panel.read.mapping.use, rates=panel.read.mapping.rates)
+        stated = ColumnMapping(use=panel.mapping.use, rates=panel.mapping.rates)
         panel = ratings.remember("panel of a part", lambda: _around(ratings, stated))
     if not use:
         return panel
-    mapping = replace(panel.read.mapping, **given_mapping({"use": use}, (), str(panel.path)))
+    mapping = replace(panel.mapping, **given_mapping({"use": use}, (), str(panel.path)))
     ratings, notes = panel.ratings.as_decisions(mapping.use)
-    read = replace(panel.read, mapping=mapping, ratings=ratings, notes=(*panel.read.notes, *notes))
-    return replace(panel, read=read)
+    return replace(panel, mapping=mapping, ratings=ratings, notes=(*panel.notes, *notes))
 
 
 def _around(ratings: Ratings, stated: ColumnMapping) -> FilePanel:
@@ -170,8 +91,7 @@ def _around(ratings: Ratings, stated: ColumnMapping) -> FilePanel:
     kind = "response_sets" if sets else "choices" if pairs else "scores"
     path, faults = Path("ratings"), people_faults(ratings)
     raw, notes = RawTable(path, ratings.table), tuple(sentences(faults))
-    read = FileRatings(path, "", ratings, kind, stated, raw, ratings.table, (), notes, faults)
-    return FilePanel(path.name, path, read)
+    return FilePanel(path, "", ratings, kind, stated, raw, ratings.table, (), notes, faults)
 
 
 def is_ratings_file(given: str) -> bool:
@@ -200,8 +120,7 @@ def load_versions(paths: Sequence[RatingsSource], *, raters: bool = False, **giv
         if len(files) > 1 and (why := _why_no_versions(files, given)):
             raise RecuseError(why) from error
         raise
-    read = as_versions(reads)
-    return FilePanel(_safe(read.name), read.path, read)
+    return as_versions(reads)
 
 
 def _why_no_versions(files: Sequence[Sequence[RatingsSource]], given: Mapping[str, Any]) -> str:
@@ -215,25 +134,20 @@ def _why_no_versions(files: Sequence[Sequence[RatingsSource]], given: Mapping[st
 
 def load_file_panels(paths: Sequence[Path]) -> list[FilePanel]:
     """The files as panels: those with the same judges on the same items are versions of them, and one panel."""
-    groups: list[list[FileRatings]] = []
+    groups: list[list[FilePanel]] = []
     for read in map(read_file, paths):
         group = next((group for group in groups if not are_versions([*group, read])), [])
         group.append(read)
         if len(group) == 1:
             groups.append(group)
-    return [FilePanel(_safe(read.name), read.path, read) for read in map(as_versions, groups)]
-
-
-def _safe(name: str) -> str:
-    """A name that may be part of a report's anchors."""
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._")[:64] or "ratings"
+    return [*map(as_versions, groups)]
 
 
 SHARED = 0.5
 """Of the smaller file's texts, so many must be in the other, or the files are about different things."""
 
 
-def on_the_same_items(reads: Sequence[FileRatings]) -> list[FileRatings]:
+def on_the_same_items(reads: Sequence[FilePanel]) -> list[FilePanel]:
     """The files with items that bear one name in all of them: rows that no column names are called by the prompts and
     texts that were judged.
 
@@ -250,7 +164,7 @@ def on_the_same_items(reads: Sequence[FileRatings]) -> list[FileRatings]:
     return [_called_by_content(read, names) for read in reads]
 
 
-def _called_by_content(read: FileRatings, names: str) -> FileRatings:
+def _called_by_content(read: FilePanel, names: str) -> FilePanel:
     frame = read.raw.frame
     columns = [name for name in frame if name == read.mapping.text or plain(str(name)) in PROMPTS]
     contents = frame[columns].astype(str).agg("\n".join, axis=1)
@@ -272,7 +186,7 @@ def _called_by_content(read: FileRatings, names: str) -> FileRatings:
     return replace(read, ratings=ratings, rows=renamed(read.rows))
 
 
-def are_versions(reads: Sequence[FileRatings]) -> str:
+def are_versions(reads: Sequence[FilePanel]) -> str:
     """Why the files are not versions of the same judges; "" if they are."""
     try:
         first, *_ = reads = on_the_same_items(reads)
@@ -299,7 +213,7 @@ def are_versions(reads: Sequence[FileRatings]) -> str:
     return ""
 
 
-def as_versions(reads: Sequence[FileRatings]) -> FileRatings:
+def as_versions(reads: Sequence[FilePanel]) -> FilePanel:
     """The last file with the ratings of all, each row with the version (the file's name) that it is of. People judged
     texts, not versions: who is known from one file only stands beside every version.
 
@@ -309,7 +223,7 @@ def as_versions(reads: Sequence[FileRatings]) -> FileRatings:
     if why := are_versions(reads):
         raise RecuseError(f"several files are read as versions of one judge, the oldest first. {why}")
     reads = [replace(r, ratings=r.ratings.single()) for r in on_the_same_items(reads)]
-    names = [read.name for read in reads]
+    names = [stem_of(read.path) for read in reads]
     names = names if len({*names}) == len(names) else [f"{name} ({k + 1})" for k, name in enumerate(names)]
     tables = [r.ratings.table for r in reads]
     people = pd.concat([table[table["kind"] == "person"] for table in tables])
@@ -329,7 +243,7 @@ def as_versions(reads: Sequence[FileRatings]) -> FileRatings:
     return replace(newest, ratings=ratings, notes=(phrase, *newest.notes), older=tuple(reads[:-1]))
 
 
-def _texts(reads: Sequence[FileRatings]) -> pd.DataFrame | None:
+def _texts(reads: Sequence[FilePanel]) -> pd.DataFrame | None:
     known = [read.ratings.texts for read in reads if read.ratings.texts is not None]
     if not known:
         return None

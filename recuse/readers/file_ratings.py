@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from recuse.configuration import named as by_name
 from recuse.ratings import Numeric, Ratings, ResponseSets, Scale, read_choices
 from recuse.ratings.folding import unfolded
+from recuse.ratings.needs import offers_of
 from recuse.ratings.people_faults import PeopleFault, people_faults, sentences
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import check_thresholds
@@ -34,8 +36,10 @@ from recuse.readers.raw_table import Fault, RawTable, errors_in, shown, word_cou
 from recuse.readers.recognise import with_roles
 from recuse.readers.repeated_rows import with_absent_rows, with_copies_in_clusters, without_copies, without_duplicates
 from recuse.readers.values import as_numbers, as_whole_numbers, spelled, written_otherwise
-from recuse.schema import RecuseError
+from recuse.schema import Provenance, RecuseError
 from recuse.schema.factors import VERSION, levels_in
+from recuse.schema.results import PanelRow
+from recuse.schema.vocabulary import FILE
 
 SHAPING: tuple[Callable[[RawTable], RawTable], ...] = (
     reshaping.in_the_same_words, reshaping.with_marked_answers, without_counts, with_fields_of_json, as_exported,
@@ -52,13 +56,16 @@ FEW_RATED = 5
 FOLDED_AWAY = ("item", "rater", "value", "ignore")
 
 
+SETS = "response_set"
+"""What stands in the place of a protocol for sets of options beside a file's ratings."""
+
+
 @dataclass(frozen=True, eq=False)
-class FileRatings:
-    """`ratings` of one file and how it came to them. `kind` is what its rows are: "scores", "choices" or
-    "response_sets"; where it holds options and sets of them, `ratings` are about the options, and the sets are beside
-    them. `rows` has one row per judgement with its `row` in `raw.frame` (of one that is absent, that of another
-    rater on the same text); `sha256` is that of the file as it lies
-    there."""
+class FilePanel:
+    """A file is a panel, whose judges were asked elsewhere: `ratings` and how it came to them. `kind` is what its rows
+    are: "scores", "choices" or "response_sets"; where it holds options and sets of them, `ratings` are about the
+    options, and the sets are beside them. `rows` has one row per judgement with its `row` in `raw.frame` (of one that
+    is absent, that of another rater on the same text); `sha256` is that of the file as it lies there."""
 
     path: Path
     sha256: str
@@ -70,12 +77,63 @@ class FileRatings:
     faults: tuple[Fault, ...]
     notes: tuple[str, ...]
     people_faults: tuple[PeopleFault, ...] = ()  # who among the people answers in reverse, at random or in a camp
-    older: tuple[FileRatings, ...] = ()  # files with earlier versions of the judges, the oldest first
+    older: tuple[FilePanel, ...] = ()  # files with earlier versions of the judges, the oldest first
+    provenance: Provenance = "imported"
 
     @property
     def name(self) -> str:
-        """The file's name without its endings."""
-        return stem_of(self.path)
+        """The file's name without its endings, as it may be part of a report's anchors; its task's as well."""
+        return re.sub(r"[^A-Za-z0-9._-]+", "-", stem_of(self.path)).strip("-._")[:64] or "ratings"
+
+    task = name
+
+    @property
+    def uses(self) -> tuple[str, ...] | None:
+        """What its judges are used for, as stated by --use or beside the file; None where the ratings say."""
+        return self.mapping.use or None
+
+    def protocol(self, kind: str) -> str:
+        """What stands in the place of a protocol for rows of a kind: sets beside options have a name of their own."""
+        return SETS if kind == "response_sets" and self.ratings.beside(kind) is not None else FILE
+
+    def by(self, protocol: str) -> Ratings:
+        """The ratings by what stands in the place of a protocol."""
+        return (self.ratings.beside("response_sets") if protocol == SETS else None) or self.ratings
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """The judges in the file, in order of first appearance."""
+        return self.ratings.judges
+
+    @cached_property
+    def newest(self) -> str:
+        """The newest of several versions of the judges, in files or in a column: it alone is cleared or refused."""
+        table = self.ratings.table
+        several = self.older or VERSION in map(plain, self.mapping.factors)
+        there = levels_in(table[table["kind"] == "judge"], VERSION) if several and VERSION in table else ()
+        return there[-1] if there else ""
+
+    @cached_property
+    def offers(self) -> frozenset[str]:
+        """The needs that the ratings meet."""
+        levels = {"picks", "levels"} if self.mapping.rates else set()
+        return offers_of(self.ratings, self.kind) | levels
+
+    def record(self) -> PanelRow:
+        """The panel as results.json tells it."""
+        authors, files = self.ratings.own(), (*self.older, self)
+        names = ", ".join(read.path.name for read in files)
+        return {
+            "name": self.name, "provenance": self.provenance,
+            "description": f"Ratings from {names}: {self.ratings.judgements} judgements.",
+            "source": "; ".join(f"{r.path.name}, sha256 {r.sha256}" for r in files), "judges": [
+                {"name": judge, "label": judge, "wire": "", "model": judge, "author": authors.get(judge)}
+                for judge in self.judges
+            ],
+            "tasks": [self.task], "read_as": self.mapping.record(), "notes": list(self.notes),
+            "faults": [fault.record() for fault in self.faults],
+            "people_faults": sentences(self.people_faults),
+        }  # fmt: skip
 
     def cells_of(self, column: str, texts: pd.MultiIndex) -> list[str]:
         """What a column holds of these texts (item, target): the first row of each."""
@@ -86,7 +144,7 @@ class FileRatings:
 def read_file(
     source: RatingsSource, *further: RatingsSource, reader: str = "", compared: Collection[str] | None = None,
     elsewhere: Collection[str] = (), **given: Any,
-) -> FileRatings:  # fmt: skip
+) -> FilePanel:  # fmt: skip
     """The ratings of one file or data frame; of several, each holds the ratings of somebody else, who is called as the
     file is. `given` says of columns what they are (see `ColumnMapping`) and comes before what `FILE.recuse.toml` beside
     it says, which comes before what is recognised. `reader`: the name of a reader, or the dotted name of your own
@@ -133,7 +191,7 @@ def _check_items_shared(rows: pd.DataFrame) -> None:
             )
 
 
-def _rated(judged: Judgements) -> FileRatings:
+def _rated(judged: Judgements) -> FilePanel:
     """The ratings, a row per judgement that counts."""
     raw, mapping = judged.raw, judged.mapping
     kind, ratings = ("choices", _chosen(judged)) if mapping.pairs else _without_sets(_scored(judged))
@@ -150,7 +208,7 @@ def _rated(judged: Judgements) -> FileRatings:
     faults_of_people = people_faults(ratings)
     ratings, versions = _with_versions(ratings)
     noted = (*versions, *truth, *decided, *sure, *_few_rated(ratings.folded()), *sentences(faults_of_people))
-    return FileRatings(
+    return FilePanel(
         raw.path, raw.sha256, ratings, kind, mapping, raw, judged.rows, (*raw.faults, *judged.faults),
         (*raw.notes, *judged.notes, *noted), faults_of_people,
     )  # fmt: skip

@@ -80,7 +80,7 @@ def sql(raters: str, *, dialect: str, table: str, item: str, rater: str, value: 
     if Path(raters).is_file():
         from recuse.readers.file_panel import load_file_panel
 
-        read = load_file_panel(Path(raters)).read
+        read = load_file_panel(Path(raters))
         names, mapping = [*read.ratings.raters], read.mapping
         items, apart = [*mapping.item] or items, [name for name in (mapping.target, mapping.criterion) if name]
         rater, value = rater or mapping.rater, value or "".join(mapping.value[:1])

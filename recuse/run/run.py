@@ -26,7 +26,7 @@ from recuse.suite import Selection
 from recuse.suite.question_runner import Question, Records, ask
 
 if TYPE_CHECKING:
-    from recuse.readers.file_panel import FilePanel
+    from recuse.readers.file_ratings import FilePanel
     from recuse.schema import results as row_types
     from recuse.schema.results import ChangedRow, InPlaceRow, NotAskedRow, PanelRow, QuestionRow, Replayed, Results
     from recuse.schema.verdict_rows import Because, Comparison

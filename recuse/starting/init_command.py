@@ -22,7 +22,7 @@ from recuse.suite.question_runner import read_evals, shipped, shipped_evals
 
 if TYPE_CHECKING:
     from recuse.gates import JudgeDecision
-    from recuse.readers.file_panel import FilePanel
+    from recuse.readers.file_ratings import FilePanel
 
 PANEL = "fixtures/panels/ours.toml"
 CONFTEST = b'"""Fixtures of your own for evals/ go here; the shipped questions need none."""\n'
@@ -135,7 +135,7 @@ def _ratings(source: Path, use: str) -> dict[str, bytes]:
     panel = _panel(source, use)
     beside = [path for path in (source, saved_path(source)) if path.is_file()]
     files = {f"fixtures/{path.name}": path.read_bytes() for path in beside}
-    return files | ({f"fixtures/{saved_path(source).name}": panel.read.mapping.toml().encode()} if use else {})
+    return files | ({f"fixtures/{saved_path(source).name}": panel.mapping.toml().encode()} if use else {})
 
 
 def _example_ratings() -> bytes:

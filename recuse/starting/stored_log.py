@@ -22,8 +22,7 @@ from recuse.tasks import RESERVED
 if TYPE_CHECKING:
     import pandas as pd
 
-    from recuse.readers.file_panel import FilePanel
-    from recuse.readers.file_ratings import FileRatings
+    from recuse.readers.file_ratings import FilePanel
 
 TASK = "fixtures/tasks/replies"
 STORED = "fixtures/stored_judges.csv"
@@ -41,16 +40,16 @@ class StoredLog:
 
 def stored_log(panel: FilePanel) -> StoredLog:
     """The task of a log. `RecuseError` where it holds pairs of texts, sets of options, or no texts."""
-    read, ratings = panel.read, panel.ratings
-    if read.kind != "scores":
-        what = "pairs of texts" if read.kind == "choices" else "sets of options"
+    ratings = panel.ratings
+    if panel.kind != "scores":
+        what = "pairs of texts" if panel.kind == "choices" else "sets of options"
         raise RecuseError(f"{panel.path}: holds {what}; --from takes texts that were rated one by one")
-    if not read.mapping.text:
+    if not panel.mapping.text:
         raise RecuseError(
             f"{panel.path}: no column holds the texts that were judged; name it, and keep that for recuse init: "
             f"recuse check {panel.path} --text COLUMN --save"
         )
-    texts, rows = _texts(read)
+    texts, rows = _texts(panel)
     fields = [str(name) for name in texts if name not in ("item", "target", "text")]
     criteria = {_plain_words(name): ratings.scales[name] for name in ratings.headline}
     numeric = [scale for scale in criteria.values() if isinstance(scale, Numeric)]
@@ -98,8 +97,7 @@ def stored_log(panel: FilePanel) -> StoredLog:
 def _taken(
     panel: FilePanel, texts: pd.DataFrame, fields: list[str], people: pd.DataFrame, judges: pd.DataFrame
 ) -> Iterator[str]:
-    read = panel.read
-    shown = " and ".join((read.mapping.text, *fields))
+    shown = " and ".join((panel.mapping.text, *fields))
     yield f"{len(texts):,} texts of {panel.path.name}; the judge is shown {shown}, and nothing else of the log."
     if len(people):
         raters = ", ".join(dict.fromkeys(people["rater"].astype(str)))
@@ -112,7 +110,7 @@ def _taken(
         yield f"  recuse compare {STORED} fixtures/panels/ours.toml {judges['rater'].iloc[0]} judge"
 
 
-def _texts(read: FileRatings) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _texts(read: FilePanel) -> tuple[pd.DataFrame, pd.DataFrame]:
     """One row per text with item, target, text and what it answers, and the rows of the judgements by the same names.
     Another text under the same name, as of a model asked again, is an item of its own."""
     import pandas as pd

@@ -26,7 +26,7 @@ from recuse.gates.causes import EXPLAINING
 from recuse.gates.uses import Uses
 from recuse.ratings.needs import NEEDS, check_needs, kind_of, missing
 from recuse.ratings.text_slices import WEIGHED, are_chosen
-from recuse.readers.file_panel import FilePanel
+from recuse.readers.file_ratings import FilePanel
 from recuse.schema import Estimate, Estimates, RecuseError, members
 from recuse.schema.factors import VERSION
 from recuse.schema.number_text import UNDEFINED

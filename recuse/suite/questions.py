@@ -19,7 +19,8 @@ from recuse.protocols.wording import facts_of
 from recuse.ratings.needs import CANDIDATE, KINDS, RatingFacts, kind_of, missing, offered, unlock, unlock_by_column
 from recuse.ratings.scale import PLACE, TRUE, Numeric, Scale, decisions_of
 from recuse.ratings.text_slices import will_have_slices
-from recuse.readers.file_panel import FilePanel, is_ratings_file, load_file_panels
+from recuse.readers.file_panel import is_ratings_file, load_file_panels
+from recuse.readers.file_ratings import FilePanel
 from recuse.references import BLINDED, people_of, persons_of
 from recuse.schema import RecuseError, SourceFixes
 from recuse.schema.results import TaskRow, Wanting

@@ -111,7 +111,7 @@ def _decide(
         scales = [scale for _, one in pairs for scale in one.before.scales.values()]
         check_thresholds(thresholds, scales)
         panels = [panel for source in sources for panel in source.selection.files.values()]
-        kept = [panel.read.mapping.threshold or "inf" for panel in panels]
+        kept = [panel.mapping.threshold or "inf" for panel in panels]
         read_so = [float(one) == score for one in kept for score in thresholds]
         if thresholds and not any(isinstance(scale, Numeric) for scale in scales) and read_so != [True] * len(sources):
             raise RecuseError(

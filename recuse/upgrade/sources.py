@@ -18,7 +18,8 @@ from recuse.ratings.answers import people_beside_truth
 from recuse.ratings.needs import check_for_judges
 from recuse.ratings.ratings import ONE_DECISION
 from recuse.ratings.ratings_table import PERSON
-from recuse.readers.file_panel import FilePanel, load_file_panel, on_the_same_items, panel_of
+from recuse.readers.file_panel import load_file_panel, on_the_same_items, panel_of
+from recuse.readers.file_ratings import FilePanel
 from recuse.readers.formats import RatingsSource
 from recuse.schema import RecuseError
 from recuse.schema.vocabulary import FILE
@@ -85,20 +86,20 @@ def open_sources(
     given = {"compared": tuple(part for name in names for part in (name, name.split(",")[0])), **given}
     sources = [open_source(path, gates, given, reader) for path in paths]
     panels = [panel for source in sources for panel in source.selection.files.values()]
-    item = max((panel.read.mapping.item for panel in panels), key=len, default=())
+    item = max((panel.mapping.item for panel in panels), key=len, default=())
     if len(panels) < len(sources) or given.get("item") or not all(
-        set(item) <= set(panel.read.raw.frame.columns) for panel in panels
+        set(item) <= set(panel.raw.frame.columns) for panel in panels
     ):  # fmt: skip
         return sources
     opened = (
         source
-        if panel.read.mapping.item == item or isinstance(path, Ratings)
+        if panel.mapping.item == item or isinstance(path, Ratings)
         else open_source(path, gates, {**given, "item": item}, reader)
         for path, source, panel in zip(paths, sources, panels, strict=True)
     )
     panels = [panel for source in opened for panel in source.selection.files.values()]
-    reads = on_the_same_items([panel.read for panel in panels])
-    return [_file(replace(panel, read=read)) for panel, read in zip(panels, reads, strict=True)]
+    panels = on_the_same_items(panels)
+    return [*map(_file, panels)]
 
 
 def open_source(path: Ratings | RatingsSource, gates: Gates, given: Mapping[str, Any], reader: str = "") -> Source:
@@ -129,8 +130,8 @@ def _file(panel: FilePanel) -> Source:
     truth = panel.ratings.truth
     people = ", ".join(people_beside_truth(panel.ratings)) or "none"
     people += f"; right answers: {truth}" if truth else ""
-    faults = (f"fault: {fault.sentence()}" for fault in panel.read.faults)
-    decided = (note for note in panel.read.notes if note.startswith(ONE_DECISION))
+    faults = (f"fault: {fault.sentence()}" for fault in panel.faults)
+    decided = (note for note in panel.notes if note.startswith(ONE_DECISION))
     remarks = tuple(f"{panel.path.name}: {remark}" for remark in (f"people: {people}", *decided, *faults))
     return Source(panel.path, panel.judges, (part,), selection, {}, {}, remarks)
 

@@ -16,7 +16,8 @@ from recuse.check.judge_errors import spending
 from recuse.cli import main
 from recuse.ratings import Numeric, Ordinal, Ratings, ResponseSets
 from recuse.readers import counts
-from recuse.readers.file_panel import FilePanel, load_file_panel, panel_of, read
+from recuse.readers.file_panel import load_file_panel, panel_of, read
+from recuse.readers.file_ratings import FilePanel
 from recuse.schema import RecuseError
 
 FILE = Path(__file__).parent / "three_judges.csv"

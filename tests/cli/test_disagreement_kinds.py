@@ -36,7 +36,7 @@ def tickets(seed: int, on_refunds: float, elsewhere: float = 0.1) -> pd.DataFram
 
 
 def lines(frame: pd.DataFrame) -> list[str]:
-    return list(kinds_of_disagreement(panel_of(read(frame, people="anna", judges="gpt")).read))
+    return list(kinds_of_disagreement(panel_of(read(frame, people="anna", judges="gpt"))))
 
 
 def test_the_planted_kind_comes_first_with_its_slice(recuse, tmp_path):
@@ -89,7 +89,7 @@ def test_where_right_answers_are_known_disagreements_are_with_these(recuse, tmp_
 def test_scores_lie_above_the_right_answer():
     frame = pd.DataFrame({"item": np.arange(60), "gold": [1, 2, 3, 4, 5, 3] * 10})
     frame = frame.assign(anna=frame["gold"] + 1, gpt=frame["gold"] + (frame.index < 4))
-    found = disagreements(panel_of(read(frame, people="anna", judges="gpt", gold="gold")).read)
+    found = disagreements(panel_of(read(frame, people="anna", judges="gpt", gold="gold")))
     assert found["kind"].tolist() == ["above the right answer"] * 4
     assert found["difference"].eq(1).all()
 
@@ -130,7 +130,7 @@ def test_both_answers_of_people_who_are_split_are_in_the_list(tmp_path):
     frame = pd.DataFrame({"item": [f"t{k}" for k in range(30)], "anna": ["bug", "fee", "ad"] * 10})
     frame = frame.assign(ben=frame["anna"], gpt=frame["anna"])
     frame.loc[0, ["ben", "gpt"]] = ["fee", "ad"]
-    found = disagreements(panel_of(read(frame, people=["anna", "ben"], judges="gpt")).read)
+    found = disagreements(panel_of(read(frame, people=["anna", "ben"], judges="gpt")))
     assert found["kind"].tolist() == ["ad where people say bug or fee"]
     assert found["people"].tolist() == ["bug, fee"]
 
@@ -181,8 +181,8 @@ def test_people_of_no_version_are_held_against_every_version(theirs):
         for k, right in enumerate([True, False] * 20)
     ]  # fmt: skip
     panel = panel_of(read(pd.DataFrame(rows), factors="version"))
-    kinds = {line.split(" disagrees")[0]: line for line in kinds_of_disagreement(panel.read) if "disagrees" in line}
-    assert len(disagreements(panel.read)) == count_disagreements(panel.ratings)[0] == (2 if theirs else 3)
+    kinds = {line.split(" disagrees")[0]: line for line in kinds_of_disagreement(panel) if "disagrees" in line}
+    assert len(disagreements(panel)) == count_disagreements(panel.ratings)[0] == (2 if theirs else 3)
     assert "on 2 of 40" in kinds["gpt, march"]
     assert theirs or "on 1 of 40" in kinds["gpt, april"]
 

@@ -517,8 +517,8 @@ def test_noise_that_is_undecided_is_not_first_said_to_favour_a_system(seed):
     setting = Setting("pass/fail", 0.6, people=2, systems=4)
     gates, questions = read_evals(Path(__file__).parents[2] / "evals", date(2026, 1, 1))
     panel = simulated_file(setting, 100, "noise", np.random.default_rng(seed), gates)
-    mapping = replace(panel.read.mapping, use=("decide",))
-    answers = ask_file(replace(panel, read=replace(panel.read, mapping=mapping)), gates, questions, deciding=True)
+    mapping = replace(panel.mapping, use=("decide",))
+    answers = ask_file(replace(panel, mapping=mapping), gates, questions, deciding=True)
     [judge] = (one for one in answers.decision.judges if one.use == "decide")
     assert judge.word == "undecided"
     assert judge.cause.startswith("whether it agrees with your people less than they agree with each other")

@@ -16,7 +16,8 @@ from recuse.check.disagreements import count_disagreements
 from recuse.gates.uses import uses_for
 from recuse.ratings import Nominal, Numeric, Ordinal, Ratings, folding
 from recuse.ratings.text_slices import have_slices
-from recuse.readers.file_panel import FilePanel, panel_of
+from recuse.readers.file_panel import panel_of
+from recuse.readers.file_ratings import FilePanel
 from recuse.schema import RecuseError
 from recuse.schema.arrays import median_of
 from recuse.statistics.bounded import bounded_mean

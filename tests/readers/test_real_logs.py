@@ -16,17 +16,17 @@ from pathlib import Path
 
 import pytest
 
-from recuse.readers import FileRatings, read_file
+from recuse.readers import FilePanel, read_file
 from recuse.schema import RecuseError
 
 LOGS = Path(__file__).parent / "logs"
 
 
-def statuses(read: FileRatings) -> dict[str, int]:
+def statuses(read: FilePanel) -> dict[str, int]:
     return {str(name): int(n) for name, n in read.ratings.table["status"].value_counts().items()}
 
 
-def said(read: FileRatings, rater: str, criterion: str = "rating") -> list[str]:
+def said(read: FilePanel, rater: str, criterion: str = "rating") -> list[str]:
     table = read.ratings.table
     mine = table[table["rater"].eq(rater) & table["criterion"].eq(criterion) & table["status"].eq("ok")]
     return list(mine["response"])
