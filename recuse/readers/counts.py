@@ -78,7 +78,14 @@ def without_counts(raw: RawTable) -> RawTable:
     options = ", ".join(answers.values())
     raw = raw.noted(f"counts of {options}: every answer that is counted is read as a row, in no order")
     spread = _spread(raw, frame, counts, answers)
-    return _with_judges(raw, spread, judges) if judges else spread
+    if not judges:
+        return spread
+    # the people's answers, a row each, and below them a row for every judge of a column of its own
+    kept = [name for name in spread.names if name not in judges]
+    facts = raw.frame[[name for name in kept if name in raw.frame]]
+    rows = [spread.frame[kept], *(facts.assign(rater=n, label=raw.frame[n], repeat="0") for n in judges)]
+    places = [*(spread.numbers or ()), *(raw.at(k) for _ in judges for k in range(len(raw.frame)))]
+    return replace(spread, frame=pd.concat(rows, ignore_index=True)[kept].fillna(""), numbers=tuple(places))
 
 
 def _named_as_counts(raw: RawTable) -> RawTable:
@@ -131,15 +138,6 @@ def _words(raw: RawTable, name: str) -> set[str]:
     return {unwrapped(str(word).strip().lower()) for word in raw.frame[name].unique()} - {*EMPTY}
 
 
-def _with_judges(raw: RawTable, spread: RawTable, judges: Sequence[str]) -> RawTable:
-    """The people's answers, a row each, and below them a row for every judge of a column of its own."""
-    rest = [name for name in spread.frame.columns if name not in judges]
-    facts = raw.frame[[name for name in rest if name in raw.frame]]
-    rows = [spread.frame[rest], *(facts.assign(rater=n, label=raw.frame[n], repeat="0") for n in judges)]
-    places = [*(spread.numbers or ()), *(raw.at(k) for _ in judges for k in range(len(raw.frame)))]
-    return replace(spread, frame=pd.concat(rows, ignore_index=True)[rest].fillna(""), numbers=tuple(places))
-
-
 def _shares_as_counts(raw: RawTable) -> RawTable:
     """The table with counts in place of a share of people and how many they were; the table as it is where there is no
     such share. `RecuseError` where it is not told what those who did not say it said, or which of several is meant."""
@@ -147,13 +145,12 @@ def _shares_as_counts(raw: RawTable) -> RawTable:
     known = {plain(name): name for name in raw.names}
     of = {name: known.get(f"{plain(name)}_annotator_count", "") for name in raw.names}
     shares = [name for name, counted in of.items() if counted and not _share(raw, name).isna().any()]
-    voted = _votes(raw) if judges and not shares else {}
+    voted = _votes(raw) if judges and not shares else None
     if shares and not judges:  # whoever the others are, these are people
-        called = {name: f"people_{name}" for name in shares}
-        return replace(raw, frame=raw.frame.rename(columns=called))
-    if not (shares or voted) or not judges:
+        return replace(raw, frame=raw.frame.rename(columns={name: f"people_{name}" for name in shares}))
+    if not (shares or voted):
         return raw
-    share, counted = next(iter(voted.items()), None) or (shares[0], of[shares[0]])
+    share, counted = voted or (shares[0], of[shares[0]])
     answer = plain(share)
     if voted and (named := COUNTED.match(share)):
         answer = str(named[1] or named[2]).strip().lower()
@@ -176,15 +173,15 @@ def _shares_as_counts(raw: RawTable) -> RawTable:
     return raw.noted(f"{share} says how many of {counted} people said {orders[0][1]}", frame=frame)
 
 
-def _votes(raw: RawTable) -> dict[str, str]:
-    """The only column that counts votes for something -> the one that says how many there were, which is never less."""
+def _votes(raw: RawTable) -> tuple[str, str] | None:
+    """The only column that counts votes for something, and the one that says how many there were, never less."""
     counted = [name for name in raw.names if COUNTED.match(name) and not HOW_MANY.match(plain(name))]
     totals = [name for name in raw.names if HOW_MANY.match(plain(name)) or plain(name) in TOTAL]
     if len(counted) != 1 or len(totals) != 1:
-        return {}
+        return None
     votes, total = as_numbers(raw.frame[counted[0]]), as_numbers(raw.frame[totals[0]])
     whole = ((votes >= 0) & (votes <= total) & (votes % 1 == 0) & (total % 1 == 0)).all()
-    return {counted[0]: totals[0]} if whole else {}
+    return (counted[0], totals[0]) if whole else None
 
 
 def _share(raw: RawTable, name: str) -> pd.Series[float]:
@@ -214,11 +211,8 @@ def _counts(raw: RawTable, name: str) -> NDArray[np.int64]:
 
 def _check_totals(raw: RawTable, counts: NDArray[np.int64], names: Sequence[str]) -> None:
     total = next((name for name in raw.names if plain(name) in TOTAL), None)
-    if total is None:
-        return
-    wrong = np.flatnonzero(_counts(raw, total) != counts.sum(axis=1))
-    if len(wrong):
-        row = int(wrong[0])
+    wrong = np.flatnonzero(_counts(raw, total) != counts.sum(axis=1)) if total is not None else ()
+    for row in wrong[:1]:
         added = " + ".join(map(str, counts[row]))
         more = f" (and {len(wrong) - 1} more rows)" if len(wrong) > 1 else ""
         raise RecuseError(

@@ -178,9 +178,8 @@ def _labels(part: pd.DataFrame, criterion: str, given: Ordinal | Nominal | None,
     if huge := [label for label in counts.index if _size(label) >= GREATEST]:  # infinite ones as well
         cell, column = part.loc[labels.isin(huge), ["cell", "column"]].iloc[0]
         raise RecuseError(f"{criterion}: column {column} holds {shown(cell)}, which is no rating; empty such cells")
-    if given:
-        scale, strange = given, {*map(str, counts.index)} - {*given.options}
-    else:
+    scale, strange = given, {*map(str, counts.index)} - {*(given.options if given else ())}
+    if scale is None:
         scale, strange = cell_values.scale_of_labels(counts, _meant(labels, part))
         if isinstance(scale, Nominal):
             if len(counts) > FREE_TEXT or counts.index.str.len().max() > 200:
@@ -232,9 +231,7 @@ def _meant(labels: pd.Series[Any], part: pd.DataFrame) -> list[str]:
     while what judges alone say may be no answer at all ("unclear", "refused")."""
     given = part.assign(label=labels).groupby(["label", "rater", "kind"], observed=True).size()
     often = given[given > 1].reset_index()
-    several = often["label"][often["label"].duplicated()]
-    by_people = often["label"][often["kind"].eq("person")]
-    return sorted({*map(str, several)} & {*map(str, by_people)})
+    return sorted({*often["label"][often["label"].duplicated()]} & {*often["label"][often["kind"].eq("person")]})
 
 
 def _check_one_kind(part: pd.DataFrame, words: pd.Series[bool], criterion: str) -> None:
@@ -258,8 +255,8 @@ def _check_one_scale(part: pd.DataFrame, values: pd.Series[float], criterion: st
         return
     by_people = part["kind"].eq("person")
     people, judges = values[by_people], values[~by_people]
-    _check_not_shifted(people.dropna(), judges.dropna(), criterion)
-    _check_no_code(people.dropna(), judges.dropna(), criterion)
+    if (people.notna()).sum() >= ENOUGH_OF_PEOPLE and people.nunique() >= SHIFTED:
+        _check_ends(people.dropna(), judges.dropna(), criterion)
     ends = ends.sort_values("max", kind="stable")
     (low, high), (b, a) = (ends.index[[0, -1]], ends["max"].iloc[[0, -1]].astype(float))
     # people who often go up to b, and never beyond as judges often do, were given a scale that ends there; strict ones
@@ -329,38 +326,30 @@ def _check_no_far_code(values: pd.Series[float], criterion: str) -> None:
                 )
 
 
-def _check_no_code(people: pd.Series[float], judges: pd.Series[float], criterion: str) -> None:
-    """A whole number that judges alone give, two steps and more below or above every mark of the people, who leave no
-    mark out, may stand for no answer: -1 beside 1 to 5."""
-    marks = sorted(people.unique())
-    if len(people) < ENOUGH_OF_PEOPLE or len(marks) < SHIFTED or marks != [*range(int(marks[0]), int(marks[-1]) + 1)]:
-        return
-    rest = {*judges.unique()} - {*marks}
-    code = min(rest, default=marks[0])
-    if len(rest) == 1 and (code <= marks[0] - 2 or code >= marks[-1] + 2) and {*judges.unique()} - rest:
-        low, high = min(marks[0], code), max(marks[-1], code)
-        raise RecuseError(
-            f"{criterion}: judges give {code:g}, far from every mark of the people, {marks[0]:g} to {marks[-1]:g}; "
-            f"if it stands for no answer, say --scale {marks[0]:g}-{marks[-1]:g}; if it is a mark, --scale "
-            f"{low:g}-{high:g}"
-        )
-
-
-def _check_not_shifted(people: pd.Series[float], judges: pd.Series[float], criterion: str) -> None:
-    """People from 1 to 5 beside a judge from 0 to 4, or the other way round: both ends are used often by the one and
-    never by the other, and each is one step further."""
-    if min(len(people), len(judges)) < ENOUGH_OF_PEOPLE or len(people.unique()) < SHIFTED:
-        return
-    shift = judges.min() - people.min()
+def _check_ends(people: pd.Series[float], judges: pd.Series[float], criterion: str) -> None:
+    """`RecuseError` for people from 1 to 5 beside a judge from 0 to 4, or the other way round: both ends are used often
+    by the one and never by the other, and each is one step further; and for a number that judges alone give, two steps
+    and more off every mark of the people, who leave no mark out: -1 beside 1 to 5 may stand for no answer."""
+    marks, given = sorted(people.unique()), {*judges.unique()}
+    low, high = marks[0], marks[-1]
+    shift = judges.min() - low
     upper, lower = (judges, people) if shift > 0 else (people, judges)
-    low, high = lower.min(), upper.max()
     whole = bool((people % 1 == 0).all() and (judges % 1 == 0).all())
-    ends = min((upper == high).mean(), (lower == low).mean())
-    if whole and abs(shift) == 1 and judges.max() - people.max() == shift and low == 0 and ends >= SELDOM:
+    often = min((upper == upper.max()).mean(), (lower == lower.min()).mean()) >= SELDOM
+    shifted = abs(shift) == 1 and judges.max() - high == shift and lower.min() == 0
+    if len(judges) >= ENOUGH_OF_PEOPLE and whole and shifted and often:
         raise RecuseError(
-            f"{criterion}: people give {people.min():g} to {people.max():g}, judges {judges.min():g} to "
-            f"{judges.max():g}, each with both ends; if that is one scale, say --scale {low:g}-{high:g}; if one counts "
-            "from 0, add 1 to its numbers, or leave one out with --ignore"
+            f"{criterion}: people give {low:g} to {high:g}, judges {judges.min():g} to {judges.max():g}, each with "
+            f"both ends; if that is one scale, say --scale {lower.min():g}-{upper.max():g}; if one counts from 0, add "
+            "1 to its numbers, or leave one out with --ignore"
+        )
+    code = min(given - {*marks}, default=low)
+    far = code <= low - 2 or code >= high + 2
+    if marks == [*range(int(low), int(high) + 1)] and far and 1 == len(given - {*marks}) < len(given):
+        raise RecuseError(
+            f"{criterion}: judges give {code:g}, far from every mark of the people, {low:g} to {high:g}; if it stands "
+            f"for no answer, say --scale {low:g}-{high:g}; if it is a mark, --scale {min(low, code):g}-"
+            f"{max(high, code):g}"
         )
 
 

@@ -33,7 +33,8 @@ def take_raters_beside(roles: Roles) -> None:
         or (c.plain == "label" and groups is not None and (groups[c.name].nunique() == 1).all())
     ]  # fmt: skip
     alike = [c for c in called if c.only_answers_of(values[0])]
-    _take_own(roles, [c for c in roles.free if c.name in roles.stated or c in alike])
+    if own := [c for c in roles.free if c.name in roles.stated or c in alike]:
+        _take_of(roles, {c: c.name for c in own})
 
 
 def take_raters(roles: Roles) -> None:
@@ -54,18 +55,10 @@ def take_raters(roles: Roles) -> None:
         elif column_names.crossed_names([*map(str, games)], roles.stated):
             _take_wide(roles, games)  # several questions about a pair: which, is asked
         else:
-            roles.taken["raters"] = {}
-            _take_own(roles, games)
+            _take_of(roles, {c: c.name for c in games})
     elif in_rows or roles.stated or not _take_beside_bare(roles):
         leave_out_derived(roles, roles.stated)
         (_take_criteria if in_rows else _take_columns)(roles)
-
-
-def _take_own(roles: Roles, columns: Sequence[Column]) -> None:
-    """Each of these is a rater's of its own name."""
-    if columns:
-        roles.taken["raters"] = {column.name: (column.name,) for column in columns}
-        roles.use(columns)
 
 
 def _may_rate(roles: Roles) -> list[Column]:
@@ -178,10 +171,7 @@ def _take_of(roles: Roles, whose: Mapping[Column, str], criteria: Mapping[Column
 
 def _by_rater(whose: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
     """Rater -> the names that are its."""
-    raters: dict[str, tuple[str, ...]] = {}
-    for name, rater in whose.items():
-        raters[rater] = (*raters.get(rater, ()), name)
-    return raters
+    return {rater: tuple(name for name, of in whose.items() if of == rater) for rater in whose.values()}
 
 
 def _take_others(
@@ -319,10 +309,10 @@ FLAG = re.compile(r"(?:is|has|needs?|was|can|should)_")
 def _alike(roles: Roles, sure: Collection[Column]) -> list[Column]:
     """Columns whose values look like those of the surest ones: persons and judges answer on one scale."""
     ends = tuple(f"_{c.ending}" for c in sure if c.is_judge and "_" in c.plain)  # gpt_complexity beside complexity
-
-    def answers(c: Column) -> bool:
-        other = c.plain in (*column_names.BATCHES, *column_names.PARTS) or c.is_attribute or FLAG.match(c.plain)
-        may = not other and (not c.is_nobodys or c.plain.endswith(ends)) and c.rating and c.varied
-        return may and any(map(c.answers_like, sure))
-
-    return [c for c in roles.free if c in sure or answers(c)]
+    other = (*column_names.BATCHES, *column_names.PARTS)
+    return [
+        c for c in roles.free if c in sure or (
+            not (c.plain in other or c.is_attribute or FLAG.match(c.plain)) and c.rating and c.varied
+            and (not c.is_nobodys or c.plain.endswith(ends)) and any(map(c.answers_like, sure))
+        )
+    ]  # fmt: skip

@@ -88,9 +88,8 @@ MOST_RATED = 400
 
 def _check_width(roles: Roles) -> None:
     """`RecuseError` for a table of very many columns that hold ratings, of which nobody said whose they are."""
-    if len(roles.free) <= MOST_RATED or roles.filled("raters", "people", "judges"):
-        return
-    rated = [*islice((column.name for column in roles.free if column.rating), MOST_RATED + 1)]
+    many = len(roles.free) > MOST_RATED and not roles.filled("raters", "people", "judges")
+    rated = [*islice((column.name for column in roles.free if column.rating), MOST_RATED + 1)] if many else []
     if len(rated) > MOST_RATED:
         raise RecuseError(
             f"more than {MOST_RATED} columns hold ratings ({', '.join(map(shown, rated[:3]))}, ...). If every row is a "
@@ -212,22 +211,18 @@ def _take_pair(roles: Roles) -> None:
     winners = any(column.plain in WINNERS for column in roles.free)
     for one, other in pairs:
         won = winners and one in named.values()
-        if won or "value" in roles.taken or choosers_between(roles, one, other):
-            _check_no_third(roles, one, other)
-            roles.take("first", one)
-            roles.take("second", other)
-            return
-
-
-def _check_no_third(roles: Roles, one: Column, other: Column) -> None:
-    """`RecuseError` where a third column is called as these two are: the best of three is no choice between two."""
-    called = {column.plain: column for column in roles.free if len(column.distinct)}
-    for third in (called[b] for a, b in told_apart(called, column_names.THIRD) if a == other.plain):
-        raise RecuseError(
-            f"{one}, {other} and {third} are three to choose from, and choices between two are read; write a row for "
-            f"each two of them, with columns first, second and winner, or a row for each text, with columns item, "
-            f"system and score; if {third} was not to choose from, say --ignore {third}"
-        )
+        if not (won or "value" in roles.taken or choosers_between(roles, one, other)):
+            continue
+        called = {column.plain: column for column in roles.free if len(column.distinct)}
+        for third in (called[b] for a, b in told_apart(called, column_names.THIRD) if a == other.plain):
+            raise RecuseError(
+                f"{one}, {other} and {third} are three to choose from, and choices between two are read; write a row "
+                f"for each two of them, with columns first, second and winner, or a row for each text, with columns "
+                f"item, system and score; if {third} was not to choose from, say --ignore {third}"
+            )
+        roles.take("first", one)
+        roles.take("second", other)
+        return
 
 
 MOST_KINDS = 4
@@ -238,13 +233,11 @@ def _take_kind(roles: Roles) -> None:
     person, of some the one and of some the other."""
     roles.take_named("kind", lambda c: len(c.distinct) <= MOST_KINDS and any(map(column_names.is_rater, c.words)))
     rater = roles.taken.get("rater")
-    for column in roles.free if rater and "kind" not in roles.taken else ():
-        kinds = [*map(str, column.distinct[: MOST_KINDS + 1])]
-        known = all(is_judge(kind) != is_person(kind) for kind in kinds) and len({*map(is_judge, kinds)}) == 2
-        if len(kinds) > MOST_KINDS or not known:
-            continue
+    few = [c for c in roles.free if len(c.distinct) <= MOST_KINDS] if rater and "kind" not in roles.taken else []
+    for column in few:
+        kinds = {(is_judge(str(kind)), is_person(str(kind))) for kind in column.distinct}
         each = roles.frame[[rater, column.name]].drop_duplicates()
-        if each[rater].is_unique and (each[column.name] != "").all():
+        if kinds == {(True, False), (False, True)} and each[rater].is_unique and (each[column.name] != "").all():
             roles.take("kind", column)
             return
 

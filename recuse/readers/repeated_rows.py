@@ -65,7 +65,10 @@ def without_duplicates(judged: Judgements) -> Judgements:
                 "to a score of each text (minor 1, major 5, for example), a row each, or say --ignore " + marked[0]
             )
         _check_who_gave(judged, rows, keys)
-        rows, notes = _numbered(rows, keys)
+        count = rows.groupby(keys, sort=False, dropna=False, observed=True).cumcount()
+        rows = rows.assign(repeat=np.where(rows["repeat"] < 0, count, rows["repeat"]))
+        if (count[rows["kind"].eq("judge")] > 0).any():
+            notes = ["no column says which repeat a row is: a judge's further rows on one text are read as its repeats"]
     keys = [*keys, "repeat"]
     rows, faults = _settled(rows, keys, judged.raw.place) if rows.duplicated(keys).any() else (rows, [])
     return judged.noted(*notes, faults=faults, rows=rows)
@@ -85,16 +88,6 @@ def _check_who_gave(judged: Judgements, rows: pd.DataFrame, keys: list[str]) -> 
                 f"{again['rater'].iat[0]} has several rows on one text, and {name} differs in them: if it says who "
                 f"gave them, say --rater {name} in place of --people; if not, --ignore {name}"
             )
-
-
-def _numbered(rows: pd.DataFrame, keys: list[str]) -> tuple[pd.DataFrame, list[str]]:
-    """A judge's rows on one text are its repeats, in the order of the file."""
-    count = rows.groupby(keys, sort=False, dropna=False, observed=True).cumcount()
-    rows = rows.assign(repeat=np.where(rows["repeat"] < 0, count, rows["repeat"]))
-    judges = count[rows["kind"].eq("judge")]
-    if not len(judges) or judges.max() == 0:
-        return rows, []
-    return rows, ["no column says which repeat a row is: a judge's further rows on one text are read as its repeats"]
 
 
 def _settled(rows: pd.DataFrame, keys: list[str], place: Place) -> tuple[pd.DataFrame, list[Fault]]:
@@ -214,7 +207,12 @@ def with_absent_rows(judged: Judgements) -> Judgements:
     if not mapping.rater or raw.made_by in LOGS or not rows["kind"].eq("judge").any():
         return judged
     text, count = _texts(rows)
-    not_put = _systems_not_put(rows)
+    judges = rows["kind"].eq("judge")
+    not_put: list[str] = []
+    if "first" in rows and rows.loc[judges, "rater"].nunique() > 1:  # systems that people alone compared
+        by_people, put = ({*rows.loc[w, ["first", "second"]].astype(str).to_numpy().ravel()} for w in (~judges, judges))
+        not_put = sorted(by_people - put)
+    about = ["item", "target", "criterion", *(side for side in ("first", "second") if side in rows)]
     added = []
     notes = [f"pairs with {', '.join(not_put)} were put to no judge, and do not count"] if not_put else []
     for judge, absent, given in _absent(rows, raw.frame, judged.factors, text, count, not_put):
@@ -230,8 +228,11 @@ def with_absent_rows(judged: Judgements) -> Judgements:
         texts_at = pd.Series(text[of_judge]).groupby(rows.loc[of_judge, "repeat"].to_numpy()).nunique()
         usual = texts_at.index[(2 * texts_at > len({*text[of_judge].tolist()})).to_numpy()]
         repeats = usual.tolist() or [0]  # those that more than half of its texts have; at least the first
-        for levels, texts in absent:
-            added += [_unanswered(rows, text, texts, judge, levels, repeat) for repeat in repeats]
+        for levels, texts in absent:  # of a pair for each way round that the table has
+            lacking = rows[texts[text]].drop_duplicates(about).assign(
+                rater=judge, kind="judge", cell="", score=np.nan, response=None, status="unparsed", **levels
+            )  # fmt: skip
+            added += [lacking.assign(repeat=repeat) for repeat in repeats]
     return judged.noted(*notes, rows=pd.concat([rows, *added], ignore_index=True) if added else rows)
 
 
@@ -287,23 +288,3 @@ def _absent(
             (dict(zip(factors, each, strict=True)), due & ~among(its & at) & (among(at) | ~own))
             for each, at in levels.items() if (its & at).any()
         ], own  # fmt: skip
-
-
-def _systems_not_put(rows: pd.DataFrame) -> list[str]:
-    """Systems of pairs that people compared and of which none of several judges has a row."""
-    judges = rows["kind"].eq("judge")
-    if "first" not in rows or rows.loc[judges, "rater"].nunique() < 2:
-        return []
-    people, put = (set(rows.loc[who, ["first", "second"]].astype(str).to_numpy().ravel()) for who in (~judges, judges))
-    return sorted(people - put)
-
-
-def _unanswered(
-    rows: pd.DataFrame, text: NDArray[np.intp], texts: Texts, judge: str, levels: dict[str, Any], repeat: int
-) -> pd.DataFrame:
-    """A row for each of these texts, of a pair for each way round that the table has, without an answer."""
-    sides = [name for name in ("first", "second") if name in rows]
-    about = rows[texts[text]].drop_duplicates(["item", "target", "criterion", *sides])
-    return about.assign(
-        rater=judge, kind="judge", repeat=repeat, cell="", score=np.nan, response=None, status="unparsed", **levels
-    )
