@@ -4,7 +4,7 @@ free."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from recuse.readers import column_names, values
 from recuse.readers.column_names import NAMES, plain
-from recuse.readers.mapping import LISTS, SETTINGS
+from recuse.readers.mapping import LISTS, SETTINGS, columns_in
 from recuse.readers.values import ORDERS, STATUSES, VERDICTS, as_numbers, find_sets, is_empty, is_verdict, labels_of
 
 FEW_LABELS, LONG, FEWEST_TEXTS, MOST_SETS = 25, 40, 8, 2_000
@@ -253,6 +253,11 @@ class Roles:
         self.taken[role] = (column.name,) if role in LISTS else column.name
         self.free.remove(column)
 
+    def take_all(self, role: str, columns: Sequence[Column]) -> None:
+        """Give the role, which may have several, to all of these."""
+        self.taken[role] = tuple(map(str, columns))
+        self.use(columns)
+
     def take_named(
         self, role: str, fits: Callable[[Column], bool] = lambda column: True, names: Iterable[str] | None = None
     ) -> None:
@@ -282,5 +287,4 @@ class Roles:
 
     def filled(self, *names: str) -> list[str]:
         """The columns of those of these roles that are taken, in this order; of several columns each."""
-        columns = [self.taken.get(name) or () for name in names]
-        return [column for one in columns for column in ((one,) if isinstance(one, str) else one)]
+        return columns_in(self.taken.get(name) for name in names)

@@ -180,7 +180,12 @@ def _labels(part: pd.DataFrame, criterion: str, given: Ordinal | Nominal | None,
         raise RecuseError(f"{criterion}: column {column} holds {shown(cell)}, which is no rating; empty such cells")
     scale, strange = given, {*map(str, counts.index)} - {*(given.options if given else ())}
     if scale is None:
-        scale, strange = cell_values.scale_of_labels(counts, _meant(labels, part))
+        # labels that a person and one more rater give, each more than once, are part of the scale that people were
+        # given, while what judges alone say may be no answer at all ("unclear", "refused")
+        times = part.assign(label=labels).groupby(["label", "rater", "kind"], observed=True).size()
+        often = times[times > 1].reset_index()
+        meant = {*often["label"][often["label"].duplicated()]} & {*often["label"][often["kind"].eq("person")]}
+        scale, strange = cell_values.scale_of_labels(counts, sorted(meant))
         if isinstance(scale, Nominal):
             if len(counts) > FREE_TEXT or counts.index.str.len().max() > 200:
                 raise RecuseError(
@@ -224,14 +229,6 @@ def _check_shared_labels(labels: pd.Series[Any], part: pd.DataFrame, criterion: 
         f'which label of one is which of the other; say it (--same "{min(words["judge"])}=WORD OF PEOPLE,..."), or '
         "leave a column out with --ignore"
     )
-
-
-def _meant(labels: pd.Series[Any], part: pd.DataFrame) -> list[str]:
-    """Labels that a person and one more rater give, each more than once: part of the scale that people were given,
-    while what judges alone say may be no answer at all ("unclear", "refused")."""
-    given = part.assign(label=labels).groupby(["label", "rater", "kind"], observed=True).size()
-    often = given[given > 1].reset_index()
-    return sorted({*often["label"][often["label"].duplicated()]} & {*often["label"][often["kind"].eq("person")]})
 
 
 def _check_one_kind(part: pd.DataFrame, words: pd.Series[bool], criterion: str) -> None:

@@ -213,7 +213,7 @@ def without_totals(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[Fault, ...]
         return frame, ()
     names = [f"begins with {shown(name)}" for name in frame.iloc[out, 0]]
     kept = frame.drop(index=frame.index[out]) if summed else frame.iloc[:last]
-    return kept, (Fault.of("row(s) sum up or explain the others", names, "they are left out"),)
+    return kept, tuple(Fault.where("row(s) sum up or explain the others", names, "they are left out"))
 
 
 FEWEST_SUMMED, MOST_LOOKED_AT, AT_THE_END, LARGEST_SUMMED = 5, 20_000, 3, 1e100

@@ -3,7 +3,7 @@ as given."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -117,19 +117,15 @@ def load_versions(paths: Sequence[RatingsSource], *, raters: bool = False, **giv
             known = dict.fromkeys(rater for read in reads for rater in read.ratings.raters)
             raise RecuseError(f"no file has a rater {absent[0]!r}; they have {', '.join(map(in_quotes, known))}")
     except RecuseError as error:
-        if len(files) > 1 and (why := _why_no_versions(files, given)):
+        why = ""
+        with suppress(RecuseError):  # one may not be read for want of judges in it, as of other judges than the others
+            others = {name: value for name, value in given.items() if name not in ("people", "judges")}
+            again = [read_file(*each, **{**others, "compared": ()}) for each in files if len(files) > 1]
+            why = are_versions(again) if again else ""
+        if why:
             raise RecuseError(why) from error
         raise
     return as_versions(reads)
-
-
-def _why_no_versions(files: Sequence[Sequence[RatingsSource]], given: Mapping[str, Any]) -> str:
-    """Where one of the files was not read for want of judges in it: why they are not versions of one judge; ""
-    where they may be, or something else is wrong."""
-    with suppress(RecuseError):
-        others = {name: value for name, value in given.items() if name not in ("people", "judges")}
-        return are_versions([read_file(*each, **{**others, "compared": ()}) for each in files])
-    return ""
 
 
 def load_file_panels(paths: Sequence[Path]) -> list[FilePanel]:
@@ -234,18 +230,13 @@ def as_versions(reads: Sequence[FilePanel]) -> FilePanel:
     ]  # fmt: skip
     newest = reads[-1]
     last = newest.ratings
+    texts = [read.ratings.texts for read in reads[::-1] if read.ratings.texts is not None]
+    about = [name for name in ("item", "target") if texts and name in texts[0]]
     ratings = Ratings.of(
         pd.concat(rows, ignore_index=True), scales=last.scales, factors=(*last.factors, VERSION), authors=last.authors,
-        headline=last.headline, texts=_texts(reads), clusters=last.clusters, thresholds=last.thresholds,
+        headline=last.headline, clusters=last.clusters, thresholds=last.thresholds,
+        texts=pd.concat(texts, ignore_index=True).drop_duplicates(about, ignore_index=True) if texts else None,
         positive=last.positive, truth=next((r.ratings.truth for r in reads[::-1] if r.ratings.truth), ""),
     )  # fmt: skip
     phrase = f"versions of one judge, the oldest first: {', '.join(names)}; the verdict is on {names[-1]}"
     return replace(newest, ratings=ratings, notes=(phrase, *newest.notes), older=tuple(reads[:-1]))
-
-
-def _texts(reads: Sequence[FilePanel]) -> pd.DataFrame | None:
-    known = [read.ratings.texts for read in reads if read.ratings.texts is not None]
-    if not known:
-        return None
-    keys = [name for name in ("item", "target") if name in known[-1]]
-    return pd.concat(known[::-1], ignore_index=True).drop_duplicates(keys, ignore_index=True)

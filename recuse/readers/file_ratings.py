@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from recuse.configuration import named as by_name
 from recuse.ratings import Numeric, Ratings, ResponseSets, Scale, read_choices
@@ -201,7 +200,14 @@ def _rated(judged: Judgements) -> FilePanel:
     ratings, sure = with_confidence(ratings, judged)
     ratings = replace(ratings, reference=_rates(mapping.rates, raw.path)) if mapping.rates else ratings
     if raw.times is not None:
-        ratings = replace(ratings, times=_times(ratings, judged.rows, raw.times), _memory={})
+        of_row = raw.times[judged.rows["row"].to_numpy()]
+        known = dict(zip(judged.rows["item"].astype(str), of_row.tolist(), strict=True))
+        items = ratings.coded("item")[0]
+        if unnamed := [name for name in items if name not in known]:
+            raise RecuseError(
+                f"{len(unnamed)} items, first {unnamed[0]}, have several rows that are counted; give each its own item"
+            )
+        ratings = replace(ratings, times={name: known[name] for name in items}, _memory={})
         texts = ratings.texts
         if texts is not None and "cluster" in texts and (texts["cluster"] != texts["item"]).any():
             ratings = unfolded(ratings, f"an interval over {ratings.clusters} asks")
@@ -250,17 +256,6 @@ def _rates(given: str, ratings: Path) -> pd.DataFrame:
         raise RecuseError(f"{path}: lacks {', '.join(missing)}; it has {', '.join(map(str, table.columns))}, and true "
                           "values are a table of item and value, or a .toml of rates")  # fmt: skip
     return table.assign(item=as_whole_numbers(named(table["item"])))
-
-
-def _times(ratings: Ratings, rows: pd.DataFrame, times: NDArray[np.int64]) -> dict[str, int]:
-    """How many items each item of the ratings stands for, from how many each row of the file does."""
-    known = dict(zip(rows["item"].astype(str), times[rows["row"].to_numpy()].tolist(), strict=True))
-    items = ratings.coded("item")[0]
-    if unnamed := [name for name in items if name not in known]:
-        raise RecuseError(
-            f"{len(unnamed)} items, first {unnamed[0]}, have several rows that are counted; give each its own item"
-        )
-    return {name: known[name] for name in items}
 
 
 def _scored(judged: Judgements) -> Ratings:

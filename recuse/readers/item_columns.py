@@ -58,8 +58,7 @@ def take_what_raters_share(roles: Roles) -> None:
     rater = roles.taken.get("rater")
     first = next(iter(roles.columns.values()))
     if not (rater or roles.taken.get("item") or first.is_judge or first.is_date) and first.is_a_key:
-        roles.use([first])
-        roles.taken["item"] = (first.name,)
+        roles.take_all("item", [first])
     pair = "first" in roles.taken and roles.columns[roles.taken["first"]].wordy
     if roles.taken.get("item") or pair or not roles.filled("rater", "criterion"):
         return  # the two texts of a pair say what was judged
@@ -138,12 +137,10 @@ def take_factors(roles: Roles) -> None:
     if "factors" in roles.taken:
         return
     keys = roles.filled("item", "rater", "target")
-    factors = [
+    roles.take_all("factors", [
         c for c in roles.free if c.plain in FACTORS and len(c.distinct) > 1
         and {*c.distinct} <= {*LEVELS.get(c.plain, c.distinct)} and _varies(roles, c, keys)
-    ]  # fmt: skip
-    roles.use(factors)
-    roles.taken["factors"] = tuple(map(str, factors))
+    ])  # fmt: skip
 
 
 def take_what_tells_apart(roles: Roles) -> None:
@@ -167,12 +164,10 @@ def take_slices(roles: Roles) -> None:
     if "slices" in roles.taken:
         return
     keys = roles.filled("item", "target")
-    slices = [
+    roles.take_all("slices", [
         c for c in roles.free if 1 < len(c.distinct) <= MOST_SLICES and 2 * len(c.distinct) <= len(c.filled)
         and not (c.numeric or c.wordy or c.dated or c.is_date or c.is_reason or _varies(roles, c, keys))
-    ]  # fmt: skip
-    roles.use(slices)
-    roles.taken["slices"] = tuple(map(str, slices))
+    ])  # fmt: skip
 
 
 def _varies(roles: Roles, column: Column, keys: list[str]) -> bool:
@@ -190,8 +185,7 @@ def with_merged_cells(judged: Judgements) -> Judgements:
     """The table with the name of an item, and of a system, in every row of it, where a spreadsheet has it in the first
     alone: no rater comes twice before the next name. `RecuseError` for several rows of a rater that name no item."""
     mapping = judged.mapping
-    telling = (mapping.rater or mapping.text, mapping.criterion, mapping.repeat, mapping.order)
-    keys = [*filter(None, (*mapping.item, mapping.target, *telling))]
+    keys = mapping.filled("item", "target", "rater" if mapping.rater else "text", "criterion", "repeat", "order")
     for name in filter(None, (*(mapping.item if len(mapping.item) == 1 else ()), mapping.target)):
         raw = judged.raw
         empty = is_empty(raw.frame[name])
@@ -239,7 +233,7 @@ def _with_texts_of_items(judged: Judgements) -> Judgements:
         return judged
     if mapping.target or mapping.pairs or mapping.repeat or mapping.repeats:
         return judged
-    keys = [*mapping.item, *filter(None, (mapping.rater, mapping.criterion)), *mapping.factors]
+    keys = mapping.filled("item", "rater", "criterion", "factors")
     again = int(raw.frame.duplicated(keys).sum())
     again -= again and int(raw.frame.duplicated([*keys, mapping.text]).sum())
     both = [*mapping.item, mapping.text]
@@ -255,8 +249,7 @@ def _with_texts_of_items(judged: Judgements) -> Judgements:
 
 
 def _tells_rows_apart(raw: RawTable, mapping: ColumnMapping, other: str) -> bool:
-    named = (mapping.rater, mapping.criterion, mapping.target, mapping.repeat, mapping.first, mapping.second)
-    keys = [*mapping.item, *filter(None, named), *mapping.factors]
+    keys = mapping.filled("item", "rater", "criterion", "target", "repeat", "first", "second", "factors")
     if mapping.text:  # whether rows that are alike in these differ in the text, and only without the other column
         texts = [*keys, mapping.text]
         one, several, with_other, still = (
@@ -279,8 +272,7 @@ def with_gold(judged: Judgements) -> Judgements:
     raw, mapping = judged.raw, judged.mapping
     if not mapping.gold:
         return judged
-    columns = [*mapping.value, *mapping.repeats, *(c for cs in mapping.raters.values() for c in cs)]
-    known = {word for c in columns for word in _words_of(raw.frame[c])}
+    known = {word for column in mapping.rated for word in _words_of(raw.frame[column])}
     right = _words_of(raw.frame[mapping.gold])
     if Column(mapping.gold, raw.frame[mapping.gold]).holds_sets:
         right, known = ({*sets.scale.options} if (sets := find_sets(tuple(w))) else w for w in (right, known))

@@ -113,27 +113,22 @@ def _facts(frame: pd.DataFrame, mapping: ColumnMapping) -> pd.DataFrame:
     for role in ("rater", "target", "criterion", "kind", "first", "second", "cluster", "order", "author"):
         if column := getattr(mapping, role):
             facts[role] = named(frame[column], "rating" if role == "criterion" else "")
-    if mapping.pairs:
-        facts |= _sides(facts["first"], facts["second"], not mapping.item)
-    facts["repeat"] = _numbered(frame[mapping.repeat]) if mapping.repeat else -1
-    for factor in mapping.factors:
-        facts[plain(factor)] = named(frame[factor], "none")
+    if mapping.pairs:  # of texts too long for a name, what they say is it
+        codes, values = pd.factorize(pd.concat([facts["first"], facts["second"]]))
+        if sum(map(len, values)) > LONGEST * max(len(values), 1):
+            one, other = digests_of(values)[codes].reshape(2, -1)
+            facts |= {"text_a": facts["first"], "text_b": facts["second"]}
+            facts |= {"first": called("text", one), "second": called("text", other)}
+            facts |= {} if mapping.item else {"item": called("pair", one + other)}
+    facts["repeat"] = -1
+    if mapping.repeat:  # as numbers from 0, in the order of what the column says
+        codes, values = pd.factorize(frame[mapping.repeat])
+        numbers = pd.to_numeric(pd.Series(values, dtype=object), errors="coerce")
+        order = numbers.argsort(kind="stable") if numbers.notna().all() else np.arange(len(values))
+        facts["repeat"] = np.argsort(np.asarray(order))[codes]
+    facts |= {plain(factor): named(frame[factor], "none") for factor in mapping.factors}
     facts.setdefault("target", "")
     return pd.DataFrame(facts, index=frame.index)
-
-
-def _sides(first: pd.Series[Any], second: pd.Series[Any], pairs: bool) -> dict[str, Any]:
-    """The two that met by their names; of texts too long for a name, by what they say, with the texts beside them, and,
-    where nothing else names the `pairs`, the two as the item."""
-    codes, values = pd.factorize(pd.concat([first, second]))
-    if sum(map(len, values)) <= LONGEST * max(len(values), 1):
-        return {}
-    digests = digests_of(values)[codes]
-    names = called("text", digests)
-    sides = {"first": names[: len(first)], "second": names[len(first) :], "text_a": first, "text_b": second}
-    if pairs:
-        sides["item"] = called("pair", digests[: len(first)] + digests[len(first) :])
-    return sides
 
 
 def digests_of(texts: Any) -> NDArray[np.uint64]:
@@ -159,15 +154,6 @@ def _items(frame: pd.DataFrame, mapping: ColumnMapping) -> Any:
     if long := [k for k, name in enumerate(values) if len(name) > CODED]:
         called_so[long] = called("item", digests_of(called_so[long]))
     return called_so[codes]
-
-
-def _numbered(cells: pd.Series[Any]) -> Any:
-    """Repeats as numbers from 0, in the order of what the column says."""
-    values = pd.unique(cells)
-    numbers = pd.to_numeric(pd.Series(values, dtype=object), errors="coerce")
-    order = numbers.argsort(kind="stable") if numbers.notna().all() else np.arange(len(values))
-    place = {values[at]: k for k, at in enumerate(np.asarray(order))}
-    return cells.map(place).astype(int).to_numpy()
 
 
 ANYBODY = ("human", "humans", "people", "person", "persons", "annotator", "annotators", "crowd", "expert", "experts",
@@ -302,14 +288,6 @@ CONFIDENCE = ("confidence", "certainty", "probability", "conf")
 COST = ("cost", "cost_usd", "usd", "price")
 
 
-def bare_name(rater: str) -> str:
-    """A rater's name without words for its answers, before it or behind: gpt4 for rating_gpt4 and gpt4_score."""
-    word = plain(rater_name(rater))
-    return next(
-        (word.removeprefix(of) for of in (f"{end[1:]}_" for end in column_names.SUFFIX) if word.startswith(of)), word
-    )
-
-
 def numbers_beside(
     rows: pd.DataFrame, frame: pd.DataFrame, mapping: ColumnMapping, judges: Collection[str], names: Collection[str]
 ) -> pd.Series[float] | None:
@@ -317,9 +295,10 @@ def numbers_beside(
     `names`; None where there is no such column. "85 %" is 0.85."""
     called = {plain(str(column)): str(column) for column in frame.columns}
     shared = next((called[name] for name in names if name in called), "") if mapping.rater else ""
-    own = {
-        judge: called[key] for judge in judges for name in names
-        for part in (plain(judge), plain(rater_name(judge)), bare_name(judge))
+    answers = re.compile(rf"^(?:{'|'.join(end[1:] for end in column_names.SUFFIX)})_")
+    own = {  # rating_gpt4 and gpt4_score are gpt4's
+        judge: called[key] for judge in judges for name in names for bare in (plain(rater_name(judge)),)
+        for part in (plain(judge), bare, answers.sub("", bare))
         for key in (f"{part}_{name}", f"{name}_{part}") if key in called
     }  # fmt: skip
     for key, column in called.items():  # gpt_confidence beside gpt_urteil, where no other judge begins so

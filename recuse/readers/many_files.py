@@ -22,7 +22,7 @@ from recuse.readers.formats import read_path
 from recuse.readers.raw_table import RawTable, check_bounds, shown
 from recuse.schema import RecuseError
 
-FOLDED_FROM, CHUNK = 32 << 20, 1 << 20
+FOLDED_FROM = 32 << 20
 """Fewer bytes are read as they are: texts and names of items are kept."""
 KINDS = {".parquet": "parquet", ".csv": "csv"}
 
@@ -40,32 +40,27 @@ def read_together(pattern: Path, reader: str, given: Mapping[str, Any]) -> RawTa
     kind = kinds.pop() if large and len(kinds) == 1 else ""
     if kind and (folded := read_by_duckdb(pattern, paths, kind, given)) is not None:
         return replace(folded, sha256=_digest(paths))
-    tables = [read_path(path, reader, encoding=encoding) for path in paths]
-    return replace(check_bounds(_joined(pattern, tables)), sha256=_digest(paths))
+    first, *others = tables = [read_path(path, reader, encoding=encoding) for path in paths]
+    for table in others:
+        if lacks := {*first.names} ^ {*table.names}:
+            raise RecuseError(
+                f"{pattern}: {table.path.name} and {first.path.name} do not have the same columns ({shown(min(lacks))} "
+                "is in one of them); files of one table do"
+            )
+    places = tuple(f"{table.at(row)} of {table.path.name}" for table in tables for row in range(len(table.frame)))
+    frame = pd.concat([table.frame[first.names] for table in tables], ignore_index=True)
+    notes = (*first.notes, f"{len(tables)} files are read as one table: {pattern}")
+    faults = tuple(fault for table in tables for fault in table.faults)
+    joined = replace(first, path=pattern, frame=frame, notes=notes, faults=faults, numbers=places, text="")
+    return replace(check_bounds(joined), sha256=_digest(paths))
 
 
 def _digest(paths: Sequence[Path]) -> str:
     digest = hashlib.sha256()
     for path in paths:
         with path.open("rb") as stream:
-            while part := stream.read(CHUNK):
-                digest.update(part)
+            hashlib.file_digest(stream, lambda: digest)
     return digest.hexdigest()
-
-
-def _joined(pattern: Path, tables: Sequence[RawTable]) -> RawTable:
-    first = tables[0]
-    for table in tables[1:]:
-        if lacks := {*map(str, first.frame)} ^ {*map(str, table.frame)}:
-            raise RecuseError(
-                f"{pattern}: {table.path.name} and {first.path.name} do not have the same columns ({shown(min(lacks))} "
-                "is in one of them); files of one table do"
-            )
-    places = tuple(f"{table.at(row)} of {table.path.name}" for table in tables for row in range(len(table.frame)))
-    frame = pd.concat([table.frame[list(first.frame)] for table in tables], ignore_index=True)
-    notes = (*first.notes, f"{len(tables)} files are read as one table: {pattern}")
-    faults = tuple(fault for table in tables for fault in table.faults)
-    return replace(first, path=pattern, frame=frame, notes=notes, faults=faults, numbers=places, text="")
 
 
 DIALECTS = {"duckdb": ('"', "''", "\\"), "snowflake": ('"', "''", "\\\\"), "bigquery": ("`", "\\'", "\\\\"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import takewhile
 from pathlib import Path
@@ -86,14 +86,18 @@ class ColumnMapping:
         """Whether a row compares two texts."""
         return bool(self.first)
 
+    def filled(self, *roles: str) -> list[str]:
+        """The columns with these roles, in this order."""
+        return columns_in(getattr(self, role) for role in roles)
+
+    @property
+    def rated(self) -> list[str]:
+        """The columns that hold ratings."""
+        return [*self.filled("value", "repeats"), *(c for cs in self.raters.values() for c in cs)]
+
     def columns(self) -> set[str]:
         """Every column that is read."""
-        named = {getattr(self, role) for role in ROLES if role not in ("item", "value")}
-        lists = {
-            *self.item, *self.value, *self.repeats, *self.factors, *self.slices,
-            *(c for cs in self.raters.values() for c in cs),
-        }  # fmt: skip
-        return {*named, *lists} - {""}
+        return {*self.filled(*ROLES, "factors", "slices"), *self.rated}
 
     def record(self) -> dict[str, Any]:
         """As builtins, without what is empty: what the TOML file holds and results.json tells."""
@@ -121,6 +125,11 @@ class ColumnMapping:
         return "\n".join([*lines, *tables]) + "\n"
 
 
+def columns_in(named: Iterable[Any]) -> list[str]:
+    """The columns of what names one, several or none."""
+    return [column for one in named for column in ((one,) if isinstance(one, str) else one or ()) if column]
+
+
 def given_mapping(given: Mapping[str, Any], columns: Sequence[str], place: str) -> dict[str, Any]:
     """What somebody said of the columns, checked: role -> column or columns. `RecuseError` for a role or a column that
     is not there, naming the known ones."""
@@ -135,17 +144,16 @@ def given_mapping(given: Mapping[str, Any], columns: Sequence[str], place: str) 
         if wrong := _not_as_wanted(role, value):
             raise RecuseError(f"{place}: {role} is {wrong}; got {shown(value)}")
         if role == "raters":
-            value = {str(n): (c,) if isinstance(c, str) else tuple(c) for n, c in dict(value).items()}
-            named = [c for cs in value.values() for c in cs]
+            value = {str(n): (c,) if isinstance(c, str) else tuple(c) for n, c in value.items()}
         elif role == "criteria":
-            value = {str(column): str(criterion) for column, criterion in dict(value).items()}
-            named = list(value)
+            value = {str(column): criterion for column, criterion in value.items()}
         elif role in LISTS:
             value = tuple(listed(value))
-            named = [] if role in ("judges", "people", "use") else list(value)
-        else:
-            value, named = (value if role == "sampled" else str(value), []) if role in SETTINGS else (value, [value])
-        if absent := [str(name) for name in named if name and name not in columns]:
+        elif role in SETTINGS and role != "sampled":
+            value = str(value)
+        no_columns = role in ("judges", "people", "use", *SETTINGS)
+        named = [] if no_columns else columns_in(value.values() if role == "raters" else [value])
+        if absent := [str(name) for name in named if name not in columns]:
             as_what = "that tells weeks or ways of asking apart" if role == "factors" else f"to read as {role}"
             raise RecuseError(
                 f"{place}: there is no column {shown(absent[0])} {as_what}.{did_you_mean(absent[0], columns)} "
@@ -158,21 +166,20 @@ def given_mapping(given: Mapping[str, Any], columns: Sequence[str], place: str) 
 def _not_as_wanted(role: str, value: Any) -> str:
     """What a role is given as, where `value` is not that; "" where it is."""
 
-    def names(value: Any) -> bool:
-        several = isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
-        return several or isinstance(value, str)
+    def names(value: Any, several: bool = True) -> bool:
+        many = several and isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
+        return many or isinstance(value, str)
 
     if role in ("raters", "criteria"):
-        each, of = (names, "columns") if role == "raters" else (lambda one: isinstance(one, str), "criterion")
-        fits, wanted = isinstance(value, Mapping) and all(map(each, value.values())), f"a table of names with {of}"
-    elif role in LISTS:
-        fits, wanted = names(value), "a name or a list of names"
-    elif role == "sampled":
-        fits, wanted = isinstance(value, bool), "true or false"
-    else:
-        kinds = str | int | float if role in ("scale", "threshold") else str
-        fits, wanted = isinstance(value, kinds) and not isinstance(value, bool), "a text"
-    return "" if fits else wanted
+        several = role == "raters"
+        fits = isinstance(value, Mapping) and all(names(each, several) for each in value.values())
+        return "" if fits else f"a table of names with {'columns' if several else 'criterion'}"
+    if role in LISTS:
+        return "" if names(value) else "a name or a list of names"
+    if role == "sampled":
+        return "" if isinstance(value, bool) else "true or false"
+    number = role in ("scale", "threshold") and isinstance(value, int | float) and not isinstance(value, bool)
+    return "" if number or isinstance(value, str) else "a text"
 
 
 def is_pattern(path: Path) -> bool:

@@ -50,8 +50,7 @@ def take_raters(roles: Roles) -> None:
         others = _take_others(roles, choosers, one=True) if in_rows else []
         games = [c for c in choosers if c not in others]
         if others:
-            roles.taken["repeats" if games[1:] else "value"] = tuple(map(str, games))
-            roles.use(games)
+            roles.take_all("repeats" if games[1:] else "value", games)
         elif column_names.crossed_names([*map(str, games)], roles.stated):
             _take_wide(roles, games)  # several questions about a pair: which, is asked
         else:
@@ -78,8 +77,7 @@ def _take_criteria(roles: Roles) -> None:
     facts = [] if others and facts == kept else facts  # on what stands beside others' answers all may be at one
     why = "by its name a system, or one rater's alone, or the same in all rows of a rater or of a text"
     roles.leave_out(facts, why)
-    roles.taken["value"] = tuple(c.name for c in kept if c not in facts)
-    roles.use(kept)
+    roles.take_all("value", [c for c in kept if c not in facts])
 
 
 def _take_columns(roles: Roles) -> None:

@@ -55,11 +55,9 @@ class RawTable:
     def at(self, row: int) -> int | str:
         """Number of the line or record where a row stands in the file, counted from 1; of several files with its
         name."""
-        return self._starts[row] if self._starts is not None else row + 1
-
-    @cached_property
-    def _starts(self) -> Sequence[int | str] | None:
-        return self.numbers if self.numbers is not None or not self.text else [start for start, _ in self._lines[1:]]
+        if self.numbers is not None:
+            return self.numbers[row]
+        return self._lines[row + 1][0] if self.text else row + 1
 
     @cached_property
     def _lines(self) -> list[tuple[int, int]]:
@@ -290,15 +288,10 @@ class Fault:
         return {"what": self.what, "count": self.count, "places": list(self.places), "done": self.done}
 
     @classmethod
-    def where(cls, what: str, places: Sequence[str], done: str) -> list[Fault]:
-        """The fault from every place where it is met; none where it is met nowhere."""
-        return [cls.of(what, places, done)] if places else []
-
-    @classmethod
-    def of(cls, what: str, places: Iterable[str], done: str, count: int | None = None) -> Fault:
-        """From every place where it is met, of which the first few are kept; `count` where it is not their number."""
-        every = list(places)
-        return cls(what, len(every) if count is None else count, tuple(every[:SHOWN]), done)
+    def where(cls, what: str, places: Sequence[str], done: str, count: int | None = None) -> list[Fault]:
+        """The fault from every place where it is met, of which the first few are kept; none where it is met nowhere.
+        `count` where it is not their number."""
+        return [cls(what, len(places) if count is None else count, tuple(places[:SHOWN]), done)] if places else []
 
 
 def shown(text: object, limit: int = 40) -> str:
@@ -311,7 +304,7 @@ def faults_in(what: str, rows: pd.DataFrame, place: Place, done: str) -> list[Fa
     """The fault of these rows of a long table, with the first few of their cells; none of no rows."""
     first = rows.iloc[:SHOWN][["row", "column", "cell"]].to_numpy(dtype=object)
     places = [f"{place(int(row))}, column {column}: {shown(cell)}" for row, column, cell in first]
-    return [Fault.of(what, places, done, len(rows))] if places else []
+    return Fault.where(what, places, done, len(rows))
 
 
 @contextmanager

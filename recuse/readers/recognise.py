@@ -178,8 +178,7 @@ def _take_repeats(roles: Roles) -> None:
     named = [c for c in roles.free if c.plain in NAMES["rater"] and c not in alike]  # those asked are in its rows
     names = tuple(map(str, several))
     if not alike or roles.filled("raters", "people", "judges", "rater") or any(names_raters(roles, c) for c in named):
-        roles.taken["repeats"] = names
-        roles.use(several)
+        roles.take_all("repeats", several)
     elif not any(c.is_judge for c in alike):  # a judge asked several times, people beside it
         roles.taken["raters"] = {"judge": names, **{c.name: (c.name,) for c in alike}}
         roles.use([*several, *alike])

@@ -40,14 +40,13 @@ def without_copies(judged: Judgements) -> Judgements:
     copied = long["row"].isin(again[frame.duplicated()])
     if copied.sum() < SURELY or not (copied & long["kind"].eq("person")).any():
         return judged
-    roles = (mapping.target, mapping.criterion, mapping.rater, mapping.order, mapping.first, mapping.second)
-    keys = [*mapping.item, *mapping.factors, *filter(None, roles)]
+    keys = mapping.filled("item", "factors", "target", "criterion", "rater", "order", "first", "second")
     if (frame.duplicated(keys) & ~frame.duplicated()).any():
         return judged
     rows = long.loc[copied, "row"].drop_duplicates()
-    places, done = map(raw.place, rows[:5].tolist()), "each counts once; a column `repeat` would make them repeats"
-    fault = Fault.of("row(s) are copies of earlier ones, cell by cell", places, done, len(rows))
-    return judged.noted(faults=[fault], rows=long[~copied].reset_index(drop=True))
+    places, done = [*map(raw.place, rows[:5])], "each counts once; a column `repeat` would make them repeats"
+    faults = Fault.where("row(s) are copies of earlier ones, cell by cell", places, done, len(rows))
+    return judged.noted(faults=faults, rows=long[~copied].reset_index(drop=True))
 
 
 def without_duplicates(judged: Judgements) -> Judgements:
@@ -206,7 +205,7 @@ def with_absent_rows(judged: Judgements) -> Judgements:
     rows, raw, mapping = judged.rows, judged.raw, judged.mapping
     if not mapping.rater or raw.made_by in LOGS or not rows["kind"].eq("judge").any():
         return judged
-    text, count = _texts(rows)
+    text = _texts(rows)
     judges = rows["kind"].eq("judge")
     not_put: list[str] = []
     if "first" in rows and rows.loc[judges, "rater"].nunique() > 1:  # systems that people alone compared
@@ -215,7 +214,7 @@ def with_absent_rows(judged: Judgements) -> Judgements:
     about = ["item", "target", "criterion", *(side for side in ("first", "second") if side in rows)]
     added = []
     notes = [f"pairs with {', '.join(not_put)} were put to no judge, and do not count"] if not_put else []
-    for judge, absent, given in _absent(rows, raw.frame, judged.factors, text, count, not_put):
+    for judge, absent, given in _absent(rows, raw.frame, judged.factors, text, not_put):
         lost = {t for _, texts in absent for t in np.flatnonzero(texts)}
         if not lost:
             continue
@@ -236,8 +235,8 @@ def with_absent_rows(judged: Judgements) -> Judgements:
     return judged.noted(*notes, rows=pd.concat([rows, *added], ignore_index=True) if added else rows)
 
 
-def _texts(rows: pd.DataFrame) -> tuple[NDArray[np.intp], int]:
-    """The number of each row's text, and how many there are."""
+def _texts(rows: pd.DataFrame) -> NDArray[np.intp]:
+    """The number of each row's text, from 0 in order of first appearance."""
     keys = [rows[name] for name in ("item", "target", "criterion")]
     if "first" in rows:
         one, other = rows["first"].astype(str), rows["second"].astype(str)
@@ -245,16 +244,14 @@ def _texts(rows: pd.DataFrame) -> tuple[NDArray[np.intp], int]:
     codes, count = np.zeros(len(rows), dtype=np.int64), 1
     for key in keys:
         codes, count = combined(codes, count, key)
-    codes, texts = pd.factorize(codes)
-    return codes, len(texts)
+    return pd.factorize(codes)[0]
 
 
 def _absent(
-    rows: pd.DataFrame, frame: pd.DataFrame, factors: list[str], text: NDArray[np.intp], count: int, not_put: list[str]
+    rows: pd.DataFrame, frame: pd.DataFrame, factors: list[str], text: NDArray[np.intp], not_put: list[str]
 ) -> Iterator[tuple[str, list[tuple[dict[str, Any], Texts]], Texts]]:  # fmt: skip
     """(judge, [(factor -> level, its absent texts at these)], the texts that it has) of every judge."""
-    first = np.full(count, -1, dtype=np.intp)
-    first[text[::-1]] = np.arange(len(rows))[::-1]  # a row of each text, which tells what it is about
+    first = np.unique(text, return_index=True)[1]  # a row of each text, which tells what it is about
     criterion, target = (rows[name].iloc[first].to_numpy() for name in ("criterion", "target"))
     author = rows["author"].iloc[first].to_numpy() if "author" in rows else target
     batches = [frame[name].to_numpy()[rows["row"].to_numpy()[first]] for name in frame if plain(str(name)) in BATCHES]
@@ -262,7 +259,7 @@ def _absent(
     levels = {tuple(rows[factors].iloc[here.argmax()]): here for n in pd.unique(level) for here in (level == n,)}
 
     def among(which: Any) -> Texts:
-        here = np.zeros(count, dtype=bool)
+        here = np.zeros(len(first), dtype=bool)
         here[text[which]] = True
         return here
 
@@ -270,13 +267,14 @@ def _absent(
     by = {raters[code]: judges & (rater == code) for code in pd.unique(rater[judges]).tolist()}
     having = {name: among(its) for name, its in by.items()}
     people = among(~judges)
-    known: Texts = np.ones(count, dtype=bool)
+    known: Texts = np.ones(len(first), dtype=bool)
     for side in ("first", "second") if not_put else ():
         known &= ~np.isin(rows[side].astype(str).to_numpy()[first], not_put)
     for judge, own in having.items():
         others = [texts for name, texts in having.items() if name != judge]
-        meeting = np.any([t for t in others if (t & own).any()] or [np.zeros(count, dtype=bool)], axis=0)
-        elsewhere = np.any(others or [np.zeros(count, dtype=bool)], axis=0) & ~meeting
+        none = np.zeros(len(first), dtype=bool)
+        meeting = np.any([none, *(texts for texts in others if (texts & own).any())], axis=0)
+        elsewhere = np.any([none, *others], axis=0) & ~meeting
         due = meeting | (people & ~elsewhere if (people & own).any() else False)
         due &= np.isin(criterion, list(set(criterion[own]))) & known
         if not (own & (author == judge)).any():

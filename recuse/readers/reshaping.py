@@ -95,9 +95,8 @@ def as_rows(raw: RawTable) -> RawTable:
         rater, item_1, item_2, ...        rater, item,   rating
         anna,  4,      2,      ...   ->   anna,  item_1, 4
         gpt,   5,      2,      ...        gpt,   item_1, 5"""
-    frame = raw.frame
+    frame, survey = raw.frame, str(raw.roles.get("rater", ""))
     called = (n for n in raw.names if plain(n) in NAMES["rater"])
-    survey = str(raw.roles.get("rater", ""))
     rater = str(raw.given.get("rater", "")) or survey or next(called, "") or _names_of_raters(frame)
     if rater not in frame or raw.made_by or len(frame) < 2 or frame[rater].duplicated().any():
         return raw
@@ -299,9 +298,8 @@ ROLES = ("role", "speaker", "sender", "turn_role", "message_role", "author_role"
 def without_unrated_roles(raw: RawTable, mapping: ColumnMapping) -> RawTable:
     """The table without the rows of those speakers whom no rater ever rated, people or judges; the same where every
     speaker is rated, or none."""
-    columns = [*mapping.value, *mapping.repeats, *(c for cs in mapping.raters.values() for c in cs)]
-    for name in (name for name in raw.names if columns and plain(name) in ROLES):
-        rated = ~np.logical_and.reduce([is_empty(raw.frame[column]).to_numpy() for column in columns])
+    for name in (name for name in raw.names if mapping.rated and plain(name) in ROLES):
+        rated = ~np.logical_and.reduce([is_empty(raw.frame[column]).to_numpy() for column in mapping.rated])
         speaker = raw.frame[name].astype(str)
         kept = speaker.isin(speaker[rated].unique()).to_numpy()
         if kept.all() or not kept.any():
