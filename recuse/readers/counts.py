@@ -139,8 +139,7 @@ def _words(raw: RawTable, name: str) -> set[str]:
 
 
 def _shares_as_counts(raw: RawTable) -> RawTable:
-    """The table with counts in place of a share of people and how many they were; the table as it is where there is no
-    such share. `RecuseError` where it is not told what those who did not say it said, or which of several is meant."""
+    """Counts in place of a share of people and their number. `RecuseError` where nothing tells what the others said."""
     judges = [name for name in raw.names if is_judge(name) and not is_attribute(name)]
     known = {plain(name): name for name in raw.names}
     of = {name: known.get(f"{plain(name)}_annotator_count", "") for name in raw.names}

@@ -25,9 +25,7 @@ def read_answers(judged: Judgements) -> Judgements:
 
 
 def _read_cells(judged: Judgements) -> Judgements:
-    """Scores or labels, criterion by criterion. A person's empty cell is no judgement; a judge's is an unusable one.
-
-    `RecuseError` where a criterion mixes numbers and labels or scales of another length, and where it is free text."""
+    """Scores or labels, criterion by criterion. A person's empty cell is no judgement; a judge's is an unusable one."""
     long = judged.rows
     declared = scale_from_text(judged.mapping.scale) if judged.mapping.scale else None
     empty = is_empty(long["cell"], getattr(declared, "options", ()))

@@ -120,8 +120,7 @@ def names_somebody(column: Column) -> bool:
 
 
 def _check_silent(roles: Roles, raters: Collection[Column]) -> None:
-    """`RecuseError` for a column without an answer that is called as a judge is, beside raters: one who never answers
-    is not cleared by being left out."""
+    """`RecuseError` for a judge's column without one answer: one who never answers is not cleared by being left out."""
     words = {word for names in NAMES.values() for word in names} - {*NAMES["value"], *NAMES["rater"]}
     words |= {*column_names.PROMPTS, *STATUSES}
     called = [c for c in roles.free if c.is_judge and not c.is_attribute and c.ending not in words]

@@ -31,8 +31,7 @@ def with_roles(judged: Judgements) -> Judgements:
 
 
 def _recognised(raw: RawTable) -> ColumnMapping:
-    """Roles of the columns of a table of strings; what is given stays as it is. `RecuseError` where nothing in it can
-    be a rating, saying how to name the column."""
+    """Roles of the columns; what is given stays as it is. `RecuseError` where none of them can be a rating."""
     roles = Roles(raw.seen, raw.roles)
     _check_width(roles)
     # one role after the other, the surest first
@@ -228,8 +227,7 @@ MOST_KINDS = 4
 
 
 def _take_kind(roles: Roles) -> None:
-    """What is called so; else, whatever it is called, what says of every rater once and for all that it is a judge or a
-    person, of some the one and of some the other."""
+    """What is called so; else what says of every rater once and for all that it is a judge or a person, both there."""
     roles.take_named("kind", lambda c: len(c.distinct) <= MOST_KINDS and any(map(column_names.is_rater, c.words)))
     rater = roles.taken.get("rater")
     few = [c for c in roles.free if len(c.distinct) <= MOST_KINDS] if rater and "kind" not in roles.taken else []

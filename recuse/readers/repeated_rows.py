@@ -74,8 +74,7 @@ def without_duplicates(judged: Judgements) -> Judgements:
 
 
 def _check_who_gave(judged: Judgements, rows: pd.DataFrame, keys: list[str]) -> None:
-    """`RecuseError` where a person's several rows on one text are told apart by a column of ids that was not read: it
-    may say who gave them."""
+    """`RecuseError` where a column of ids that was not read tells a person's several rows on one text apart."""
     again = rows[rows["kind"].eq("person") & rows.duplicated(keys, keep=False)]
     for name in judged.mapping.ignored if len(again) else ():
         given = judged.raw.given.get("ignore", ())
