@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -101,22 +102,14 @@ class ColumnMapping:
 
     def record(self) -> dict[str, Any]:
         """As builtins, without what is empty: what the TOML file holds and results.json tells."""
-        record: dict[str, Any] = {}
-        for known in fields(self):
-            value = getattr(self, known.name)
-            if not value or known.name == "ignored":
-                continue
-            if isinstance(value, Mapping):
-                value = {name: of if isinstance(of, str) else list(of) for name, of in value.items()}
-            record[known.name] = list(value) if isinstance(value, tuple) else value
-        return {**record, **({"ignore": list(self.ignored)} if self.ignored else {})}
+        known = {role.name: getattr(self, role.name) for role in fields(self)}
+        known["ignore"] = [*known.pop("ignored")]
+        lists: dict[str, Any] = json.loads(json.dumps({role: value for role, value in known.items() if value}))
+        return lists
 
     def toml(self) -> str:
         """The mapping as the file that `--save` writes."""
-        import json
-
-        lines = ["# Which column of the file beside this one is read as what; change it where it is wrong."]
-        tables = []
+        lines, tables = ["# Which column of the file beside this one is read as what; change it where it is wrong."], []
         for name, value in self.record().items():
             if isinstance(value, dict):
                 tables += [f"\n[{name}]", *(f"{json.dumps(k)} = {json.dumps(v)}" for k, v in value.items())]

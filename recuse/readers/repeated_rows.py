@@ -250,7 +250,8 @@ def _absent(
     rows: pd.DataFrame, frame: pd.DataFrame, factors: list[str], text: NDArray[np.intp], not_put: list[str]
 ) -> Iterator[tuple[str, list[tuple[dict[str, Any], Texts]], Texts]]:  # fmt: skip
     """(judge, [(factor -> level, its absent texts at these)], the texts that it has) of every judge."""
-    first = np.unique(text, return_index=True)[1]  # a row of each text, which tells what it is about
+    first = np.zeros(text.max() + 1, dtype=np.intp)
+    first[text[::-1]] = np.arange(len(rows))[::-1]  # a row of each text, which tells what it is about
     criterion, target = (rows[name].iloc[first].to_numpy() for name in ("criterion", "target"))
     author = rows["author"].iloc[first].to_numpy() if "author" in rows else target
     batches = [frame[name].to_numpy()[rows["row"].to_numpy()[first]] for name in frame if plain(str(name)) in BATCHES]
