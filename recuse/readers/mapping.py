@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from recuse.configuration.toml_files import did_you_mean
-from recuse.readers.column_names import ROLES, listed
+from recuse.readers.column_names import ROLES, listed, plain
 from recuse.readers.raw_table import shown
 from recuse.schema import RecuseError
 
@@ -24,6 +24,8 @@ DEEP = re.compile(r"""(?<![\w-])(?:[\w-]++|"[^"\n]*"|'[^'\n]*')(?:\s*\.\s*(?:[\w
 """A file of so many characters, and names within names so deep, are no mapping and take tomllib gigabytes."""
 SETTINGS = ("scale", "same", "positive", "threshold", "truth", "sampled", "rates", "encoding")
 """What is no column."""
+OWN = ("row", "rater", "kind", "item", "target", "criterion", "repeat", "column", "cell", "score", "response", "status")
+"""What rows of judgements have for themselves, and no factor is called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +148,11 @@ def given_mapping(given: Mapping[str, Any], columns: Sequence[str], place: str) 
             value = str(value)
         no_columns = role in ("judges", "people", "use", *SETTINGS)
         named = [] if no_columns else columns_in(value.values() if role == "raters" else [value])
+        if role == "factors" and (own := next((name for name in value if plain(name) in OWN), "")):
+            raise RecuseError(
+                f"{place}: {shown(own)} is what every table of ratings has a column for; call the column otherwise to "
+                "tell weeks or ways of asking apart by it"
+            )
         if absent := [str(name) for name in named if name not in columns]:
             as_what = "that tells weeks or ways of asking apart" if role == "factors" else f"to read as {role}"
             raise RecuseError(

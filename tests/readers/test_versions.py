@@ -197,3 +197,12 @@ def test_versions_in_a_column_are_as_those_in_several_files(tmp_path, people_fir
     turned = written("b.csv", sorted(rows, key=lambda row: row[0], reverse=True))
     with pytest.raises(RecuseError, match=r"come as v2, v1, .* or give each version a file, the oldest first"):
         load_versions([turned], factors="version")
+
+
+@pytest.mark.parametrize("name", ["target", "Item", "cell", "score", "repeat"])
+def test_a_factor_called_as_what_every_table_of_ratings_has_is_refused(tmp_path, name):
+    path = tmp_path / "a.csv"
+    rows = (f"t{k // 2},{'xy'[k % 2]},{k % 5},{k % 4}" for k in range(40))
+    path.write_text("\n".join([f"id,{name},anna,gpt", *rows]))
+    with pytest.raises(RecuseError, match=f"'{name}' is what every table of ratings has a column for; call the column"):
+        load_versions([path], factors=name)
