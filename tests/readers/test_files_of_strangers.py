@@ -133,7 +133,7 @@ def test_blank_lines_before_the_header_are_none_of_the_table(file, above):
 def test_files_of_raters_may_call_their_ratings_differently(file):
     lines = [json.dumps({"id": f"T-{k}", "score": JUDGE[k], "explanation": "it is fine"}) for k in range(NUMBER)]
     one, other = file("anna.csv", table(["id", "rating"], ANNA)), file("gpt-4o.jsonl", "\n".join(lines))
-    read = load_versions([one, other], raters=True).read
+    read = load_versions([one, other], raters=True)
     assert answers(read) == {"anna": ANNA, "gpt-4o": JUDGE}
     third = file("ben.csv", table(["id", "seen"], ["yes"] * NUMBER))
     with pytest.raises(RecuseError, match=r"ben.csv has no column rating; call its ratings as the other files do"):

@@ -72,7 +72,7 @@ def test_files_of_raters_on_scales_of_their_own_are_one_table(file):
         file(f"{who}.csv", "\n".join(["item,scale,rating", *(f"t{k},{scale},{mark(k)}" for k in range(40))]))
         for who, (scale, mark) in said.items()
     ]
-    read = load_versions(paths, raters=True, people="anna,ben").read
+    read = load_versions(paths, raters=True, people="anna,ben")
     shares = read.ratings.table.set_index("rater")["score"]
     assert list(shares["anna"]) == list(shares["ben"]) == [k % 5 / 4 for k in range(40)]
     assert set(shares["gpt"]) == {1.0}
