@@ -41,12 +41,11 @@ _in_use = threading.Lock()
 
 
 class Library:
-    """All cassettes of one panel below `root`.
-
-    `mode`: "replay" answers from recordings only; "missing" also lets unanswered calls of the plan out and stores their
-    answers; "all" records every call of the plan anew, beside the old recording until the new one is complete.
-    `secrets` are API key values; they are kept out of everything that is written or said. `command` is what a message
-    tells the reader to run in order to record. `texts`: whether messages quote what judges and providers say."""
+    """All cassettes of one panel below `root`. `mode`: "replay" answers from recordings only; "missing" also lets
+    unanswered calls of the plan out and stores their answers; "all" records every call of the plan anew, beside the old
+    recording until the new one is complete. `secrets` are API key values; they are kept out of everything that is
+    written or said. `command` is what a message tells the reader to run in order to record. `texts`: whether messages
+    quote judges and providers."""
 
     def __init__(
         self, root: Path, panel: str, *, mode: Mode = "replay", secrets: Iterable[str] = (), command: str | None = None,

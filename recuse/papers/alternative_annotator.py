@@ -39,15 +39,13 @@ METHOD = "share of texts where the judge is at least as close to the other peopl
 )  # fmt: skip
 @per_subject(("judge", "person"), answers_of, *COMPARED)
 def advantage_over_person(answers: Answers, expert: str | None = None) -> Iterator[Named]:
-    """mean_u (W_judge - W_person), by judge, person and factor level.
-
-    W_judge is 1 on a text where the judge's agreement with the others is at least the person's, and W_person the other
-    way round; both are 1 on a tie. Agreement with the others: the share that gives the same answer; of numbers, less
-    the root mean squared difference. With `expert`, the others are this one person, and everyone else is compared in
-    representing them (the single-expert form). Where the judge was asked and gave no answer, the person wins.
-
-    The test of the paper rejects "the judge is worse by epsilon" where the one-sided p-value against -epsilon is small.
-    Undefined below 30 texts that the person, another one and the judge have in common.
+    """mean_u (W_judge - W_person), by judge, person and factor level. W_judge is 1 on a text where the judge's
+    agreement with the others is at least the person's, and W_person the other way round; both are 1 on a tie. Agreement
+    with the others: the share that gives the same answer; of numbers, less the root mean squared difference. With
+    `expert`, the others are this one person, and everyone else is compared in representing them (the single-expert
+    form). Where the judge was asked and gave no answer, the person wins. The test of the paper rejects "the judge is
+    worse by epsilon" where the one-sided p-value against -epsilon is small. Undefined below 30 texts that the person,
+    another one and the judge have in common.
 
     >>> three = rated(judge="pf" * 20, ann="pf" * 20, bea="pf" * 20)
     >>> advantage_over_person(three).of(judge="judge", person="ann").value
@@ -71,11 +69,10 @@ def winning_rate(
     """Share of people j for whom "advantage_j <= -epsilon" is rejected, by judge and factor level, at a false discovery
     rate of `q` by Benjamini and Yekutieli (2001), Annals of Statistics 29, 1165-1188: the p-values share the judge, so
     they are dependent. The group form of the test; detail: per person n, advantage and p-value, and the average
-    advantage probability, the mean over people of mean_u W_judge, by which judges may be compared.
-
-    The interval holds what the tests leave open: from the share for whom it is shown, to all but those for whom the
-    opposite ("advantage_j >= -epsilon" is rejected) is shown, each at a false discovery rate of 1 - level. Undefined
-    where no person has 30 texts in common with another one. Raises `RecuseError` for an epsilon outside [0, 1).
+    advantage probability, the mean over people of mean_u W_judge, by which judges may be compared. The interval holds
+    what the tests leave open: from the share for whom it is shown, to all but those for whom the opposite ("advantage_j
+    >= -epsilon" is rejected) is shown, each at a false discovery rate of 1 - level. Undefined where no person has 30
+    texts in common with another one. `RecuseError` for an epsilon outside [0, 1).
 
     >>> winning_rate(rated(judge="pf" * 20, ann="pf" * 20, bea="pf" * 20)).of(judge="judge").value
     1.0

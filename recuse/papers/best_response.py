@@ -24,12 +24,11 @@ from recuse.statistics.clusters import SHARE, clustered_share
 )  # fmt: skip
 @per_subject("judge", itself)
 def best_response(part: Ratings, repeats: int | None = None) -> Iterator[Named]:
-    """Share of items whose single best-scored text is the right one, by judge and factor level.
-
-    A text's score is the mean of its usable repeats, of the first `repeats` only where given (1: the first answer). An
-    item counts where the judge scored every text that it was asked about, two or more of them; ties count as wrong.
-    Which text is right is told in `ratings.texts`, column `gold`: 1, true, yes, chosen or correct. Clopper-Pearson
-    interval over items (clusters: at the effective sample size). `RatingsError` without gold.
+    """Share of items whose single best-scored text is the right one, by judge and factor level. A text's score is the
+    mean of its usable repeats, of the first `repeats` only where given (1: the first answer). An item counts where the
+    judge scored every text that it was asked about, two or more; ties count as wrong. Which text is right is told in
+    `ratings.texts`, column `gold`: 1, true, yes, chosen or correct. Clopper-Pearson interval over items (clusters: at
+    the effective sample size). `RatingsError` without gold.
 
     >>> texts = table("item target gold", "i a 1; i b 0; k a 1; k b 0")
     >>> best_response(example("item target score", "i a 3; i b 2; k a 4; k b 4", texts=texts)).of(judge="j").value

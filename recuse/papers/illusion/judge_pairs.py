@@ -140,12 +140,8 @@ def model_agreement(sums: Floats) -> Floats:
 
 def agreement_of_averages(sums: Floats, texts: Sequence[int]) -> list[float]:
     """The correlation to expect between two judges' averages of m texts per target, for each m of `texts`, mean over
-    pairs of sums (pairs, targets, 6):
-
-        (T + W / m) / sqrt((T_x + W_x / m) (T_y + W_y / m))
-
-    T the covariance (variances) of the judges' target means, freed of the texts' share, W those of texts within
-    targets."""
+    pairs of sums (pairs, targets, 6): (T + W / m) / sqrt((T_x + W_x / m) (T_y + W_y / m)), T the covariance (variances)
+    of the judges' target means, freed of the texts' share, W those of texts within targets."""
     n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
     known = n >= 2
     count, targets, parts = np.where(known, n, 2.0), known.sum(axis=-1), []
@@ -200,8 +196,7 @@ def pooled_agreement(ratings: Ratings) -> Estimates:
 )  # fmt: skip
 def agreement_of_means(ratings: Ratings) -> Estimates:
     """Mean over targets and the other judges of Pearson's r over a target's items of the mean of the criteria, by judge
-    and factor level. A text counts where the judge scored all criteria. No estimate of one criterion only. Undefined as
-    `sample_agreement`.
+    and factor level. A text counts where the judge scored all criteria. Otherwise as `pooled_agreement`.
 
     >>> rows = "; ".join(f"{j} t{i} {c} {i + k}" for j in "xy" for i in range(5) for k, c in enumerate("ab"))
     >>> round(agreement_of_means(example("judge item criterion score", rows)).of(judge="x").value, 4)

@@ -130,9 +130,8 @@ def prevalence_shift(ratings: Ratings, taus: Sequence[float] = TAUS, betas: Sequ
 
 
 def people_vectors(rated: RatedOptions, betas: Sequence[float]) -> Floats:
-    """People's endorsement by beta, (B, U, K): their response sets, whatever beta, or Omega_positive = O_positive +
-    beta (1 - O_positive - O_beyond), with the other options as chosen (Table 2). `RecuseError` for a beta outside
-    [0, 1]."""
+    """People's endorsement by beta, (B, U, K): their response sets, or Omega_positive = O_positive + beta (1 -
+    O_positive - O_beyond), with the other options as chosen (Table 2). `RecuseError` for a beta outside [0, 1]."""
     if any(not 0 <= beta <= 1 for beta in betas) or not len(betas):
         raise RecuseError(f"beta is a probability, between 0 and 1; got {', '.join(map(str, betas)) or 'none'}")
     if rated.has_people_sets:

@@ -120,11 +120,9 @@ def recovered(reverse_choice: Floats, choices: Floats, reverse_error: Floats | N
 
 
 def reversed_shares(matrix: Floats, shares: Floats, rows: Floats) -> Floats:
-    """What `reverse(matrix, shares)` makes of shares of rows (..., rows), without building it for every item:
-
-        shares_v sum_r matrix_rv rows_r / (matrix shares)_r
-
-    `matrix` (rows, columns), `shares` (..., columns). Rows that never occur are left out."""
+    """What `reverse(matrix, shares)` makes of shares of rows (..., rows), without building it for every item: shares_v
+    sum_r matrix_rv rows_r / (matrix shares)_r; `matrix` (rows, columns), `shares` (..., columns). Rows that never occur
+    are left out."""
     mass = shares @ matrix.T
     share = np.divide(rows, mass, out=np.zeros(np.broadcast_shapes(rows.shape, mass.shape)), where=mass > 0)
     return shares * (share @ matrix)

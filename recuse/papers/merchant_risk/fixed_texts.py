@@ -32,17 +32,14 @@ class Noise:
 
 
 def noise_of(texts: Sequence[Floats]) -> Noise:
-    """Of the repeats of each text, shape (R_t,), two or more of each.
-
-    With d the n deviations from the means of T texts, R = n / T and u = `unequal`, whose estimate is corrected for
-    variances of so few normal repeats:
+    """Of the repeats of each text, shape (R_t,), two or more of each. With d the n deviations from the means of T
+    texts, R = n / T and u = `unequal`, whose estimate is corrected for variances of so few normal repeats:
 
         gamma = (n + 1) sum d^4 / (sum d^2)^2 / u,    df = 2 n / (u (gamma - (R - 3) / (R - 1)))
 
-    gamma is their kurtosis within texts; the squared relative standard error of a variance of R values is (gamma -
-    (R - 3) / (R - 1)) / R, which gives n - T where they are normal. The excess of gamma over 3 counts `SEEN` times; df
-    is never above n - T: short tails are not rewarded.
-    """
+    gamma is their kurtosis within texts; the squared relative standard error of a variance of R values is (gamma - (R -
+    3) / (R - 1)) / R, which gives n - T where they are normal. The excess of gamma over 3 counts `SEEN` times; df is
+    never above n - T: short tails are not rewarded."""
     sizes = np.array([len(x) for x in texts], dtype=float)
     means, variances = np.empty((2, len(texts)))
     for places, table in by_size(texts):
@@ -72,18 +69,15 @@ def by_size(texts: Sequence[Floats]) -> list[tuple[NDArray[np.intp], Floats]]:
 @dataclass(frozen=True, slots=True)
 class FixedTexts(Sampled):
     """The reliability of one repeat, or of the mean of k, in telling *these* texts apart: B / (B + W), or B / (B + W /
-    k).
+    k), B the variance of the texts' true means (divisor T - 1), W the mean variance of repeats of a text.
 
-    B is the variance of the texts' true means (divisor T - 1), W the mean variance of repeats of a text. Texts are not
-    a sample here, so that nothing is assumed about how they are distributed: F = k s^2(means) / W follows the
-    noncentral F with noncentrality df k B / W (Steiger and Fouladi 1997, in What If There Were No Significance Tests?).
-    Of s^2(means) the noise has the variance 2 (u + 2 w k B / W) / (T - 1), u being the noise's `unequal` and w its
-    `afar`; so df = (T - 1) (1 + 2 k B / W) / (u + 2 w k B / W), T - 1 where texts are equally noisy and never above it
-    (Satterthwaite). F's second df are those of the noise.
-
-    Where no repeat differed (f infinite), W is at most step^2 p (1 - p), p = 1 - tail^(1 / n) being the share of slips
-    by one `step` that `n` repeats without one cannot rule out (Clopper and Pearson); `between` = s^2(means).
-    """
+    Texts are not a sample here, so that nothing is assumed about how they are distributed: F = k s^2(means) / W follows
+    the noncentral F with noncentrality df k B / W (Steiger and Fouladi 1997, in What If There Were No Significance
+    Tests?). Of s^2(means) the noise has the variance 2 (u + 2 w k B / W) / (T - 1), u being the noise's `unequal` and w
+    its `afar`; so df = (T - 1) (1 + 2 k B / W) / (u + 2 w k B / W), T - 1 where texts are equally noisy and never above
+    it (Satterthwaite). F's second df are those of the noise. Where no repeat differed (f infinite), W is at most step^2
+    p (1 - p), p = 1 - tail^(1 / n) being the share of slips by one `step` that `n` repeats without one cannot rule out
+    (Clopper and Pearson); `between` = s^2(means)."""
 
     f: float
     texts: int

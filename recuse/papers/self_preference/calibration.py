@@ -27,6 +27,7 @@ from recuse.papers.self_preference.over_texts import bounded_estimate, with_inte
 from recuse.ratings import Ratings
 from recuse.ratings.answers import against_truth
 from recuse.ratings.pair_array import PAIRED, repeated_over, verdicts_of
+from recuse.ratings.ratings import remembered
 from recuse.ratings.ratings_table import PERSON
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.clusters import clustered_mean
@@ -141,8 +142,7 @@ def _each_scoring(
     for names, part in ratings.each(*PAIRED):
         levels = dict(zip(ratings.within(*PAIRED), names, strict=True))
         beside = evidence and evidence.where(**{k: v for k, v in levels.items() if k in evidence.factors})
-        compared = partial(_compared_pairs, part, beside, scores)  # two measures ask for it
-        table, over = part.remember(("compared pairs", beside, scores), compared), repeated_over(part)
+        table, over = _compared_pairs(part, beside, scores), repeated_over(part)
         for judge in part.judges:
             # Pairs on which every scoring that was asked for is there; the others' count is kept
             of_judge = table[table["rater"] == judge]
@@ -155,6 +155,7 @@ def _each_scoring(
                 yield names, judge, scoring, kept, mean
 
 
+@remembered
 def _compared_pairs(part: Ratings, evidence: Ratings | None, scores: Ratings | None) -> pd.DataFrame:
     """One row per judge and item with the `reference` (1 a, 0 b, 1/2 tie; `by_people` says whose), and per scoring how
     it compares: `agree_`, `ties_`, `decided_` (it and the reference both name a winner) and `right_` (the same one),

@@ -92,9 +92,8 @@ def _changed(metric: str, part: Ratings, value: Callable[[NDArray[Any], Floats],
 )  # fmt: skip
 @per_subject(("judge", PROMPT), itself, PROMPT, *PAIRED)
 def choice_change(part: Ratings) -> Iterator[Named]:
-    """Mean over pairs of consistent after less consistent before, by judge and every prompt but the first: consistent
-    is the same text, or a tie, in both orders. Detail: `before`, `after`. Undefined where no pair was asked in both
-    orders both ways.
+    """Mean over pairs of consistent (the same text, or a tie, in both orders) after less before, by judge and every
+    prompt but the first. Detail: `before`, `after`. Undefined where no pair was asked in both orders both ways.
 
     >>> rows = "plain ab first; plain ba second; bare ab first; bare ba first"
     >>> more = {"factors": ["prompt", "order"], "texts": table("item a b", "i x y")}

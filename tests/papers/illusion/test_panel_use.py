@@ -19,7 +19,6 @@ from recuse.papers.illusion import (
 )
 from recuse.papers.illusion import (
     judge_spread,
-    tiers,
 )
 from recuse.ratings import Numeric, Ratings
 
@@ -104,7 +103,7 @@ def test_unrelated_errors_count_in_full_and_shared_ones_once():
 
 def test_tiers_are_counted_pair_by_pair(scores, ratings):
     means = scores.mean(axis=1)
-    found = tiers.tier_order(ratings)
+    found = judge_spread.tier_order(ratings)
     for place, judge in enumerate("xyz"):
         right = sum(high > low for low in means[place, :3] for high in means[place, 3:])
         assert found.of(judge=judge).value == right / 9
@@ -112,7 +111,7 @@ def test_tiers_are_counted_pair_by_pair(scores, ratings):
 
 def test_tied_targets_of_two_tiers_count_as_half_a_pair():
     frame = pd.DataFrame({"judge": "x", "item": "i", "target": list("abc"), "score": [3.0, 3.0, 4.0]})
-    found = tiers.tier_order(Ratings.of(frame, tiers={"low": ("a",), "high": ("b", "c")})).of(judge="x")
+    found = judge_spread.tier_order(Ratings.of(frame, tiers={"low": ("a",), "high": ("b", "c")})).of(judge="x")
     assert found.value == 1.5 / 2
 
 
