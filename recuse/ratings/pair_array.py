@@ -240,13 +240,15 @@ def read_choices(
         rows["kind"] = np.where(rows["rater"].isin(list(people)), PERSON, "judge")
     if "repeat" not in rows:
         rows["repeat"] = rows.groupby(["rater", "item", *known]).cumcount()
-    texts = _with_words(rows[["item", "target", "a", "b", *(name for name in FACTS if name in rows)]])
+    texts = rows[["item", "target", "a", "b", *(name for name in FACTS if name in rows)]].drop_duplicates("item")
     if authors is None:
         judges, written = rows.loc[rows["kind"] != PERSON, "rater"].astype(str).unique(), {*rows["a"], *rows["b"]}
         authors = {judge: judge for judge in judges if judge in written}
     kept = ["rater", "kind", "item", "target", "criterion", "repeat", "response", "status", *known]
     scales = {"winner": CHOICES}
-    return Ratings.of(rows[kept], scales=scales, factors=known, authors=authors, texts=texts, clusters=clusters)
+    return Ratings.of(
+        rows[kept], scales=scales, factors=known, authors=authors, texts=texts.reset_index(drop=True), clusters=clusters
+    )
 
 
 def _paired_up(table: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
@@ -294,14 +296,3 @@ def _left_won(
             f"{row} has {given.iloc[row]!r}"
         )
     return won
-
-
-def _with_words(texts: pd.DataFrame) -> pd.DataFrame:
-    """One row per pair; the number of words of each text where the texts are there and the numbers are not."""
-    once = texts.drop_duplicates("item").reset_index(drop=True)
-    counted = {
-        f"words_{side}": once[f"text_{side}"].map(lambda text: len(str(text).split()))
-        for side in ("a", "b")
-        if f"text_{side}" in once and f"words_{side}" not in once
-    }
-    return once.assign(**counted)

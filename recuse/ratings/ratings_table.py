@@ -168,11 +168,10 @@ def ratings_html(ratings: Ratings) -> str:
     groups = ratings.table.groupby(["rater", "kind", "criterion"], sort=False, observed=True)
     varied = f"; varied: {', '.join(ratings.factors)}" if ratings.factors else ""
     caption = f"{len(ratings.table)} ratings by {len(ratings.raters)} raters{varied}"
-    return html_table(caption, HEAD, [(*key, *_row(rows)) for key, rows in groups])
-
-
-def _row(rows: Any) -> tuple[Any, ...]:
-    usable = rows[rows["status"] == "ok"]
-    mean = usable["score"].mean()
-    shown_mean = "" if mean != mean else f"{mean:.3f}"  # options have no mean
-    return len(rows), len(usable), rows["item"].nunique(), rows["target"].nunique(), shown_mean
+    each = []
+    for key, rows in groups:
+        usable = rows[rows["status"] == "ok"]
+        mean = usable["score"].mean()
+        shown_mean = "" if mean != mean else f"{mean:.3f}"  # options have no mean
+        each.append((*key, len(rows), len(usable), rows["item"].nunique(), rows["target"].nunique(), shown_mean))
+    return html_table(caption, HEAD, each)

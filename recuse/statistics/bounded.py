@@ -193,7 +193,13 @@ def _part(
     sums: Floats = np.bincount(groups, weights=deviations).astype(np.float64)
     if times is not None and alike is not None:
         deviations, sums = deviations * np.sqrt(times), sums * np.sqrt(alike)
-    variance = _variance(deviations, sums, (n, count), slip or top)
+    squares, single = (math.fsum((part**2).tolist()) for part in (sums, deviations))
+    size, single = n / count, single / n / (n - 1)
+    if size > 1 and single > 0:  # where clusters hang together, one more counts whose values all lie one slip off
+        together = count / (count - 1) * squares / n**2
+        hang = min(1.0, max(0.0, (together / single - 1) / (size - 1)))
+        squares += UNSEEN * hang * (size**2 - size) * (slip or top) ** 2
+    variance = count / (count - 1) * squares / n**2
     if variance <= 1e-15 * max(top, 1.0) ** 2:  # nothing varied: as many trials as clusters, without a slip
         return Part(mean, float(count), (slip or top) if mean == 0 else top, counted=True), sums
     share = mean / top
@@ -201,17 +207,3 @@ def _part(
     if n > 2 * count and above < FEW:  # too few to show whether a cluster's values are alike
         variance = max(variance, share * (1 - share) * top**2 / count)
     return Part(mean, share * (1 - share) * top**2 / variance, top), sums
-
-
-def _variance(deviations: Floats, sums: Floats, sizes: tuple[int, int], jump: float) -> float:
-    """Of the mean of n values in so many clusters, these `sizes`: from the sums over clusters. Where clusters hang
-    together, one more counts whose values all lie one `jump` off."""
-    n, count = sizes
-    squares = math.fsum((sums**2).tolist())
-    size, alike = n / count, 0.0
-    single = math.fsum((deviations**2).tolist()) / n / (n - 1)
-    if size > 1 and single > 0:
-        together = count / (count - 1) * squares / n**2
-        alike = min(1.0, max(0.0, (together / single - 1) / (size - 1)))
-    squares += UNSEEN * alike * (size**2 - size) * jump**2
-    return count / (count - 1) * squares / n**2

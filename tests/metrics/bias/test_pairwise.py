@@ -145,10 +145,10 @@ def test_several_pairs_of_one_question_share_a_cluster():
 
 
 def test_people_authors_and_words():
-    columns = ("rater", "item", "first", "second", "text_a", "text_b", "response")
+    columns = ("rater", "item", "first", "second", "words_a", "words_b", "response")
     with pytest.raises(RatingsError, match=r"row 0 has 'neither one'"):
-        read([("j", "q", "x", "y", "", "", "neither one")], *columns)
-    rows = [("y", "q", "y", "x", "one two", "one", "y"), ("ann", "q", "x", "y", "one", "one two", "x")]
+        read([("j", "q", "x", "y", 1, 1, "neither one")], *columns)
+    rows = [("y", "q", "y", "x", 2, 1, "y"), ("ann", "q", "x", "y", 1, 2, "x")]
     ratings = read(rows, *columns, people=["ann"])
     assert (ratings.judges, ratings.persons, ratings.own()) == (("y",), ("ann",), {"y": "y"})
     assert ratings.texts[["a", "words_a", "words_b"]].to_numpy().tolist() == [["x", 1, 2]]
