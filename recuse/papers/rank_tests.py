@@ -1,4 +1,4 @@
-"""Is one order more like another than chance? Kendall's tau-b and exact permutation tests, for several papers."""
+"""Is one order more like another than chance? Correlations of ranks and exact permutation tests, for several papers."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from functools import lru_cache
 from itertools import permutations
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from recuse.schema.arrays import Floats, ascending_codes, average, cluster_times, number_of_clusters
 from recuse.statistics.agreement.coefficient_intervals import OnScale, PerfectAgreement
-from recuse.statistics.agreement.correlation import counted_ranks, over_root, pearson_of_ranks, ranks, spearman
+from recuse.statistics.agreement.correlation import counted_ranks
 from recuse.statistics.clusters import clustered_mean
 from recuse.statistics.distributions import FEWEST_PAIRS, SEED, FisherZ, InUnits, generator
 
@@ -187,3 +188,33 @@ def _shares_and_sums(x: Floats, times: Floats | None) -> tuple[Floats, Callable[
         return larger
 
     return ((ranks(x) if times is None else counted_ranks(x, times)) - (n + 1) / 2) / n, above
+
+
+def ranks(values: ArrayLike) -> Floats:
+    """Ranks from 1 along the last axis, ties sharing their mean rank; shape as given."""
+    v = np.asarray(values, dtype=float)
+    rows = pd.DataFrame(v.reshape(math.prod(v.shape[:-1]), v.shape[-1]))
+    return rows.rank(axis=1).to_numpy().reshape(v.shape)
+
+
+def spearman(x: ArrayLike, y: ArrayLike, times: Floats | None = None) -> Floats:
+    """Pearson's correlation of mean ranks (exact with ties), along the last axis; NaN where either side is constant.
+    `times` (n,): how often each pair is there."""
+    if times is None:
+        return pearson_of_ranks(ranks(x), ranks(y))
+    middle = (times.sum() + 1) / 2
+    a, b = (counted_ranks(np.asarray(side, dtype=float), times) - middle for side in (x, y))
+    return over_root(times @ (a * b), (times @ a**2) * (times @ b**2))
+
+
+def pearson_of_ranks(x: Floats, y: Floats) -> Floats:
+    """Pearson's correlation along the last axis; NaN where either side is constant."""
+    a, b = (side - side.mean(axis=-1, keepdims=True) for side in (x, y))
+    return over_root((a * b).sum(axis=-1), (a**2).sum(axis=-1) * (b**2).sum(axis=-1))
+
+
+def over_root(numerator: Floats, squared: Floats) -> Floats:
+    """numerator / sqrt(squared), NaN where that is 0/0, kept within [-1, 1] against rounding."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        result: Floats = np.clip(numerator / np.sqrt(squared), -1.0, 1.0)
+    return result

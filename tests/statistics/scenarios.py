@@ -16,7 +16,7 @@ import numpy as np
 
 from recuse.papers.merchant_risk.fixed_texts import FixedTexts, noise_of
 from recuse.papers.merchant_risk.repeat_noise import mean_difference
-from recuse.statistics.agreement.correlation import spearman
+from recuse.papers.rank_tests import spearman
 from recuse.statistics.bounded import bounded_mean
 from recuse.statistics.clusters import clustered_share, difference_of_means
 from recuse.statistics.contrasts import contrast, own_against_others

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from recuse.papers.rank_tests import kendall, kendall_test, permutation_test, spearman_t, spearman_test
-from recuse.statistics.agreement.correlation import ranks, spearman
+from recuse.papers.rank_tests import kendall, kendall_test, permutation_test, ranks, spearman, spearman_t, spearman_test
 
 LEVELS = np.repeat(np.arange(1, 6), 3)
 

@@ -9,8 +9,7 @@ import pytest
 from scipy import stats
 
 from recuse.papers.merchant_risk.human_order import resampled_means
-from recuse.papers.rank_tests import kendall, permutation_test
-from recuse.statistics.agreement.correlation import spearman
+from recuse.papers.rank_tests import kendall, permutation_test, spearman
 from recuse.statistics.distributions import generator, percentile
 
 

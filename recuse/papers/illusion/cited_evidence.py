@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
 from recuse.papers.illusion.merg import PARTS
+from recuse.papers.rank_tests import spearman
 from recuse.papers.self_preference.over_texts import share_estimate
 from recuse.ratings import Ratings, mean_of
 from recuse.ratings.array import moments_of
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.coefficient import ratio
-from recuse.statistics.agreement.correlation import spearman
 from recuse.statistics.paired import Paired
 
 if TYPE_CHECKING:

@@ -13,12 +13,13 @@ import numpy as np
 
 from recuse.metrics.estimates import estimated, undefined
 from recuse.metrics.measure import measure
+from recuse.papers.rank_tests import spearman
 from recuse.ratings import RatingArray, Ratings, mean_of
 from recuse.ratings.array import array_of, judges_array
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.coefficient import Coefficient, Form, ratio
-from recuse.statistics.agreement.correlation import pearson_of_sums, spearman
+from recuse.statistics.agreement.correlation import pearson_of_sums
 from recuse.statistics.agreement.icc import icc, squares_of_pairs
 
 Level = Callable[[Floats], Floats]  # from sums (..., targets, 6) to agreement: one of the functions below

@@ -19,14 +19,13 @@ from recuse.papers.illusion.judge_pairs import (
     sample_agreement,
     units_of,
 )
-from recuse.papers.rank_tests import kendall, spearman_t, spearman_test
+from recuse.papers.rank_tests import kendall, spearman, spearman_t, spearman_test
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.answers import against_truth
 from recuse.ratings.array import among, arrays_by_level, judges_array, mean_of
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats
 from recuse.schema.factors import TEMPERATURE
-from recuse.statistics.agreement.correlation import spearman
 from recuse.statistics.distributions import FisherZ
 
 FEWEST = 5

@@ -15,8 +15,8 @@ import numpy as np
 from recuse.papers.indeterminacy.aggregation import TAUS, RatingVectors, consistency, decisions, estimation_bias
 from recuse.papers.indeterminacy.definitions import KNOWN, Definition, definition
 from recuse.papers.indeterminacy.simulated_ratings import Design, Population, draw_population
+from recuse.papers.rank_tests import spearman
 from recuse.schema.arrays import Floats
-from recuse.statistics.agreement.correlation import spearman
 from recuse.statistics.distributions import generator
 
 Progress = Callable[[str, int, int], None]

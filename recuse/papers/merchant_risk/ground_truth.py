@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import Named, measure, per_subject
 from recuse.papers import rank_tests
+from recuse.papers.rank_tests import spearman
 from recuse.ratings import Nominal, Ordinal, Ratings, ResponseSets, Scale
 from recuse.ratings.array import numbers
 from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.schema.arrays import Floats
-from recuse.statistics.agreement import correlation
 from recuse.statistics.distributions import FisherZ
 
 BONETT_WRIGHT = "Spearman's rho, Bonett-Wright interval on Fisher's scale"
@@ -121,7 +121,7 @@ def rank_correlation(p: Picks) -> Estimate:
     for what, values in (("level", p.mean_level), ("value", p.value)):
         if values.max() == values.min():
             return undefined("rank_correlation", f"all picks have the same {what}, {values[0]:g}", **more)
-    rho = float(correlation.spearman(p.mean_level, p.value))
+    rho = float(spearman(p.mean_level, p.value))
     by_t = number(rank_tests.spearman_t(rho, len(p.items)))
     test = rank_tests.spearman_test(p.mean_level, p.value) if len(p.items) <= FEW else None
     exact = {"p_permutation": number(test.p), "p_method": test.method} if test else {}

@@ -15,12 +15,11 @@ from recuse.metrics.estimates import THESE_TEXTS, SamplingDistribution, estimate
 from recuse.metrics.human_alignment import Compared, compared
 from recuse.metrics.measure import Named, measure, per_subject
 from recuse.papers.merchant_risk.offset_matrices import ZERO
-from recuse.papers.rank_tests import kendall, kendall_test, spearman_distribution, spearman_t, spearman_test
+from recuse.papers.rank_tests import kendall, kendall_test, spearman, spearman_distribution, spearman_t, spearman_test
 from recuse.ratings import Ratings, mean_of
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, distinct, taken
 from recuse.statistics.agreement.coefficient import ratio
-from recuse.statistics.agreement.correlation import spearman
 from recuse.statistics.distributions import SEED, generator, percentile
 
 GIVEN = "human means taken as given"

@@ -12,11 +12,10 @@ import numpy as np
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import Named, measure, per_subject
 from recuse.papers.merchant_risk.name_effect import text_changes
-from recuse.papers.rank_tests import kendall
+from recuse.papers.rank_tests import kendall, spearman
 from recuse.ratings import Cells, Ratings
 from recuse.ratings.scale import PLACE
 from recuse.schema import Estimate, Estimates
-from recuse.statistics.agreement.correlation import spearman
 from recuse.statistics.clusters import clustered_mean, difference_of_means
 
 

@@ -16,12 +16,11 @@ from recuse.metrics.consensus import leniency, self_bias
 from recuse.metrics.estimates import number, undefined
 from recuse.metrics.human_alignment import compared
 from recuse.metrics.measure import Named, itself, measure, per_subject
-from recuse.papers.rank_tests import spearman_test
+from recuse.papers.rank_tests import spearman, spearman_test
 from recuse.ratings import Ratings, mean_of
 from recuse.ratings.ratings import remembered
 from recuse.schema import Estimate, Estimates, RatingsError
 from recuse.schema.arrays import Floats
-from recuse.statistics.agreement.correlation import spearman
 
 PAIRS: Mapping[str, tuple[str, str]] = {
     "self-bias and distance from people": ("self_bias", "distance"),

@@ -16,10 +16,10 @@ from recuse.metrics.consensus import OVER_ITEMS, WELCH, deviations, self_bias
 from recuse.metrics.estimates import THESE_TEXTS, estimated, losses, matrix, number, these_texts, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.papers.merchant_risk.offset_matrices import ZERO
+from recuse.papers.rank_tests import ranks, spearman
 from recuse.ratings import Cells, Ratings
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, Mask
-from recuse.statistics.agreement.correlation import ranks, spearman
 from recuse.statistics.clusters import difference_of_means
 from recuse.statistics.contrasts import Contrast, OverTexts, contrast, own_against_others
 from recuse.statistics.distributions import FisherZ, Student

@@ -18,13 +18,13 @@ from recuse.papers import rank_tests
 from recuse.papers.merchant_risk.ground_truth import rank_correlation
 from recuse.papers.merchant_risk.offset_matrices import human_panel_offset
 from recuse.papers.merchant_risk.rank_agreement import people_difference, people_groups
+from recuse.papers.rank_tests import spearman
 from recuse.ratings import Ratings, mean_of
 from recuse.ratings.answers import without_truth
 from recuse.ratings.array import numbers
 from recuse.ratings.ratings_table import PERSON
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
-from recuse.statistics.agreement import correlation
 from recuse.statistics.agreement.icc import icc, icc_interval, mean_squares
 
 BESIDE = "blinded_people"
@@ -185,7 +185,7 @@ def _three_sources(figures: Mapping[str, tuple[float, float, float]]) -> Estimat
             "three_sources", f"needs three models with all three figures; there are {len(complete)}", **more
         )
     columns = np.array(list(complete.values())).T
-    rho = correlation.spearman(columns[:, None], columns[None])
+    rho = spearman(columns[:, None], columns[None])
     p = np.array([[rank_tests.spearman_test(a, b).p for b in columns] for a in columns])
     np.fill_diagonal(p, np.nan)
     value = float(rho[np.triu_indices(3, 1)].mean())

@@ -21,13 +21,13 @@ from scipy import special
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
+from recuse.papers.rank_tests import ranks
 from recuse.ratings import Cells, Ratings, Scale
 from recuse.ratings.answers import without_truth
 from recuse.ratings.array import numbers
 from recuse.ratings.ratings_table import PERSON
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
-from recuse.statistics.agreement.correlation import ranks
 from recuse.statistics.distributions import SEED, Student, generator, welch_satterthwaite
 from recuse.statistics.multiplicity import holm
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from recuse.metrics.consensus import WELCH
 from recuse.metrics.estimates import THESE_TEXTS, estimated, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
+from recuse.papers.rank_tests import spearman
 from recuse.papers.self_preference import over_texts
 from recuse.papers.self_preference.over_texts import mean_or_none, true_scores
 from recuse.ratings import Cells, RatingArray, Ratings, mean_of
@@ -24,7 +25,6 @@ from recuse.ratings.array import arrays_by_level
 from recuse.ratings.scale import TRUE, counted_criteria
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, Mask, distinct
-from recuse.statistics.agreement.correlation import spearman
 from recuse.statistics.bounded import BOUNDED, bounded_mean
 from recuse.statistics.clusters import difference_of_means
 from recuse.statistics.contrasts import contrast

@@ -18,13 +18,12 @@ import numpy as np
 from recuse.metrics.estimates import number, undefined
 from recuse.metrics.measure import Named, measure, per_subject
 from recuse.metrics.self_preference import missing_text
-from recuse.papers.rank_tests import spearman_test
+from recuse.papers.rank_tests import spearman, spearman_test
 from recuse.papers.self_preference import over_texts
 from recuse.papers.self_preference.over_texts import OwnTexts, mean_or_none, own_texts
 from recuse.ratings import mean_of
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats, Mask, ascending_codes
-from recuse.statistics.agreement.correlation import spearman
 
 UNKNOWN = "what the texts deserve is not known; say it (texts: true_<criterion>)"
 METHOD = "Spearman's rho over judges, p by all permutations"

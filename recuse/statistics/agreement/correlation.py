@@ -6,12 +6,9 @@ follow from counts: how often each pair of values occurs.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 
 from recuse.schema.arrays import Floats
@@ -73,7 +70,7 @@ def spearman_rho(x: ArrayLike, y: ArrayLike, times: Floats | None = None) -> Coe
 
     Beyond `CELLS` pairs of different values, `of` and so every interval takes ranks in `BINS` classes.
     """
-    return _of_counts(x, y, times, _rho, spearman)
+    return _of_counts(x, y, times, _rho, _spearman)
 
 
 def kendall_tau(x: ArrayLike, y: ArrayLike, times: Floats | None = None) -> Coefficient:
@@ -123,6 +120,12 @@ def _mean(differences: Floats) -> Coefficient:
     return Coefficient(shares, lambda s: ratio(s[:, 1], s[:, 0]), lambda s: "" if s[0] > 0 else EMPTY)
 
 
+def _spearman(x: Floats, y: Floats, times: Floats | None) -> float:
+    each = np.ones(len(x)) if times is None else times
+    a, b = (counted_ranks(side, each) - (each.sum() + 1) / 2 for side in (x, y))
+    return float(np.clip(ratio(each @ (a * b), np.sqrt((each @ a**2) * (each @ b**2))), -1.0, 1.0))
+
+
 def _kendall(x: Floats, y: Floats, times: Floats | None) -> float:
     if times is None:
         from scipy import stats  # heavy, and used here alone
@@ -136,7 +139,7 @@ def _kendall(x: Floats, y: Floats, times: Floats | None) -> float:
 
 def _of_counts(
     x: ArrayLike, y: ArrayLike, times: Floats | None, of_tables: Callable[[Floats], Floats],
-    of_pairs: Callable[[Floats, Floats, Floats | None], Any],
+    of_pairs: Callable[[Floats, Floats, Floats | None], float],
 ) -> Coefficient:  # fmt: skip
     """From what each item adds to the counts of pairs of values: a single 1 among rows x columns. Where these are
     classes, the value is that `of_pairs` of the values themselves."""
@@ -145,7 +148,7 @@ def _of_counts(
     codes, sizes = zip(*((c, max(len(options), 1)) for c, options in map(coded, both)), strict=True)
     exact = None
     if sizes[0] * sizes[1] > CELLS:
-        exact = float(of_pairs(both[0][there], both[1][there], None if times is None else times[there]))
+        exact = of_pairs(both[0][there], both[1][there], None if times is None else times[there])
         codes, sizes = tuple(_classes(side, times) for side in codes), (BINS, BINS)
     shares = np.zeros((both.shape[1], sizes[0] * sizes[1]))
     places = (codes[0][there] * sizes[1] + codes[1][there]).astype(np.intp)
@@ -196,39 +199,9 @@ def _why_none(n: float, constant: list[bool]) -> str:
     return f"the {'first' if constant[0] else 'second'} rater gave every item the same rating" if any(constant) else ""
 
 
-def ranks(values: ArrayLike) -> Floats:
-    """Ranks from 1 along the last axis, ties sharing their mean rank; shape as given."""
-    v = np.asarray(values, dtype=float)
-    rows = pd.DataFrame(v.reshape(math.prod(v.shape[:-1]), v.shape[-1]))
-    return rows.rank(axis=1).to_numpy().reshape(v.shape)
-
-
 def counted_ranks(values: Floats, times: Floats) -> Floats:
     """Mean ranks from 1 of values (n,) of which each is there so many `times`."""
     place = np.unique(values, return_inverse=True)[1]
     ties = np.bincount(place, weights=times)
     middle: Floats = (np.cumsum(ties) - ties / 2 + 0.5)[place]
     return middle
-
-
-def spearman(x: ArrayLike, y: ArrayLike, times: Floats | None = None) -> Floats:
-    """Pearson's correlation of mean ranks (exact with ties), along the last axis; NaN where either side is constant.
-    `times` (n,): how often each pair is there."""
-    if times is None:
-        return pearson_of_ranks(ranks(x), ranks(y))
-    middle = (times.sum() + 1) / 2
-    a, b = (counted_ranks(np.asarray(side, dtype=float), times) - middle for side in (x, y))
-    return over_root(times @ (a * b), (times @ a**2) * (times @ b**2))
-
-
-def pearson_of_ranks(x: Floats, y: Floats) -> Floats:
-    """Pearson's correlation along the last axis; NaN where either side is constant."""
-    a, b = (side - side.mean(axis=-1, keepdims=True) for side in (x, y))
-    return over_root((a * b).sum(axis=-1), (a**2).sum(axis=-1) * (b**2).sum(axis=-1))
-
-
-def over_root(numerator: Floats, squared: Floats) -> Floats:
-    """numerator / sqrt(squared), NaN where that is 0/0, kept within [-1, 1] against rounding."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        result: Floats = np.clip(numerator / np.sqrt(squared), -1.0, 1.0)
-    return result

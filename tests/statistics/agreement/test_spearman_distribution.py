@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from recuse.papers.rank_tests import spearman_distribution, spearman_influence
-from recuse.statistics.agreement.correlation import spearman
+from recuse.papers.rank_tests import spearman, spearman_distribution, spearman_influence
 from recuse.statistics.distributions import FisherZ
 
 
