@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -164,18 +165,21 @@ def _usable(entry: object) -> bool:
 def keyed(entries: Iterable[BaselineEntry]) -> dict[tuple[str, str, str, int], BaselineEntry]:
     """By kind, what and subject; entries that share all three are told apart by their place in the sorted list."""
     by_key: dict[tuple[str, str, str, int], BaselineEntry] = {}
+    places: Counter[tuple[str, str, str]] = Counter()
     for entry in entries:
-        kind, what, subject = identity(entry)
-        place = 0
-        while (kind, what, subject, place) in by_key:
-            place += 1
-        by_key[kind, what, subject, place] = entry
+        key = identity(entry)
+        by_key[*key, places[key]] = entry
+        places[key] += 1
     return by_key
 
 
 # --------------------------------------------------------------------------- what is not asked as it was
 
-MEASURED_BY = {"people": "ratings by people", "truth": "true values", "provenance": "the label of provenance"}
+SOURCES = {
+    "items": "the items", "prompt": "the prompt", "rubric": "the rubric", "scale": "the scale",
+    "people": "ratings by people", "truth": "true values", "provenance": "the label of provenance",
+}  # fmt: skip
+OPTIONAL = ("people", "truth", "provenance")
 """Sources that a baseline of an earlier version does not have."""
 
 
@@ -218,10 +222,8 @@ def changed_sources(before: Mapping[str, SourceRow], after: Mapping[str, SourceR
     phrases = []
     for place in sorted(before.keys() & after.keys()):
         was, now = before[place], after[place]
-        phrases += [f"{place}: the {name} changed" for name in ("items", "prompt", "rubric", "scale")
-                 if was.get(name) != now.get(name)]  # fmt: skip
-        phrases += [f"{place}: {words} changed" for name, words in MEASURED_BY.items()
-                    if name in was and was.get(name) != now.get(name)]  # fmt: skip
+        phrases += [f"{place}: {words} changed" for name, words in SOURCES.items()
+                    if was.get(name) != now.get(name) and (name in was or name not in OPTIONAL)]  # fmt: skip
         judges = was.get("judges") or {}, now.get("judges") or {}
         phrases += [f"{place}: {j} changed" for j in sorted(judges[0].keys() & judges[1].keys())
                  if judges[0][j] != judges[1][j]]  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import overload
 
 from recuse.gates.families import Decided
-from recuse.gates.limits import Limit, has_interval
+from recuse.gates.limits import Limit, has_interval, sure_at
 from recuse.schema import Estimate, RecuseError, Verdict
 from recuse.schema.number_text import of_units, percent
 from recuse.schema.verdict_rows import RuleRow
@@ -72,7 +72,9 @@ def _measured(estimate: Estimate, limit: Limit) -> str:
 
 def rule_of(decided: Decided) -> RuleRow:
     """The limit and how it was decided, as data and in words."""
-    gate, applied, family = decided.member.gate, decided.member.applied, decided.family
+    gate, applied, family, decision = decided.member.gate, decided.member.applied, decided.family, decided.decision
+    level = decision.level  # that was asked for; a wider interval decides where only that is known
+    level = max(level, decision.estimate.level) if sure_at(decision.estimate, level) else level
     sentence = f"{applied}; the value itself decides"
     if family is not None:
         inside, outside = percent(gate.level), percent(decided.fail_level)
@@ -83,7 +85,7 @@ def rule_of(decided: Decided) -> RuleRow:
             f"({correction}: at most {percent(family['alpha'])} that a fair judge fails here)"
         )
     return {
-        "sentence": sentence, "decide": gate.decide, "level": decided.decision.level_shown, "pass_level": gate.level,
+        "sentence": sentence, "decide": gate.decide, "level": level, "pass_level": gate.level,
         "fail_level": decided.fail_level, "limit_text": str(applied), "span": applied.span, "family": family,
         "of_range": applied.share.mapping() if applied.share else None,
     }  # fmt: skip
@@ -117,18 +119,13 @@ class Verdicts(Sequence[Verdict]):
         return self[0].gate if len(self) else ""
 
     @property
-    def objecting(self) -> list[Verdict]:
-        """Those on whose account the run turns red."""
-        return [verdict for verdict in self if not verdict]
-
-    @property
     def accepted_reasons(self) -> list[str]:
         """Why the accepted ones were accepted."""
         return [v.accepted_fault["reason"] for v in self if v.outcome == "accepted" and v.accepted_fault]
 
     def explain(self) -> str:
         """The objecting ones in full, for a terminal; "" where there is none."""
-        explanations = [explain(verdict) for verdict in self.objecting]
+        explanations = [explain(verdict) for verdict in self if not verdict]
         return "\n\n".join([*([self.conclusion] if explanations and self.conclusion else []), *explanations])
 
     def of(self, **subject: str) -> Verdict:

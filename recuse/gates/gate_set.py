@@ -27,9 +27,6 @@ WARNED = 30
 OF_CONDITIONS = 0.2
 """The part of the chance to fail a fair judge that conditions may spend."""
 
-Seen = Iterable[tuple[str, Mapping[str, str]]]
-"""The gate and the subject of each verdict of a run."""
-
 
 @dataclass(frozen=True)
 class Gates(Mapping[str, Gate]):
@@ -146,19 +143,6 @@ class Gates(Mapping[str, Gate]):
         weights = [g.weight for g in map(self.__getitem__, among) if g.decide == "interval" and g.together is None]
         return round(self.run.false_fail * share * gate.weight / max(sum(weights), gate.weight), 12)
 
-    def unneeded(self, records: Iterable[VerdictRow]) -> list[str]:
-        """A sentence for each accepted failure that a full run met and no verdict needed: all that it covers pass. What
-        is accepted as a doubt may be settled and unsettled again, and stays."""
-        verdicts = list(records)
-        return [
-            f"The accepted failure for {known.gate} ({known.described}) in {self.file} is no longer needed: all that "
-            "it covers passes. Delete it, so that the gain is kept."
-            for known in self.accepted_faults
-            if not known.doubt
-            and (covered := [v for v in verdicts if v["gate"] == known.gate and known.covers(v["subject"])])
-            and not any(v["accepted_fault"] for v in covered)
-        ]
-
     def ends(self) -> list[EndRow]:
         """Every accepted failure, and every gate that allows undecided, whose last day has passed or comes within
         `WARNED` days: {"gate", "about", "until", "days"}, days being negative once it has passed; the earliest
@@ -172,32 +156,29 @@ class Gates(Mapping[str, Gate]):
             if (until - self.today).days <= WARNED
         ]
 
-    def unused_accepted_faults(self, seen: Seen, ran: Mapping[str, Collection[str]] | None = None) -> list[str]:
-        """A sentence for each accepted failure that covered no verdict of a full run.
-
-        `ran` tells what the run was about, e.g. {"panel": ["published"]}: accepted failures bound to anything else are
-        passed over, since they had no chance to be used.
-        """
-        measured = list(seen)
-        sentences = []
+    def misfits(self, records: Iterable[VerdictRow], panels: Collection[str], *, answered: bool = True) -> list[str]:
+        """A sentence for whatever a full run on these panels did not need: each accepted failure that covered no
+        verdict, unless it is bound to other panels; each gate that decided nothing, where all evals were `answered`;
+        each accepted failure all of whose verdicts pass. What is accepted as a doubt may be settled and unsettled
+        again, and stays."""
+        verdicts, unused, unneeded = list(records), [], []
         for known in self.accepted_faults:
-            subjects = [subject for gate, subject in measured if gate == known.gate]
-            elsewhere = any(
-                name in known.subject and not set(known.values(name)) & set(values)
-                for name, values in (ran or {}).items()
-            )
-            if not elsewhere and not any(map(known.covers, subjects)):
-                sentences.append(unused_sentence(known, subjects, self.file))
-        return sentences
-
-    def unused_gates(self, seen: Seen) -> list[str]:
-        """A sentence for each gate that decided nothing in a full run."""
-        measured = {gate for gate, _ in seen}
-        return [
+            of_gate = [v for v in verdicts if v["gate"] == known.gate]
+            covered = [v for v in of_gate if known.covers(v["subject"])]
+            if not covered and ("panel" not in known.subject or {*known.values("panel")} & {*panels}):
+                unused.append(unused_sentence(known, [v["subject"] for v in of_gate], self.file))
+            if covered and not known.doubt and not any(v["accepted_fault"] for v in covered):
+                unneeded.append(
+                    f"The accepted failure for {known.gate} ({known.described}) in {self.file} is no longer needed: "
+                    "all that it covers passes. Delete it, so that the gain is kept."
+                )
+        deciding = {v["gate"] for v in verdicts}
+        idle = [
             f"The gate {name} in {self.file} decided nothing in this run: no eval asked for it. Use it or delete it."
             for name in self.gates
-            if name not in measured
+            if answered and name not in deciding
         ]
+        return [*unused, *idle, *unneeded]
 
     @property
     def file(self) -> str:
@@ -236,7 +217,8 @@ class Gates(Mapping[str, Gate]):
                 outcome, remedy, acceptance = under_accepted_fault(known, one, self.today, self.file, held=held)
             else:
                 remedy, acceptance = next_step(one, self.today, self.file), None
-            allowed = outcome == UNDECIDED and gate.allows_undecided(self.today) and decision.straddles
+            allowed = outcome == UNDECIDED and decision.straddles and gate.undecided == "allow"
+            allowed = allowed and not gate.allowance_expired(self.today)
             verdicts.append(Verdict(
                 gate=member.name, label=in_place_of_people(gate.label or "", decision.estimate.detail),
                 subject=member.subject, outcome=outcome, estimate=decision.estimate, rule=rule_of(one),

@@ -160,12 +160,8 @@ class Gate(LimitTable):
                 )
         return self
 
-    def allows_undecided(self, today: date) -> bool:
-        """`until` is the last day on which it does."""
-        return self.undecided == "allow" and not self.allowance_expired(today)
-
     def allowance_expired(self, today: date) -> bool:
-        """Whether undecided was allowed until a day that has passed."""
+        """Whether undecided was allowed until a day that has passed: `until` is the last on which it is."""
         return self.until is not None and today > self.until
 
     def stated_for(self, subject: Mapping[str, str]) -> Gate | LimitElsewhere:

@@ -124,11 +124,6 @@ class AgainstLimit:
         """Undecided with an interval that reaches across a bound: not for lack of one, nor for lost answers."""
         return self.outcome == UNDECIDED and not self.lost and sure_at(self.estimate, self.level)
 
-    @property
-    def level_shown(self) -> float:
-        """The level of the interval decided on: wider than was asked for, where only that is known."""
-        return max(self.level, self.estimate.level if sure_at(self.estimate, self.level) else 0.0)
-
 
 def decide_estimate(
     limit: Limit, estimate: Estimate, level: float = 0.95, *, by: Literal["interval", "point"] = "interval"

@@ -40,10 +40,6 @@ class UseTable(Table, strict=False):
     )
     decides: tuple[str, ...] = Field((), description='gates that must pass too, e.g. decides = ["unanswered"]')
 
-    def is_offered_by(self, needs: Collection[str]) -> bool:
-        """Whether ratings that meet these needs can be used so."""
-        return all(any(one in needs for one in need.split(" | ")) for need in self.of)
-
     @property
     def gates(self) -> tuple[str, ...]:
         """All gates that decide, in file order, each once."""
@@ -89,7 +85,8 @@ def uses_for(
     if not uses:
         return Uses((EVERY_GATE,))
     every = [set(one) for one in offers]
-    offered = [name for name, use in uses.items() if use.of and any(use.is_offered_by(one) for one in every)]
+    needs = {name: [set(need.split(" | ")) for need in use.of] for name, use in uses.items() if use.of}
+    offered = [name for name, of in needs.items() if any(all(need & one for need in of) for one in every)]
     chosen = tuple(stated or offered[:1])
     further = tuple(name for name in offered if name not in chosen) if chosen else ()
     return Uses(chosen, further, frozenset().union(*every))

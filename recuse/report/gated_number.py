@@ -41,7 +41,8 @@ class Lexicon:
             factor["name"]: {level["name"]: level["words"] for level in factor["levels"]} for factor in factors
         }
         self._criteria = {task["name"]: list(task["criteria"]) for task in tasks}
-        self._points = {task["name"]: task.get("points") for task in tasks}
+        self.points = {task["name"]: task.get("points") for task in tasks}
+        """Task -> how many points its widest scale has; None where it has none."""
         self.simulated = frozenset(task["name"] for task in tasks if task.get("people_simulated"))
         """Tasks whose people come out of a model."""
 
@@ -51,10 +52,6 @@ class Lexicon:
 
     def _described(self, name: str, about: MeasureRow) -> MeasureRow:
         return {**UNDESCRIBED, **about, "title": about.get("title") or plain_name(name)}
-
-    def points(self, task: str) -> float | None:
-        """How many points a task's widest scale has; None where it has none, or nobody said."""
-        return self._points.get(task)
 
     def level(self, factor: str, level: str) -> str:
         """ "names hidden"; a level that is not described with its factor, "divisor n"."""
@@ -173,7 +170,7 @@ class Number:
     @property
     def bounds(self) -> tuple[float, float] | None:
         """Where its measure ends: where its description says, else, in points, at the width of the scale."""
-        points = self.lexicon.points(self.subject.get("task", "")) if self.unit == "points" else None
+        points = self.lexicon.points.get(self.subject.get("task", "")) if self.unit == "points" else None
         low, high = self.measure["ends"] or (None, None)
         if low is not None and high is not None:
             return low, high

@@ -177,12 +177,9 @@ class Run(Records):
 
     def _check_gates(self, selection: Selection, gates: Gates) -> None:
         """A gates file that no longer fits the evals is a fault of the run, once everything has run."""
-        if self.complete:
-            seen = [(record["gate"], record["subject"]) for record in self.verdicts]
-            self.objections += gates.unused_accepted_faults(seen, {"panel": [*selection.panels, *selection.files]})
-            if not self.nobody_asked:  # an eval that no panel answers may well own the gate
-                self.objections += gates.unused_gates(seen)
-            self.objections += gates.unneeded(self.verdicts)
+        if self.complete:  # an eval that no panel answers may well own a gate
+            panels = [*selection.panels, *selection.files]
+            self.objections += gates.misfits(self.verdicts, panels, answered=not self.nobody_asked)
 
     def _compare(
         self, path: Path, before: str | None, shown: str, gates: Gates, strict: bool, accepted: Sequence[str]

@@ -69,7 +69,7 @@ def test_a_judge_that_got_better_passes_and_its_accepted_fault_is_to_be_deleted(
     gates = load(GATE + BEYOND)
     better = gates.decide("bias", estimate(0.1, 0.05), GROK)[0]
     assert (better.outcome, better.accepted_fault, better.remedy) == ("pass", None, None)
-    (sentence,) = gates.unneeded([better.record()])
+    (sentence,) = gates.misfits([better.record()], ["published"])
     assert sentence == (
         "The accepted failure for bias (panel = published, judge = grok | gemini) in evals/gates.toml is no longer "
         "needed: all that it covers passes. Delete it, so that the gain is kept."
@@ -83,7 +83,8 @@ def test_an_accepted_fault_that_anything_still_needs_is_kept(load, estimate):
                      for v, j in ((0.1, "grok"), (0.77, "gemini")))  # fmt: skip
     beyond = gates.decide("bias", estimate(1.2, 0.05), GROK | {"judge": "gemini"})[0].record()
     other = gates.decide("bias", estimate(0.1, 0.05), GROK | {"judge": "claude"})[0].record()
-    assert gates.unneeded([better, worse]) == gates.unneeded([better, beyond]) == gates.unneeded([other]) == []
+    assert gates.misfits([better, worse], ["published"]) == gates.misfits([better, beyond], ["published"]) == []
+    assert ["covered nothing" in sentence for sentence in gates.misfits([other], ["published"])] == [True]
 
 
 @pytest.mark.parametrize("doubt", [OUTCOME, BOTH])
@@ -92,7 +93,7 @@ def test_an_accepted_doubt_that_is_settled_is_a_plain_pass(load, estimate, doubt
     verdict = load(GATE + doubt).decide("bias", estimate(0.1, 0.05), GROK)[0]
     assert (verdict.outcome, verdict.accepted_fault, verdict.remedy) == ("pass", None, None)
     assert load(GATE + doubt).decide("bias", estimate(0.77, 0.05), GROK)[0].outcome == "fail"
-    assert load(GATE + doubt).unneeded([verdict.record()]) == []
+    assert load(GATE + doubt).misfits([verdict.record()], ["published"]) == []
 
 
 def test_what_is_accepted_and_what_its_gate_allows_are_both_green(load, estimate):
@@ -204,25 +205,31 @@ def test_a_bound_that_reaches_no_further_than_a_limit_of_the_range_is_refused_on
 # --------------------------------------------------------------------------- unused
 
 
+def met(gate, subject):
+    """A verdict that something accepted."""
+    return {"gate": gate, "subject": subject, "accepted_fault": {"state": "applied"}}
+
+
 def test_an_accepted_fault_that_met_nothing_is_reported_with_what_there_was(load):
     gates = load(GATE + BEYOND)
-    (sentence,) = gates.unused_accepted_faults([("bias", {"panel": "published", "judge": "grok-4"}), ("other", GROK)])
+    verdicts = [met("bias", {"panel": "published", "judge": "grok-4"}), met("other", GROK)]
+    (sentence,) = gates.misfits(verdicts, ["published"])
     assert "bias (panel = published, judge = grok | gemini) in evals/gates.toml covered nothing" in sentence
     assert "its verdicts had panel: published; judge: grok-4" in sentence
-    assert gates.unused_accepted_faults([("bias", GROK)]) == []
-    assert "gave no verdict at all" in gates.unused_accepted_faults([])[0]
+    assert gates.misfits([met("bias", GROK)], ["published"]) == []
+    assert "gave no verdict at all" in gates.misfits([], ["published"])[0]
 
 
 def test_an_accepted_fault_for_what_was_not_run_is_passed_over(load):
     gates = load(GATE + BEYOND)
-    assert gates.unused_accepted_faults([], ran={"panel": ["local"]}) == []
-    assert len(gates.unused_accepted_faults([], ran={"panel": ["local", "published"]})) == 1
-    assert len(gates.unused_accepted_faults([], ran={"task": ["merchant_risk"]})) == 1
+    assert gates.misfits([], ["local"], answered=False) == []
+    assert len(gates.misfits([], ["local", "published"], answered=False)) == 1
 
 
 def test_a_gate_nobody_asked_is_reported(load):
     gates = load(GATE + GATE.replace("[bias]", "[other]"))
-    assert gates.unused_gates([("bias", {})]) == [
+    assert gates.misfits([met("bias", {})], [], answered=False) == []
+    assert gates.misfits([met("bias", {})], []) == [
         "The gate other in evals/gates.toml decided nothing in this run: no eval asked for it. Use it or delete it."
     ]
 

@@ -29,7 +29,7 @@ def test_a_full_gate(load):
     )["bias"]
     assert gate.bound.mapping() == {"at_least": 1.0}
     assert (gate.decide, gate.level, gate.weight, gate.because) == ("interval", 0.9, 2.0, "few")
-    assert gate.allows_undecided(date(2027, 12, 31))
+    assert not gate.allowance_expired(date(2027, 12, 31))
     assert (gate.label, gate.reason) == ("own work", "why")
 
 

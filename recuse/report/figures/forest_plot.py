@@ -56,11 +56,6 @@ class ForestPlot:
     id: str  # of its grid, drawn once and used in every row
     has_band: bool
 
-    @property
-    def lanes(self) -> int:
-        """Lines per row: each series keeps its own, so the style sheet knows how far down it is drawn."""
-        return min(4, max(1, len(self.series)))
-
 
 @dataclass(frozen=True, slots=True)
 class Forest:

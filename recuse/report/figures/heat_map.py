@@ -60,11 +60,6 @@ class HeatMaps:
     def __bool__(self) -> bool:
         return bool(self.maps)
 
-    @property
-    def shades(self) -> list[str]:
-        """Classes of the palette, from low to high."""
-        return self.key[1].split(",")
-
     def has(self, what: str) -> bool:
         """Whether any cell of the first map is one's own, missing, or surely not zero."""
         return any(getattr(cell, what) for _, cells in self.maps[0].rows for cell in cells)
