@@ -6,27 +6,10 @@
 
 pytest, `recuse check`, `show`, the comment, the page and Python print it; nobody else weighs verdicts.
 
-A judge, for a use:
-
-| word | when |
-|---|---|
-| not cleared | some gate that decides fails, accepted or not |
-| undecided | none fails, and one is undecided, could not be measured or has no verdict in this run; or nothing |
-| | compares the judge with people or true answers; or only part of the questions was asked; or its recordings are |
-| | not its own |
-| cleared | every gate that had to be asked passes, a yardstick among them |
+docs/cleared.md says when a judge is cleared for a use, docs/pull-request.md which word a change gets.
 
 The gates that decide are those of the use, and the conditions that a panel probes. A comparison with other judges
 refuses nobody: what it finds leaves the judge undecided, for nobody says which of them is right.
-
-The change:
-
-| word | when |
-|---|---|
-| do not merge | a judge fails a gate of its own use and that is not accepted; an upgrade is refused |
-| no decision | only part of the suite ran, a test ended without a verdict, or nothing was to be decided |
-| decide | a person is needed: a judge is undecided, a judge or a limit was changed, the run itself has a fault |
-| merge | none of these |
 """
 
 from __future__ import annotations

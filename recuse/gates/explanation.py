@@ -72,22 +72,24 @@ def _measured(estimate: Estimate, limit: Limit) -> str:
 
 def rule_of(decided: Decided) -> RuleRow:
     """The limit and how it was decided, as data and in words."""
-    gate, applied, family, decision = decided.member.gate, decided.member.applied, decided.family, decided.decision
+    member, family, decision = decided.member, decided.family, decided.decision
     level = decision.level  # that was asked for; a wider interval decides where only that is known
     level = max(level, decision.estimate.level) if sure_at(decision.estimate, level) else level
-    sentence = f"{applied}; the value itself decides"
+    text, gate = member.limit_text, member.gate
+    sentence = f"{text}; the value itself decides"
     if family is not None:
         inside, outside = percent(gate.level), percent(decided.fail_level)
         rest = f", {family['undefined']} undefined left out" if family["undefined"] else ""
         correction = f"Holm over {family['members']}{rest}" if family["members"] != 1 or rest else "one judgement"
         sentence = (
-            f"{applied}; passes if the {inside} interval lies inside, fails if the {outside} interval lies outside "
+            f"{text}; passes if the {inside} interval lies inside, fails if the {outside} interval lies outside "
             f"({correction}: at most {percent(family['alpha'])} that a fair judge fails here)"
         )
     return {
         "sentence": sentence, "decide": gate.decide, "level": level, "pass_level": gate.level,
-        "fail_level": decided.fail_level, "limit_text": str(applied), "span": applied.span, "family": family,
-        "of_range": applied.share.mapping() if applied.share else None,
+        "fail_level": decided.fail_level, "limit_text": text, "family": family,
+        "span": member.estimate.span if member.share else None,
+        "of_range": member.share.mapping() if member.share else None,
     }  # fmt: skip
 
 

@@ -30,48 +30,6 @@ from recuse.statistics.multiplicity import decision_levels
 
 
 @dataclass(frozen=True, slots=True)
-class AppliedLimit:
-    """A limit in the unit of one estimate, and why it stands where it does."""
-
-    limit: Limit  # in the estimate's unit
-    reason: str
-    unit: str = ""
-    share: Limit | None = None  # the same limit as shares of the scale's range, where the file tells it so
-    span: float | None = None  # that range, in the estimate's unit
-
-    def __str__(self) -> str:
-        """ "within [-0.5, +0.5] points, 5 % of the scale's range of 10"."""
-        if self.share is None:
-            return str(self.limit)
-        if self.span is None:
-            return f"{self.limit} of the scale's range"
-        unit = f" {self.unit}" if self.unit and not self.limit.percent else ""
-        share, bounds = self.share, (self.share.low, self.share.high)
-        shown = [bounds[share.kind != "at_least"]] if share.kind != "within" or bounds[0] == -bounds[1] else bounds
-        percentages = " to ".join(f"{100 * bound:.4g}" for bound in shown)
-        return f"{self.limit}{unit}, {percentages} % of the scale's range of {self.span:g}"
-
-
-def applied_limit(name: str, gate: Gate, subject: Mapping[str, str], estimate: Estimate) -> AppliedLimit:
-    """The limit of gate `name` for this subject, `of_range` multiplied by the estimate's `span`.
-
-    Raises `GatesError` for a limit of the range and an estimate that does not know the range. One that is undefined is
-    not decided by its limit, which then stays in shares.
-    """
-    stated = gate.stated_for(subject)
-    if not stated.of_range:
-        return AppliedLimit(stated.bound.of_unit(estimate.unit), stated.reason)
-    if estimate.span is None and estimate.defined:
-        raise GatesError(
-            f"gate {name}: its limit is a share of the scale's range (of_range = true), and {estimate.metric} does not "
-            f"say how wide the scale is. Give its Estimate a span, or tell the limit in the unit of {estimate.metric}, "
-            "without of_range"
-        )
-    limit = stated.bound if estimate.span is None else stated.bound.times(estimate.span)
-    return AppliedLimit(limit.of_unit(estimate.unit), stated.reason, estimate.unit, stated.bound, estimate.span)
-
-
-@dataclass(frozen=True, slots=True)
 class Member:
     """One estimate that a gate decides, what it is about, and the limit that applies to it."""
 
@@ -79,11 +37,45 @@ class Member:
     gate: Gate
     subject: Mapping[str, str]
     estimate: Estimate
-    applied: AppliedLimit
+    limit: Limit  # in the estimate's unit
+    reason: str  # why it stands where it does
+    share: Limit | None = None  # the same limit as shares of the scale's range, where the file tells it so
+
+    @property
+    def limit_text(self) -> str:
+        """ "within [-0.5, +0.5] points, 5 % of the scale's range of 10"."""
+        share, span, unit = self.share, self.estimate.span, self.estimate.unit
+        if share is None:
+            return str(self.limit)
+        if span is None:
+            return f"{self.limit} of the scale's range"
+        bounds = (share.low, share.high)
+        shown = [bounds[share.kind != "at_least"]] if share.kind != "within" or bounds[0] == -bounds[1] else bounds
+        percentages = " to ".join(f"{100 * bound:.4g}" for bound in shown)
+        points = f" {unit}" if unit and not self.limit.percent else ""
+        return f"{self.limit}{points}, {percentages} % of the scale's range of {span:g}"
 
     def fails_at(self, level: float) -> bool:
         """Whether its whole interval at this level lies outside its limit."""
-        return decide_estimate(self.applied.limit, self.estimate, level).outcome == "fail"
+        return decide_estimate(self.limit, self.estimate, level).outcome == "fail"
+
+
+def _member(name: str, gate: Gate, subject: Mapping[str, str], estimate: Estimate) -> Member:
+    """With the limit for this subject, `of_range` multiplied by the estimate's `span`.
+
+    Raises `GatesError` for a limit of the range and an estimate that does not know the range. One that is undefined is
+    not decided by its limit, which then stays in shares.
+    """
+    stated = gate.stated_for(subject)
+    if stated.of_range and estimate.span is None and estimate.defined:
+        raise GatesError(
+            f"gate {name}: its limit is a share of the scale's range (of_range = true), and {estimate.metric} does not "
+            f"say how wide the scale is. Give its Estimate a span, or tell the limit in the unit of {estimate.metric}, "
+            "without of_range"
+        )
+    limit = stated.bound.times(estimate.span) if stated.of_range and estimate.span is not None else stated.bound
+    share = stated.bound if stated.of_range else None
+    return Member(name, gate, subject, estimate, limit.of_unit(estimate.unit), stated.reason, share)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +101,7 @@ def members_of(name: str, gate: Gate, measured: Estimate | Estimates, subject: M
             f"gate {name}: what was measured is by ({', '.join(by)}), and each member has a verdict of its "
             f"own; leave {', '.join(twice)} out of the subject, e.g. gate({name!r}, estimates)"
         )
-    each = [({**subject, **names}, estimate) for names, estimate in members(measured)]
-    return [Member(name, gate, about, one, applied_limit(name, gate, about, one)) for about, one in each]
+    return [_member(name, gate, {**subject, **names}, estimate) for names, estimate in members(measured)]
 
 
 def decide_together(together: Sequence[Member], name: str, within: dict[str, str], alpha: float) -> list[Decided]:
@@ -134,7 +125,7 @@ def decide_together(together: Sequence[Member], name: str, within: dict[str, str
     }  # fmt: skip
     decided = []
     for member in together:
-        limit, estimate, gate = member.applied.limit, member.estimate, member.gate
+        limit, estimate, gate = member.limit, member.estimate, member.gate
         by_interval, fail_level = gate.decide == "interval", levels.get(id(member), gate.level)
         decision = decide_estimate(limit, estimate, gate.level, by=gate.decide)
         if by_interval and decision.outcome == "fail":

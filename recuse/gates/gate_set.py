@@ -207,7 +207,7 @@ class Gates(Mapping[str, Gate]):
         """`formerly`: those of the same under the gates of the baseline, where these are others."""
         before, verdicts = {(one.gate, *sorted(one.subject.items())): one for one in formerly}, []
         for one in decided:
-            member, decision, gate, applied = one.member, one.decision, one.member.gate, one.member.applied
+            member, decision, gate = one.member, one.decision, one.member.gate
             former, outcome = before.get((member.name, *sorted(member.subject.items()))), decision.outcome
             covering = (fault for fault in self.accepted_faults
                         if fault.gate == member.name and fault.covers(member.subject))  # fmt: skip
@@ -222,8 +222,8 @@ class Gates(Mapping[str, Gate]):
             verdicts.append(Verdict(
                 gate=member.name, label=in_place_of_people(gate.label or "", decision.estimate.detail),
                 subject=member.subject, outcome=outcome, estimate=decision.estimate, rule=rule_of(one),
-                limit=applied.limit.mapping(), reason=applied.reason, remedy=remedy, accepted_fault=acceptance,
+                limit=member.limit.mapping(), reason=member.reason, remedy=remedy, accepted_fault=acceptance,
                 formerly=former.outcome if former is not None else None, allowed=allowed or not asserted,
-                power=power_of(applied.limit, member.estimate, gate.level, one.fail_level) if one.family else None,
+                power=power_of(member.limit, member.estimate, gate.level, one.fail_level) if one.family else None,
             ))  # fmt: skip
         return Verdicts(verdicts)

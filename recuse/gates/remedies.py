@@ -38,7 +38,7 @@ def next_step(decided: Decided, today: date, file: str) -> RemedyRow | None:
     """What to do about an outcome that is not a pass; None for a pass. Ratings from a file cannot be recorded again."""
     member, decision = decided.member, decided.decision
     limit, estimate, gate, of_file = (
-        member.applied.limit, decision.estimate, member.gate, member.subject.get("protocol") == FILE
+        member.limit, decision.estimate, member.gate, member.subject.get("protocol") == FILE
     )  # fmt: skip
     record = record_command(member.subject.get("panel", ""))
     read, complete = (READ_FILE, COMPLETE_FILE) if of_file else (READ_REPLIES + record, RECORD_MISSING + record)
@@ -81,7 +81,7 @@ def _how_far(limit: Limit, estimate: Estimate) -> RemedyRow:
 
 def _undecided(decided: Decided) -> RemedyRow:
     """Why it is undecided, and about how many observations would decide."""
-    decision, limit = decided.decision, decided.member.applied.limit
+    decision, limit = decided.decision, decided.member.limit
     estimate, needed = decision.estimate, None
     part, units = counted_as(estimate)
     n = int(estimate.detail.get("of", part))  # a share of some of the texts grows with all of them
@@ -175,12 +175,13 @@ def under_accepted_fault(
     """Outcome and remedy of a verdict that the accepted failure covers, and what became of the acceptance. `file` is
     what messages call the gates file; `held`: the gates that these are compared with accepted it too."""
     outcome, estimate = decided.decision.outcome, decided.decision.estimate
-    limit, applied = known.accept.limit, decided.member.applied
+    limit, member = known.accept.limit, decided.member
     # a limit of the scale's range is known in the measure's unit only now; the others were compared on reading
-    if limit is not None and applied.span is not None and not limit.reaches_beyond(applied.limit):
+    known_range = member.share is not None and member.estimate.span is not None
+    if limit is not None and known_range and not limit.reaches_beyond(member.limit):
         raise GatesError(
             f"the accepted failure for {known.gate} ({known.described}) in {file} accepts {limit}, which does not "
-            f"reach beyond the gate's own limit, {applied}, so nothing needs it: delete it"
+            f"reach beyond the gate's own limit, {member.limit_text}, so nothing needs it: delete it"
         )
     if outcome == "pass":
         return "pass", None, None
@@ -207,7 +208,7 @@ def under_accepted_fault(
 
 def _beyond(known: AcceptedFault, decided: Decided, file: str) -> RemedyRow:
     """Of a verdict that lies outside what an accepted failure accepts as well: by how much."""
-    decision, limit = decided.decision, decided.member.applied.limit
+    decision, limit = decided.decision, decided.member.limit
     remedy = BARE
     if decision.outcome == "fail":
         remedy = _how_far(limit, decision.estimate)

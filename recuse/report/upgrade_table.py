@@ -120,11 +120,8 @@ def _picture(n: Number) -> Mapping[str, object] | None:
     if not (ends and max(ends) > 0 and is_number(n.low) and is_number(n.high)):
         return None
     scale = Scale(-WIDEST * max(ends), WIDEST * max(ends), ())
-    least, most = (
-        edge if end is None else end for end, edge in zip(n.limit_ends, (scale.low, scale.high), strict=True)
-    )
-    start, end, low, high, x = (scale.at(value) or 0.0 for value in (least, most, n.low, n.high, n.amount))
-    return {"band": (start, round(end - start, 1)), "low": low, "high": high, "x": x}
+    low, high, x = (scale.at(value) or 0.0 for value in (n.low, n.high, n.amount))
+    return {"band": scale.band(n.limit_ends), "low": low, "high": high, "x": x}
 
 
 def _word(n: Number) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from recuse.gates import Gate, GatesError, explain
-from recuse.gates.families import applied_limit
+from recuse.gates.families import members_of
 from recuse.schema import Estimates
 
 RANGE = '[bias]\nwithin = [-0.05, 0.05]\nof_range = true\nreason = "a twentieth of any scale"\n'
@@ -77,7 +77,7 @@ def test_the_narrowest_limit_applies(estimate):
     )
 
     def applies(**subject):
-        return applied_limit("g", gate, subject, estimate(0.0, 1.0)).limit.high
+        return members_of("g", gate, estimate(0.0, 1.0), subject)[0].limit.high
 
     assert applies(task="x", panel="p") == 0.0
     assert applies(task="t", panel="q") == 1.0

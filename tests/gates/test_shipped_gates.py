@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from recuse.gates import Gates
-from recuse.gates.families import applied_limit
+from recuse.gates.families import members_of
 from recuse.schema import Estimates
 
 FILE = Path(__file__).parents[2] / "evals" / "gates.toml"
@@ -69,7 +69,7 @@ IN_POINTS = [("self_preference", 10.0, 0.5), ("leniency", 10.0, 0.4), ("name_eff
 @pytest.mark.parametrize(("name", "span", "points"), IN_POINTS)
 def test_limits_on_the_scales_of_the_two_studies(gates, estimate, name, span, points):
     """Merchant risk is scored 0-10, headlines 1-5: a share of the range, and exactly these numbers."""
-    limit = applied_limit(name, gates[name], {}, estimate(0.0, 1.0, span=span)).limit
+    limit = members_of(name, gates[name], estimate(0.0, 1.0, span=span), {})[0].limit
     assert limit.high == points
     assert limit.low in (-points, -math.inf)
 

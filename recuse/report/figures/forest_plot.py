@@ -108,7 +108,8 @@ class Forest:
             )  # fmt: skip
 
         by_row = grouped(numbers, row_name)
-        each = {name: _band(of, scale) for name, of in by_row.items()}
+        limited = {name: [n for n in of if n.limit] for name, of in by_row.items()}
+        each = {name: scale.band(of[0].limit_ends) if of else None for name, of in limited.items()}  # what is allowed
         bands = set(each.values())
         band = bands.pop() if len(bands) == 1 else None
         about = repr([(n.question, n.metric, n.gate, sorted(n.subject.items())) for n in numbers])
@@ -134,16 +135,6 @@ class Forest:
             ends = None  # a value beyond shows that the measure goes further
         # two plots may share a row: more ticks would run together
         return scale_over([*self.includes, *places], zero=self.signed, ticks=4, ends=ends)
-
-
-def _band(numbers: Iterable[Number], scale: Scale) -> tuple[float, float] | None:
-    """(start, width) of what the gate allows, in percent; None where none judged any of these numbers."""
-    limited = next((n for n in numbers if n.limit), None)
-    if limited is None:
-        return None
-    least, most = limited.limit_ends
-    start, end = scale.at(scale.low if least is None else least), scale.at(scale.high if most is None else most)
-    return start or 0.0, round((end or 0.0) - (start or 0.0), 1)
 
 
 # --------------------------------------------------------------------------- the small print below a drawing

@@ -27,6 +27,12 @@ class Scale:
             return None
         return round(100 * min(1.0, max(0.0, (value - self.low) / (self.high - self.low))), 1)
 
+    def band(self, ends: Iterable[float | None]) -> tuple[float, float]:
+        """(start, width) of what lies between two ends, in percent; an end that is None is the scale's own."""
+        known = (own if end is None else end for end, own in zip(ends, (self.low, self.high), strict=True))
+        start, end = (self.at(value) or 0.0 for value in known)
+        return start, round(end - start, 1)
+
     def labels(self, *, signed: bool = False, percent: bool = False) -> list[tuple[float, str]]:
         """(place, text) of each tick, in the unit of the numbers."""
         texts = (f"{short(_tidy(100 * tick))}\u00a0%" if percent else short(tick) for tick in self.ticks)
