@@ -25,20 +25,21 @@ def read_answers(judged: Judgements) -> Judgements:
 
 
 def _read_cells(judged: Judgements) -> Judgements:
-    """Scores or labels, criterion by criterion. A person's empty cell is no judgement; a judge's is an unusable one."""
+    """Scores or labels, criterion by criterion. A person's empty cell is no judgement; a judge's is an unusable one,
+    but for a criterion that nobody answered on the text (`_applies_to_nobody`)."""
     long = judged.rows
     declared = scale_from_text(judged.mapping.scale) if judged.mapping.scale else None
     empty = is_empty(long["cell"], getattr(declared, "options", ()))
     if declared is None:
         _check_words_for_nothing(long, empty.to_numpy())
-    if (silent := empty & long["kind"].eq("person")).any():
+    silent, notes = _applies_to_nobody(long, empty)
+    if (silent := silent | (empty & long["kind"].eq("person"))).any():
         long, empty = long[~silent], empty[~silent]
     score = np.full(len(long), np.nan)
     response = np.full(len(long), None, dtype=object)
     status = np.array(["ok", "unparsed"], dtype=object)[empty.to_numpy(dtype=np.intp)]
     scales: dict[str, Scale] = {}
     faults: list[Fault] = []
-    notes: list[str] = []
     for criterion in long["criterion"].drop_duplicates():
         there = (long["criterion"].eq(criterion) & ~empty).to_numpy()
         part, places = long if there.all() else long.loc[there, LOOKED_AT], np.flatnonzero(there)
@@ -60,6 +61,25 @@ def _read_cells(judged: Judgements) -> Judgements:
     return judged.noted(*notes, faults=faults, rows=rows, scales=scales)
 
 
+def _applies_to_nobody(rows: pd.DataFrame, empty: pd.Series[bool]) -> tuple[pd.Series[bool], list[str]]:
+    """Which empty cells are of a criterion that no person and no judge answered on a text of which people answered
+    another, and notes: nobody was asked how polite a table of numbers is. Where judges mostly do answer what people
+    left out, people rated a part of the texts, and a judge's empty cell there is unusable like any other."""
+    nobody, person = pd.Series(False, index=rows.index), rows["kind"].eq("person")
+    if rows["criterion"].nunique() < 2 or not (empty & ~person).any() or not person.any():
+        return nobody, []
+    text = rows.groupby(["item", "target"], sort=False, dropna=False).ngroup()
+    by_people, by_judges = (
+        (~empty & who).groupby([text, rows["criterion"]], sort=False).transform("any") for who in (person, ~person)
+    )
+    left_out = ~by_people & (~empty & person).groupby(text).transform("any")
+    share = (~by_judges)[left_out & ~person].groupby(rows["criterion"], sort=False).mean()
+    nobody = left_out & ~by_judges & rows["criterion"].isin(share.index[share >= HALF])
+    named = rows.loc[nobody & ~person, "criterion"].unique()
+    return nobody, [f"{name}: on texts where neither people nor judges answered it, it was not asked" for name in named]
+
+
+HALF = 0.5
 LOOKED_AT = ["row", "column", "rater", "kind", "item", "repeat", "cell"]
 NO_ANSWER = {*EMPTY} - {"", "nan", "null", "missing"}
 """Words for no answer that may be one as well: "n/a" where nothing applies, "none" of several topics."""
