@@ -22,11 +22,9 @@ from recuse.cassettes.writer import remove_file, replace_file
 
 SUFFIX = ".jsonl"
 PACKED = ".gz"
-LARGEST = 64 * 2**20
-"""Bytes of a compressed cassette when unpacked. Never more than that is held: a few KB can unpack to gigabytes."""
+LARGEST = 64 * 2**20  # bytes of a compressed cassette unpacked; never more is held: a few KB can unpack to gigabytes
 
-HELD = 32 * 2**20
-"""Bytes that are kept of what was unpacked last: a file is indexed, then replayed, or read line by line."""
+HELD = 32 * 2**20  # bytes kept of what was unpacked last: a file is indexed, then replayed, or read line by line
 _held: dict[tuple[Path, Stamp], bytes] = {}
 _unpacking = threading.Lock()
 

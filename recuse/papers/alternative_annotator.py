@@ -23,8 +23,7 @@ from recuse.schema.arrays import Floats, Mask, average, taken
 from recuse.statistics.clusters import OverClusters, clustered_mean
 from recuse.statistics.distributions import Side
 
-FEWEST = 30
-"""Texts per person below which the t-test is not to be trusted (sec. 3 of the paper)."""
+FEWEST = 30  # texts per person below which the t-test is not to be trusted (sec. 3 of the paper)
 EPSILON = 0.1
 """The strictest of the paper's allowances for the judge being cheaper: 0.1 for crowd-workers, 0.15 for skilled, 0.2 for
 experts."""

@@ -11,14 +11,10 @@ from recuse.schema import Call, Judge, RecuseError, Request
 
 BYTES_PER_TOKEN = 4  # a rule of thumb for English prose and JSON; replies are bounded by the request's own limit
 
-OUTPUT_LIMITS = frozenset(
-    [
-        "max_tokens", "max_completion_tokens", "max_output_tokens", "max_new_tokens", "max_tokens_to_sample",
-        "max_gen_len", "n_predict", "num_predict", "maxTokens", "maxOutputTokens", "maxNewTokens", "maxTokenCount",
-        "max_length",
-    ]
-)  # fmt: skip
-"""Every name under which an API bounds the tokens of an answer."""
+OUTPUT_LIMITS = frozenset({  # every name under which an API bounds the tokens of an answer
+    "max_tokens", "max_completion_tokens", "max_output_tokens", "max_new_tokens", "max_tokens_to_sample", "max_gen_len",
+    "n_predict", "num_predict", "maxTokens", "maxOutputTokens", "maxNewTokens", "maxTokenCount", "max_length",
+})  # fmt: skip
 
 REASONING_BUDGETS = frozenset(
     ["budget_tokens", "thinking_budget", "thinkingBudget", "reasoning_budget", "max_thinking_tokens"]
@@ -29,13 +25,10 @@ beside it; the expected cost is an upper bound, so they are added."""
 ANSWERS_PER_REQUEST = frozenset(["n", "best_of", "candidateCount", "candidate_count", "num_generations"])
 
 REASONING = frozenset(["thinkingConfig", "thinking_config", "thinking", "reasoning", "reasoning_config"])
-SETTINGS = REASONING | frozenset(
-    [
-        "generationConfig", "generation_config", "inferenceConfig", "inferenceConfiguration", "textGenerationConfig",
-        "options", "parameters", "additionalModelRequestFields", "extra_body", "chat_template_kwargs",
-    ]
-)  # fmt: skip
-"""Objects of a request body that hold settings. Others (messages, schemas, tools) may use the same names for text."""
+SETTINGS = REASONING | frozenset({  # objects of a body that hold settings; in others the same names may be text
+    "generationConfig", "generation_config", "inferenceConfig", "inferenceConfiguration", "textGenerationConfig",
+    "options", "parameters", "additionalModelRequestFields", "extra_body", "chat_template_kwargs",
+})  # fmt: skip
 
 
 class BudgetError(RecuseError):

@@ -86,8 +86,7 @@ TOO_MANY = 8  # of the first ten
 EXCERPT = 300  # characters
 
 Form = tuple[str, str, str, str]  # judge, task, protocol, stage
-Readable = Callable[[Call, RawResponse], str | None]
-"""Why a reply cannot be read by its protocol, or None if it can (a refusal can)."""
+Readable = Callable[[Call, RawResponse], str | None]  # why its protocol cannot read a reply, or None
 
 
 def form_of(call: Call) -> Form:

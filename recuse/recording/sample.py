@@ -32,15 +32,13 @@ from recuse.schema import Call, RawResponse, RecuseError
 from recuse.schema.results import ChangedRow
 from recuse.schema.vocabulary import record_command
 
-SHARE, FEWEST = 0.05, 20
-"""How much of each judge's replies is asked again, and at least how many: of fewer nothing can be concluded."""
+SHARE, FEWEST = 0.05, 20  # of each judge's replies that is asked again, and at least how many
 ALPHA = 0.01  # the chance that any judge of a panel is accused whose recording is its own
 PERMUTATIONS = 49_999
 CHANCE: random.Random = random.SystemRandom()  # whoever writes a recording must not know which of it will be asked
 
 Answer = tuple[float | None, str | None, str]  # score, response and status of one judgement
-Reading = Mapping[tuple[str, str, str, str, str], Answer]
-"""(task, protocol, criterion, item, target) -> what was read of it in one reply."""
+Reading = Mapping[tuple[str, str, str, str, str], Answer]  # of a reply, by (task, protocol, criterion, item, target)
 
 
 @dataclass(frozen=True, slots=True)

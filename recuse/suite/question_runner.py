@@ -41,8 +41,7 @@ if TYPE_CHECKING:
     from recuse.gates.upgrade_verdict import UpgradeVerdict
     from recuse.ratings import Ratings
 
-ASKS = ("recuse_asks", "asks")
-"""Names of the mark that says what a test needs of ratings: the second inside a suite only."""
+ASKS = ("recuse_asks", "asks")  # names of the mark that says what a test needs of ratings: the second in a suite only
 
 MODULE = "recuse_shipped_"
 PEOPLE = frozenset(["people", "people_items", "two_people", "expert"])  # needs of questions that read people's labels

@@ -21,8 +21,7 @@ from recuse.statistics.agreement.coefficient import Coefficient, ratio
 from recuse.statistics.clusters import SHARE, clustered_share
 from recuse.statistics.distributions import Student
 
-POINTS = (2, 3, 4)
-"""Points of the scale 1 to 10, whose range is 9 (paper 002, App. C); on others, the same share of the range."""
+POINTS = (2, 3, 4)  # of the scale 1 to 10, whose range is 9 (paper 002, App. C); on others, the same share of the range
 MOST_LISTED = 20
 
 

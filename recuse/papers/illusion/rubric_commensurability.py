@@ -27,8 +27,7 @@ from recuse.schema.factors import LEVELS, RUBRIC
 from recuse.statistics.clusters import Bounded
 
 BASELINE = "checklist"
-GROUNDED = ("independent", "dimensions", "shared")
-"""Sources whose rubrics are written after a judge has said what it knows."""
+GROUNDED = ("independent", "dimensions", "shared")  # rubrics written after a judge has said what it knows
 JACKKNIFE = "correlations of the same pairs on the same texts, jackknife over {units}, t"
 
 

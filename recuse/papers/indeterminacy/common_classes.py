@@ -71,8 +71,7 @@ def common_class_recall(part: Ratings) -> Iterator[Named]:
 # without labels can tell. So nothing here is called accuracy, and `truth_bounds` says what remains possible.
 
 STEPS = 500
-PRIOR = 0.1
-"""Pseudo-counts per cell of a rater's confusion matrix and per class: keeps a cell nobody filled from being certain."""
+PRIOR = 0.1  # pseudo-counts per cell of a confusion matrix and per class: no cell that nobody filled is certain
 LEVEL = 0.05
 
 

@@ -118,8 +118,7 @@ def chance_corrected(measure: str, count: Floats, agreed: Floats, judge: Floats,
 # nothing becomes infinite, and an error otherwise.
 
 
-SMOOTHING = 0.02
-"""Mixed in: with two options no probability is below .01, so the most that one item can count is ln 100 = 4.6 nats."""
+SMOOTHING = 0.02  # mixed in: of two options none is below .01, so that one item counts at most ln 100 = 4.6 nats
 
 
 def smoothed(p: Floats, smoothing: float = SMOOTHING) -> Floats:

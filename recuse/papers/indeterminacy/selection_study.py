@@ -25,8 +25,7 @@ Work = tuple[Design, range, tuple[int, ...], Sizes, int]
 
 BUDGETS = (1, 3, 10, 100)
 REPEATS = 20  # how often each judge is asked about an item
-SIZES = ((2, 3), (3, 7), (4, 15), (10, 30))
-"""|O| and |Q| of underspecified tasks; trials take them in turn. The specified arm has |Q| = |O|."""
+SIZES = ((2, 3), (3, 7), (4, 15), (10, 30))  # |O| and |Q| of underspecified tasks, in turn; specified, |Q| = |O|
 BLOCK = 5  # trials that a process takes at a time
 ASYMMETRIC = Design(people_strength=2.0, judge_strength=0.5)
 SETTINGS: Mapping[str, Design] = {
@@ -196,8 +195,7 @@ ERRORS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
 SKEWS = (-1.0, 0.0, 1.0)
 BUDGET = 100  # ratings per item from which the hit rate chooses
 RANKED = tuple(map(definition, ("hit_rate(h/h)", "js_divergence(s/s)", "mse(srs/srs)")))
-DESIGNS = dict(list(SETTINGS.items())[:3])
-"""Those without error: a task fully specified, symmetric and asymmetric selection."""
+DESIGNS = dict(list(SETTINGS.items())[:3])  # without error: fully specified, symmetric and asymmetric selection
 
 
 @dataclass(frozen=True, eq=False)

@@ -154,8 +154,7 @@ def _settings(path: Path) -> dict[str, Any]:
 
 AMOUNT = "amount"  # the column with the money of each payment, in currency units
 
-PACKED = ("amount_cents", "flags", "about")
-"""Arrays of every packed table: an amount per row, flag k of `about`'s list in bit k of `flags`. Others are columns."""
+PACKED = ("amount_cents", "flags", "about")  # an amount per row, flag k of `about`'s list in bit k of `flags`
 
 
 def event_rates(path: Path) -> pd.DataFrame:

@@ -14,10 +14,8 @@ from scipy import special
 from recuse.schema.arrays import Floats
 from recuse.statistics.distributions import Sampled, Side, tail
 
-HALVINGS = 40
-"""To twelve digits. `scipy.special.ncfdtrinc` finds no noncentrality above 10,000, and smaller ones to two or three."""
-SEEN = 4.5
-"""How many times the excess kurtosis seen counts: what a few dozen repeats show of a heavy tail is a part of it."""
+HALVINGS = 40  # twelve digits; `scipy.special.ncfdtrinc` finds none above 10,000, and smaller ones to two or three
+SEEN = 4.5  # times the excess kurtosis seen counts: a few dozen repeats show a part of a heavy tail
 
 
 @dataclass(frozen=True, slots=True)

@@ -223,8 +223,7 @@ def _merchants(path: Path) -> list[dict[str, str]]:
 # mention, however thin; they say nothing of whether it is right.
 
 
-RULES = ("written", "dimensions", "plain figures", "plain words", "length")
-"""What each level's text is checked for, in order."""
+RULES = ("written", "dimensions", "plain figures", "plain words", "length")  # of each level's text
 
 NUMBER = re.compile(r"\d[\d.,]*%?|per ?cent\w*", re.IGNORECASE)
 

@@ -52,8 +52,7 @@ def human_order(against: Compared, seed: int = SEED, draws: int = 1999) -> Itera
         yield judge, _order(sides, i)
 
 
-BLOCKS = 5_000
-"""Of more clusters than this, blocks are drawn: as many draws as clusters would take time and memory of both."""
+BLOCKS = 5_000  # beyond so many clusters blocks are drawn: draws times clusters take time and memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,8 +149,7 @@ def _order(sides: Sides, i: int) -> Estimate:
     return estimated("human_order", rho, distribution, detail=tests, **about)
 
 
-FIRST_NAMES = {"shown": "attributed", "hidden": "anonymized"}
-"""What the draws of either level are named after: as in the first edition, whose shares stand."""
+FIRST_NAMES = {"shown": "attributed", "hidden": "anonymized"}  # as in the first edition, whose draws stand
 
 
 @measure(

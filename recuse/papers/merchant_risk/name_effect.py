@@ -116,8 +116,7 @@ def percent_gone(a: float, b: float) -> float:
 # says that hiding names "preserves ranking patterns". Its own tables do not: GPT-5.1 ranks the five authors with names
 # hidden as it did with names shown with rho .30, Sonar .70.
 
-Change = Callable[[Ratings, str, Cells, Cells], Estimate]
-"""Of a judge, from its scores with names shown and with names hidden."""
+Change = Callable[[Ratings, str, Cells, Cells], Estimate]  # of a judge, with names shown and hidden
 
 
 def _by_judge(change: Change) -> Callable[[Ratings], Estimates]:

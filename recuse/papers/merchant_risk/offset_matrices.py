@@ -19,8 +19,7 @@ from recuse.schema import Distribution, Estimate, number
 from recuse.schema.arrays import Floats, Mask
 from recuse.statistics.clusters import difference_of_means
 
-ZERO = 1e-9
-"""Biases closer to 0 than this (points) have no direction; smaller ones are rounding."""
+ZERO = 1e-9  # biases closer to 0 than this (points) have no direction; smaller ones are rounding
 
 
 @measure(
