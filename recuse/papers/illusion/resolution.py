@@ -132,9 +132,8 @@ def resolution_gap(part: Ratings) -> Estimate:
     the paper's noise that averaging absorbs). Undefined below three targets or five common items per target.
 
     >>> x, y = "x a 0/1/2/1/1; x b 3/4/5/4/4; x c 6/7/8/7/7", "y a 1/1/0/1/2; y b 4/4/3/4/5; y c 7/7/6/7/8"
-    >>> detail = resolution_gap(example("judge target score", f"{x}; {y}")).of().detail
-    >>> detail["model"], detail["sample"]
-    (1.0, -0.5)
+    >>> round(resolution_gap(example("judge target score", f"{x}; {y}")).of().value, 6)
+    1.5
     """
     array = judges_array(part)
     shares = judge_pairs.all_pairs(array.means)

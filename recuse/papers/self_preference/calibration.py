@@ -56,9 +56,8 @@ def verdict_agreement(ratings: Ratings, evidence: Ratings | None = None, scores:
     >>> scores = example("judge item target score", "y i s 4; y i t 2")
     >>> rows = "x i ab first; x i ba first; y i ab first; y i ba second"
     >>> choices = example("judge item order response", rows, texts=table("item a b", "i s t"))
-    >>> estimates = verdict_agreement(choices, scores=scores)
-    >>> estimates.of(judge="x", scoring="single").value, estimates.of(judge="x", scoring="balanced").value
-    (0.5, 0.5)
+    >>> verdict_agreement(choices, scores=scores).of(judge="x", scoring="balanced").value
+    0.5
     """
     estimates: dict[tuple[str, ...], Estimate] = {}
     for names, judge, scoring, pairs, mean in _each_scoring(ratings, evidence, scores):

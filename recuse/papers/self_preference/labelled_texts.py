@@ -50,9 +50,8 @@ def calibrated_criteria(part: Ratings) -> Iterator[Named]:
     >>> rows = "given a 3; given b 3; given c 3; given d 3; draft a 1; draft b 5; draft c 2; draft d 4"
     >>> texts = table("item true_rating fold", "a 1 calibration; b 5 calibration; c 1 held_out; d 5 held_out")
     >>> scores = example("criteria item score", rows, factors=["criteria"], texts=texts.assign(target=""))
-    >>> estimate = calibrated_criteria(scores).of(judge="j")
-    >>> estimate.value, estimate.detail["chosen"]
-    (-1.0, 'draft')
+    >>> calibrated_criteria(scores).of(judge="j").value
+    -1.0
     """
     arrays = arrays_by_level(part, CRITERIA)
     if not arrays:
@@ -123,9 +122,8 @@ def escalation(part: Ratings, bound: float = BOUND) -> Estimate:
 
     >>> rows, true = f"x {'/'.join('15' * 10)}; y {'/'.join('11' * 10)}", "/".join("15" * 10)
     >>> scores = example("judge score", rows, texts=table("true_rating", true).assign(target=""))
-    >>> estimate = escalation(scores).of()
-    >>> estimate.value, estimate.detail["escalated"]
-    (-1.2, 0.6)
+    >>> escalation(scores).of().value
+    -1.2
     """
     array = against_truth(part).array()
     judged, labels = array.means[~array.people], true_scores(part, array)

@@ -34,9 +34,8 @@ def error_by_prompt(ways: list[_Ways]) -> Iterator[Named]:
     where no true score is known.
 
     >>> more = {"factors": ["prompt"], "texts": table("true_rating", "2/5").assign(target="")}
-    >>> estimates = error_by_prompt(example("prompt score", "plain 1/5; solved 2/5", **more))
-    >>> [estimates.of(judge="j", prompt=name).value for name in ("plain", "solved")]
-    [0.5, 0.0]
+    >>> error_by_prompt(example("prompt score", "plain 1/5; solved 2/5", **more)).of(judge="j", prompt="plain").value
+    0.5
     """
     for one in ways:
         for level, scores in one.scores.items():

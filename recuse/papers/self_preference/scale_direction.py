@@ -99,9 +99,8 @@ def jury_reliability(part: Ratings) -> Iterator[Named]:
     where the scale was asked one way only, and where a jury's sum does not vary.
 
     >>> rows = "x ascending 1/2/5; y ascending 1/2/5; x reversed 5/4/1; y reversed 5/4/1"
-    >>> estimates = jury_reliability(example("judge direction score", rows, scales=Numeric(1, 5)))
-    >>> [estimates.of(jury=name).value for name in JURIES]
-    [1.0, 1.0, 1.0, 0.0]
+    >>> jury_reliability(example("judge direction score", rows, scales=Numeric(1, 5))).of(jury="part_inverted").value
+    1.0
     """
     return _juries(part, "jury_reliability", "alpha", 2.0, lambda scores, true: alpha(scores))
 
@@ -117,9 +116,9 @@ def jury_error(part: Ratings) -> Iterator[Named]:
 
     >>> rows = "x ascending 2/3/5; y ascending 2/3/5; x reversed 5/4/1; y reversed 5/4/1"  # a point up
     >>> texts = table("true_rating", "1/2/5").assign(target="")
-    >>> estimates = jury_error(example("judge direction score", rows, scales=Numeric(1, 5), texts=texts))
-    >>> [round(estimates.of(jury=name).value, 2) for name in JURIES]
-    [0.67, 0.0, 0.33, -0.33]
+    >>> scores = example("judge direction score", rows, scales=Numeric(1, 5), texts=texts)
+    >>> round(jury_error(scores).of(jury="change").value, 2)
+    -0.33
     """
     return _juries(part, "jury_error", "points", part.scale.span, _error)
 

@@ -186,9 +186,9 @@ def wording_effect(part: Ratings) -> Iterator[Named]:
     what they share. In units of the scale. Undefined where no text was scored in all four.
 
     >>> rows = "quality ascending 4; quality reversed 2; badness ascending 3; badness reversed 3"
-    >>> estimates = wording_effect(example("wording direction score", rows, scales=Numeric(1, 5)))
-    >>> [estimates.of(judge="j", effect=name).value for name in EFFECTS]
-    [-1.0, 0.0, 0.0]
+    >>> effects = wording_effect(example("wording direction score", rows, scales=Numeric(1, 5)))
+    >>> effects.of(judge="j", effect="wording").value
+    -1.0
     """
     for judge, cells, mean in _crossed(part):
         q, q_turned, b, b_turned = cells.values()

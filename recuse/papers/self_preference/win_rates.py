@@ -40,9 +40,8 @@ def own_win_rate(part: Ratings) -> Iterator[Named]:
     was asked in both); people's in whichever order they were asked, since each pair is usually shown to them once.
 
     >>> more = {"texts": table("item a b", "i x z"), "authors": {"x": "x"}}
-    >>> estimates = own_win_rate(example("judge response", "x first; y tie", **more))
-    >>> [estimates.of(judge="x", seen_by=view).value for view in ("self", "peers")]
-    [1.0, 0.5]
+    >>> own_win_rate(example("judge response", "x first; y tie", **more)).of(judge="x", seen_by="peers").value
+    0.5
     """
     for judge, seen, none, mean in _own_pairs(part):
         for view in SEEN_BY:
