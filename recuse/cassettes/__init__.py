@@ -13,5 +13,4 @@ vcrpy_adapter       HTTP clients are answered from the library; stock vcrpy read
 storage, writer     what is recorded is stored so that nothing is lost
 integrity           `python -m recuse.cassettes check|compact|pack|fetch`: is a file sound, and how it is put right
 
-Asking what is missing, within limits and a budget, is in `recuse.recording`.
-"""
+Asking what is missing, within limits and a budget, is in `recuse.recording`."""

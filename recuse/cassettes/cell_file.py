@@ -4,8 +4,7 @@ A cell is stored as `<cell>.jsonl` or, compressed, as `<cell>.jsonl.gz`: gzip of
 and time, so that the same cassette is the same file. What is recorded into is plain: it is unpacked first
 (`make_plain`), and stays so until `python -m recuse.cassettes compact --gzip` packs it. An interruption leaves the old
 form, or both; then the plain one is whole and is the cell, and the next change of form takes the other away. A cell
-without a file may be one of many in a pack (`pack_file`): its path is then `<cell>.jsonl.zst`, where no file is.
-"""
+without a file may be one of many in a pack (`pack_file`): its path is then `<cell>.jsonl.zst`, where no file is."""
 
 from __future__ import annotations
 

@@ -8,8 +8,7 @@
 BODY is the last member: "json" (the body itself, embedded as it came), "text" (any other UTF-8) or "base64". Sum, kind,
 key and run begin at fixed offsets and BODY ends the line, so an index is built and an answer served by slicing bytes;
 no JSON is decoded on the way. "run" is what this format calls the repeat of a request; "seconds", how long a real judge
-took to answer, stands only where that was measured, and is no part of what is replayed.
-"""
+took to answer, stands only where that was measured, and is no part of what is replayed."""
 
 from __future__ import annotations
 

@@ -4,8 +4,7 @@ Everything vcrpy-specific is here. Names of vcrpy relied on: `Cassette` with `us
 `can_play_response_for`, `play_response`, `append`, `filter_request`, `write_protected`, `_load`, `_save`, `_path`;
 `vcr.record_mode.RecordMode`; for a persister, `vcr.serialize.deserialize` and `CassetteNotFoundError`; the request's
 `method`, `uri`, `body_bytes`, `headers`; the response mapping
-{"status": {"code", "message"}, "headers": {name: [values]}, "body": {"string": bytes}}. A contract test pins them.
-"""
+{"status": {"code", "message"}, "headers": {name: [values]}, "body": {"string": bytes}}. A contract test pins them."""
 
 from __future__ import annotations
 

@@ -2,8 +2,7 @@
 
 One person is left out at a time. On every text that this person and others rated, whoever agrees better with the others
 has the advantage: the judge, the person, or both where they tie. Calderon, Reichart and Dror (2025), The alternative
-annotator test for LLM-as-a-judge, ACL 2025 (arXiv:2501.10970).
-"""
+annotator test for LLM-as-a-judge, ACL 2025 (arXiv:2501.10970)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
 """The right response put first: the accuracy on RewardBench 2, one chosen response of four (Malik et al. 2025,
-arXiv:2506.01937). What clears a judge is `recuse.metrics.right_choices`, which counts from chance.
-"""
+arXiv:2506.01937). What clears a judge is `recuse.metrics.right_choices`, which counts from chance."""
 
 from __future__ import annotations
 

@@ -4,5 +4,4 @@ panel_recording  one recording of a panel, call by call or by batch: who answers
 asking           the loop: concurrent, interruptible
 judge_queue      what a judge is asked next, how fast, and when its replies cannot be read
 budget           what it will cost at most
-progress         what was spent, how far it is, how it is stopped and how it ended
-"""
+progress         what was spent, how far it is, how it is stopped and how it ended"""

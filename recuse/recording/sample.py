@@ -4,8 +4,7 @@
 
 Whether the new replies differ *more* than the judge differs from itself is a permutation test: if the recording is the
 judge's, any of the replies to one prompt could as well be the one that came on another day. The recording is never
-changed, and nothing of the new replies is kept.
-"""
+changed, and nothing of the new replies is kept."""
 
 from __future__ import annotations
 

@@ -5,8 +5,7 @@
 
 m judges, k texts, mean ranks for ties. Merchant-risk paper, sec. 3.4 (3), which says "clear areas of agreement" and
 gives no number; its tables give .81 with names shown and .80 with names hidden. Kendall and Babington Smith (1939), The
-problem of m rankings, Annals of Mathematical Statistics 10, 275-287.
-"""
+problem of m rankings, Annals of Mathematical Statistics 10, 275-287."""
 
 from __future__ import annotations
 

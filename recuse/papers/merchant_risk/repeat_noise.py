@@ -47,8 +47,7 @@ class MeanDifference(Sampled):
 
     The last term is one slip by a `step` of the scale more than the `n` answers show. Where none of them differed,
     the share p of slips is at most 1 - tail^(1 / n) (Clopper and Pearson), the mean difference 2 p (1 - p) step. Two
-    independent answers on a scale lie no further apart, on average, than half its range: `reach`.
-    """
+    independent answers on a scale lie no further apart, on average, than half its range: `reach`."""
 
     value: float
     error: float

@@ -18,8 +18,7 @@ correctness_explained   The same plainly, after a solution of one's own, and aft
 
 A task provides the words once, `prompts/grading_family.*.j2` for most: `question` says what they are given. Except for
 grading_segments no protocol here asks for log-probabilities, and except for grading_wording all are on the ascending
-scale.
-"""
+scale."""
 
 from __future__ import annotations
 

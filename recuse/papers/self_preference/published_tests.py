@@ -111,8 +111,7 @@ def reading(received: Paired, given: Paired, p_received: float, p_given: float, 
     | S - R below 0 | justified, and modest | modest |
 
     Harmful: it prefers its own text, and peers do not see why. Justified: it does, and so would they. Generous: above
-    its peers' view of its text, yet no higher than it scores others; its level, not itself.
-    """
+    its peers' view of its text, yet no higher than it scores others; its level, not itself."""
     prefers, above = (test.mean > 0 and p < alpha for test, p in ((given, p_given), (received, p_received)))
     below = received.mean < 0 and p_received < alpha
     if above:

@@ -9,8 +9,7 @@ text_perplexity       How well a judge, asked to write headline and lead itself,
                       (sec. 2.4.1, after Wataoka et al. 2024, arXiv:2410.21819).
 
 Texts become rows: a criterion for each part, response = its words. Where the server gives log-probabilities, a row
-"perplexity" of `headline_generation` is that of the model's own words.
-"""
+"perplexity" of `headline_generation` is that of the model's own words."""
 
 from __future__ import annotations
 
