@@ -9,24 +9,23 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import multimode
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from recuse.ratings import Ratings
 from recuse.ratings.answers import COMPARED, answers_against_truth
 from recuse.ratings.scale import Numeric, Ordinal
 from recuse.ratings.text_slices import FEWEST, slices_of
+from recuse.readers.file_panel import FilePanel
+from recuse.readers.file_ratings import FileRatings
 from recuse.readers.formats import read_path, whole_texts
 from recuse.schema.arrays import Mask
 from recuse.schema.number_text import counted, fixed
 from recuse.schema.vocabulary import RIGHT_ANSWERS
 from recuse.security.files import beginning_of, columns_in, write_table
 from recuse.security.sanitize import safe_cell
-
-if TYPE_CHECKING:
-    from recuse.ratings import Ratings
-    from recuse.readers.file_ratings import FilePanel
 
 YOURS = "your_verdict"
 
@@ -164,17 +163,13 @@ class Review:
     neither: int
     right: bool = False
 
-    @property
-    def decided(self) -> int:
-        """How many cases have your verdict."""
-        return self.with_judge + self.with_people + self.neither
-
     def sentence(self) -> str:
         """With whom you side, in numbers."""
-        if not self.decided:
+        decided = self.with_judge + self.with_people + self.neither
+        if not decided:
             return f"{self.judge}: none of {counted(self.cases, 'disagreement')} has a your_verdict yet."
         return (
-            f"{self.judge}: you decided {self.decided} of {counted(self.cases, 'disagreement')}; you side with the "
+            f"{self.judge}: you decided {decided} of {counted(self.cases, 'disagreement')}; you side with the "
             f"judge in {self.with_judge}, with {RIGHT_ANSWERS if self.right else 'people'} in {self.with_people}, "
             f"with neither in {self.neither}."
         )

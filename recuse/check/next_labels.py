@@ -15,7 +15,7 @@ import io
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from recuse.gates.causes import rounded
 from recuse.gates.decision import for_use
+from recuse.ratings import Ratings
 from recuse.ratings.answers import Answers, answers_of_one_way
 from recuse.ratings.scale import Numeric
 from recuse.ratings.text_slices import GROUP, WEIGHED
@@ -33,9 +34,6 @@ from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 from recuse.schema.vocabulary import UNDECIDED
 from recuse.security.files import columns_in, write_table
-
-if TYPE_CHECKING:
-    from recuse.ratings import Ratings
 
 HEAD = ("item", "system", GROUP, "for_judge")
 DONE = "done"

@@ -9,17 +9,13 @@ way round, by those who endorse nothing else, (1 - beta) O. Beta is not in the d
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from recuse.ratings import Ratings
 from recuse.ratings.answers import without_truth
 from recuse.ratings.array import times_of
 from recuse.ratings.scale import Nominal, Ordinal
 from recuse.schema.arrays import average, number_of
 from recuse.schema.number_text import fixed
 from recuse.schema.results import PassRateRow
-
-if TYPE_CHECKING:
-    from recuse.ratings import Ratings
 
 BETA = 0.4
 TAU = 0.5

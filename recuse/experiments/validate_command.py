@@ -54,13 +54,30 @@ def run_validate(
     if runs < 2 or processes < 1:
         raise RecuseError(f"--runs is a whole number from 2 and --processes one from 1; got {runs} and {processes}")
     check_output(to_json, is_shares)
-    cases = {(name, judge, n): Case(setting, n, judge, runs)
-             for name, (setting, _) in GOOD.items() for judge in PERSON_LIKE for n in sizes}  # fmt: skip
-    cases |= {("", fault.name, n): Case(fault.setting, n, fault.name, runs)
-              for fault in FAULTS for n in sizes}  # fmt: skip
-    words = dict(zip(cases, words_for(list(cases.values()), evals_folder(evals), seed=seed, processes=processes,
-                                  today=today or date.today()), strict=True))  # fmt: skip
-    record = {"runs": runs, "seed": seed, "good": list(_good(words, sizes)), "faults": list(_faults(words, sizes))}
+    sources = {(name, judge): setting for name, (setting, _) in GOOD.items() for judge in PERSON_LIKE}
+    sources |= {("", fault.name): fault.setting for fault in FAULTS}
+    cases = [Case(setting, n, judge, runs) for (_, judge), setting in sources.items() for n in sizes]
+    folder, today = evals_folder(evals), today or date.today()
+    each = iter(words_for(cases, folder, seed=seed, processes=processes, today=today))
+    words = {source: [next(each) for _ in sizes] for source in sources}
+    good, faults = list[dict[str, Any]](), list[dict[str, Any]]()
+    for (name, (_, shown)), judge in product(GOOD.items(), PERSON_LIKE):
+        drawn = words[name, judge]
+        for use in (use for use in shown if use in uses_in(drawn[-1])):
+            kept = [Counter(gate for one in part if one.use == use and one.word != "cleared" for gate in one.gates)
+                    for part in drawn]  # fmt: skip
+            held = [gates.most_common(1)[0][0] if gates else "" for gates in kept]  # what keeps most from being cleared
+            good.append({"setting": name, "judge": judge, "use": use, "held by": held, "cleared": _shares(drawn, use)})
+    for fault in FAULTS:
+        drawn, use = words["", fault.name], fault.use
+        looked = next((part for n, part in zip(sizes, drawn, strict=True) if n == NAMED_AT), ())
+        causes = [one.cause for one in looked if one.use == use and one.word == "not cleared"]
+        others = [cause for cause in causes if not re.search(fault.cause, cause)]
+        faults.append({
+            "fault": fault.name, "use": use, "cleared": _shares(drawn, use), "refused": len(causes),
+            "named": len(causes) - len(others), "instead": Counter(others).most_common(1)[0][0] if others else "",
+        })  # fmt: skip
+    record = {"runs": runs, "seed": seed, "good": good, "faults": faults}
     print("\n".join(_table(record, sizes)))
     if to_json is not None:
         write_output(to_json, json.dumps(record, indent=1, sort_keys=True) + "\n", is_shares)
@@ -83,29 +100,6 @@ def too_often(record: Mapping[str, Any]) -> list[str]:
     """Faults that are cleared more often than `MOST` and three Monte-Carlo errors."""
     most = MOST + 3 * error_of(MOST, record["runs"])
     return [row["fault"] for row in record["faults"] if any((share or 0.0) > most for share in row["cleared"])]
-
-
-def _good(words: Words, sizes: Sequence[int]) -> Iterator[dict[str, Any]]:
-    """With the gate that keeps most judges from being cleared, "" where all are."""
-    for (name, (_, shown)), judge in product(GOOD.items(), PERSON_LIKE):
-        drawn = [words[name, judge, n] for n in sizes]
-        for use in (use for use in shown if use in uses_in(drawn[-1])):
-            kept = [Counter(gate for one in part if one.use == use and one.word != "cleared" for gate in one.gates)
-                    for part in drawn]  # fmt: skip
-            held = [gates.most_common(1)[0][0] if gates else "" for gates in kept]
-            yield {"setting": name, "judge": judge, "use": use, "held by": held, "cleared": _shares(drawn, use)}
-
-
-def _faults(words: Words, sizes: Sequence[int]) -> Iterator[dict[str, Any]]:
-    for fault in FAULTS:
-        drawn = {n: words["", fault.name, n] for n in sizes}
-        causes = [one.cause for one in drawn.get(NAMED_AT, ()) if one.use == fault.use and one.word == "not cleared"]
-        others = [cause for cause in causes if not re.search(fault.cause, cause)]
-        yield {
-            "fault": fault.name, "use": fault.use, "cleared": _shares(drawn.values(), fault.use),
-            "refused": len(causes), "named": len(causes) - len(others),
-            "instead": Counter(others).most_common(1)[0][0] if others else "",
-        }  # fmt: skip
 
 
 def _shares(drawn: Iterable[Sequence[Word]], use: str) -> list[float | None]:
@@ -174,9 +168,6 @@ class Word:
     word: str
     cause: str
     gates: tuple[str, ...]
-
-
-Words = Mapping[tuple[str, str, int], Sequence[Word]]
 
 
 def words_for(cases: Sequence[Case], folder: Path, *, seed: int, processes: int, today: date) -> list[list[Word]]:

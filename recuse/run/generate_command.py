@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +37,14 @@ def generate(name: str, *, yes: bool = False, root: Path | None = None) -> int:
     for task, (writers, judging) in tasks.items():
         plans = [selection.plan(Elicitation(panel.name, task, one)) for one in writers]
         library = _record(selection, panel, plans, yes)
-        lines = [line for plan in plans for line in _written(plan, library)]
+        lines: list[dict[str, Any]] = []
+        for plan in plans:
+            how: Any = protocol(plan.protocol)
+            for call, response in library.replay(plan.calls):
+                item = plan.items[call.judge, call.item, call.target]
+                fields = how.written(plan.task, item, reply_of(plan.judges[call.judge], response))
+                if fields is not None:
+                    lines.append({"id": item.id, "target": item.target, "fields": fields})
         if not lines:
             raise RecuseError(f"{panel.name}, {task}: no reply holds a whole text, so there is nothing to judge")
         path = selection.task(task).folder / file
@@ -58,16 +64,6 @@ def _record(selection: Selection, panel: Panel, plans: list[Plan], yes: bool) ->
         library.expect(plan.calls, headers(panel, plan))
     Recorder(panel, library, selection.root, selection.root / "models", yes, print).record(plans)
     return library
-
-
-def _written(plan: Plan, library: Library) -> Iterator[dict[str, Any]]:
-    """A line of the items file for every reply that holds a text to be judged, in the order of the plan."""
-    how: Any = protocol(plan.protocol)
-    for call, response in library.replay(plan.calls):
-        item = plan.items[call.judge, call.item, call.target]
-        fields = how.written(plan.task, item, reply_of(plan.judges[call.judge], response))
-        if fields is not None:
-            yield {"id": item.id, "target": item.target, "fields": fields}
 
 
 def _places(text: str) -> set[tuple[Any, Any]]:

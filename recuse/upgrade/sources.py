@@ -6,10 +6,11 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
+from recuse.gates import Gates
 from recuse.metrics.upgrade import Upgrade
 from recuse.panels import UNLOCK, Panel, unfixed
 from recuse.protocols import protocol as known_protocol
@@ -24,9 +25,6 @@ from recuse.readers.formats import RatingsSource
 from recuse.schema import RecuseError
 from recuse.schema.vocabulary import FILE
 from recuse.suite import Elicitation, Selection, Suite
-
-if TYPE_CHECKING:
-    from recuse.gates import Gates
 
 KINDS = ("scores", "choices")
 
