@@ -25,11 +25,10 @@ from recuse.readers.column_names import as_typed
 from recuse.readers.file_panel import load_file_panel
 from recuse.readers.file_ratings import FilePanel
 from recuse.readers.judgement_rows import COST, numbers_beside
-from recuse.run.show import Row, check_tables, write_tables
+from recuse.run.show import Row, check_tables, show_tables
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats, taken
 from recuse.schema.number_text import rate
-from recuse.security.sanitize import visible
 from recuse.statistics.bounded import bounded_mean
 from recuse.statistics.distributions import SEED, cluster_counts, generator
 from recuse.suite.question_runner import shipped_evals
@@ -158,11 +157,10 @@ def run_choose(
         lines += spending_lines(spent, choice.judges, budget)
     if not recorded:
         lines.append(f"Whether it may be used at all: recuse check {quote(str(file))}{as_typed(given)}")
-    print("\n".join(map(visible, lines)))
     cheaper = [choice.judges[k] for k in choice.cheaper]
     by_beta = {beta: name for beta, (name, _) in choice.best_by_beta.items()}
     facts = {"use": choice.use, "texts": choice.texts, "cheaper": cheaper, "best_by_beta": by_beta, "budget": spent}
-    write_tables("choose", COLUMNS, list(choice.rows()), facts, to_json, to_csv)
+    show_tables("choose", lines, COLUMNS, choice.rows(), facts, to_json, to_csv)
     return 0
 
 

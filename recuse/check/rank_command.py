@@ -21,15 +21,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from recuse.ratings import Ratings
 from recuse.ratings.answers import answers_of_one_way
 from recuse.readers.file_panel import load_file_panel
-from recuse.run.show import Row, check_tables, write_tables
+from recuse.run.show import Row, check_tables, show_tables
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats, cluster_times, taken, total
 from recuse.schema.vocabulary import RIGHT_ANSWERS
-from recuse.security.sanitize import visible
 
 UNSEEN = 1.0
 POINTS = 400 / np.log(10)
@@ -136,8 +137,10 @@ def rank_systems(ratings: Ratings) -> Ranking:
     systems = sorted({name for pair, one in zip(pairs, there, strict=True) if one for name in pair})
     place = {name: k for k, name in enumerate(systems)}
     ends = np.array([[place[a], place[b]] for (a, b), one in zip(pairs, there, strict=True) if one])
-    if len(groups_met := _joined(ends, len(systems))) > 1:
-        named = ("{" + ", ".join(systems[k] for k in group[:4]) + "}" for group in groups_met[:2])
+    graph = csr_array((np.ones(len(ends)), ends.T), shape=(len(systems), len(systems)))
+    count, group = connected_components(graph, directed=False)  # systems that chains of pairs join
+    if count > 1:
+        named = ("{" + ", ".join(systems[k] for k in np.flatnonzero(group == one)[:4]) + "}" for one in (0, 1))
         groups = " and ".join(named)
         raise RecuseError(f"systems of {groups} never met, so nothing ranks them together; add pairs between them")
     codes = np.unique(answers.clusters[there], return_inverse=True)[1]
@@ -183,20 +186,10 @@ def _with_ends(strengths: Floats, alike: Floats | None, free: Floats, alpha: flo
     return np.stack([value, value - half, value + half], axis=-1)
 
 
-def _joined(ends: NDArray[np.intp], systems: int) -> list[list[int]]:
-    """Groups of systems that chains of pairs join."""
-    group = list(range(systems))
-    for a, b in ends.tolist():
-        if group[a] != group[b]:
-            group = [group[a] if one == group[b] else one for one in group]
-    return [[k for k in range(systems) if group[k] == name] for name in dict.fromkeys(group)]
-
-
 def run_rank(file: Path, given: Mapping[str, Any], *, to_json: Path | None = None, to_csv: Path | None = None) -> int:
     """The command; exit code 0: a ranking clears nobody. Raises `RecuseError` for what cannot be read."""
     check_tables(COLUMNS, to_json, to_csv)
     ranking = rank_systems(load_file_panel(file, **given).ratings.folded())
-    print("\n".join(map(visible, ranking.lines())))
     facts = {"pairs": ranking.pairs, "unanswered": ranking.unanswered}
-    write_tables("rank", COLUMNS, list(ranking.rows()), facts, to_json, to_csv)
+    show_tables("rank", ranking.lines(), COLUMNS, ranking.rows(), facts, to_json, to_csv)
     return 0

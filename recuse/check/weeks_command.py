@@ -40,11 +40,10 @@ from recuse.readers.column_names import plain
 from recuse.readers.file_panel import load_file_panel
 from recuse.readers.formats import read_path
 from recuse.readers.mapping import is_pattern, stem_of
-from recuse.run.show import Row, check_tables, write_tables
+from recuse.run.show import Row, check_tables, show_tables
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 from recuse.schema.number_text import fitting
-from recuse.security.sanitize import visible
 
 FEWEST, FEWEST_TEXTS = 5, 5
 RARE = 0.15
@@ -166,10 +165,10 @@ def run_weeks(
         printed += lines
         rows += own
         anchors[judge] = {"texts": len(weeks[-1].moved) if weeks else 0, **whose}
-    print("\n".join(map(visible, fitting(printed, 25, "more lines; --judges A shows those of one"))))
     code = max(codes, key=(0, 2, 1).index, default=2)
     facts = {"week": week, "exit_code": code, "anchors": anchors}
-    write_tables("weeks", COLUMNS, rows, facts, to_json, to_csv)
+    lines = fitting(printed, 25, "more lines; --judges A shows those of one")
+    show_tables("weeks", lines, COLUMNS, rows, facts, to_json, to_csv)
     return code
 
 

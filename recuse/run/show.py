@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -96,17 +96,20 @@ Row = Mapping[str, Any]
 
 
 def check_tables(columns: Sequence[str], to_json: Path | None, to_csv: Path | None) -> None:
-    """Before any work: raises `RecuseError` where `write_tables` would."""
+    """Before any work: raises `RecuseError` where `show_tables` would."""
     check_output(to_json, is_json_with("command", "rows"))
     check_output(to_csv, begins_with(",".join(columns)))
 
 
-def write_tables(
-    command: str, columns: Sequence[str], rows: Sequence[Row], facts: Row, to_json: Path | None, to_csv: Path | None
+def show_tables(
+    command: str, lines: Iterable[str], columns: Sequence[str], rows: Iterable[Row], facts: Row, to_json: Path | None,
+    to_csv: Path | None,
 ) -> None:  # fmt: skip
-    """Write the rows, and what holds of all, where a path is given: ten digits, null or an empty cell for unknown."""
+    """Print the lines, and write the rows, and what holds of all, where a path is given: ten digits, null or an empty
+    cell for unknown."""
     from recuse.report.canonical_form import canonical, normalised
 
+    print("\n".join(map(visible, lines)))
     whole = normalised({"command": command, **facts, "rows": [{name: row[name] for name in columns} for row in rows]})
     if to_json:
         write_output(to_json, canonical(whole), is_json_with("command", "rows"))

@@ -14,12 +14,10 @@ from __future__ import annotations
 import difflib
 import importlib.util
 import json
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from recuse.cassettes.pack_file import STORE, share_store
 from recuse.configuration.toml_files import read_toml
 from recuse.elicitation.chains import Chain
 from recuse.elicitation.plan import headers
@@ -36,6 +34,7 @@ from recuse.suite import Elicitation, Selection
 from recuse.suite.question_runner import shipped_evals
 from recuse.upgrade import judge_upgrade, worst_of
 from recuse.upgrade.executed_code import text_of
+from recuse.upgrade.request_recordings import base_copy
 from recuse.upgrade.sources import KINDS as KINDS_OF_RATINGS
 from recuse.upgrade.sources import RecordedPanel
 from recuse.upgrade.yardsticks import keys_of
@@ -58,21 +57,17 @@ def changed_in_place(root: Path, selection: Selection, commit: BaseCommit, gates
     recordings of that commit; in the order of panels and judges. Candidates that a panel declares (`replaces`) are not
     among them. `gates`: the run's, which know those of the base commit; the limits of now, or the shipped ones, count
     where that knew no upgrades as they are decided today."""
-    changes: list[InPlaceRow] = []
     known = (one for one in (gates.former, gates) if one is not None and all(name in one for name in NEEDED))
     limits = next(known, None) or Gates.load(shipped_evals() / "gates.toml", today=gates.today)
     panels = [panel for panel in selection.panels.values() if panel.path.is_relative_to(root)]
     tasks = dict.fromkeys(f"fixtures/tasks/{name}" for panel in panels for name in panel.tasks)
     paths = [*(panel.path.relative_to(root).as_posix() for panel in panels), *commit.files(*tasks)]
     held = dict(commit.contents(paths))
-    for panel in panels:
-        with tempfile.TemporaryDirectory(prefix="recuse-base-") as folder:
-            changes += _of_panel(root, panel, commit, held, Path(folder), limits)
-    return changes
+    return [change for panel in panels for change in _of_panel(root, panel, commit, held, limits)]
 
 
 def _of_panel(
-    root: Path, panel: Panel, commit: BaseCommit, held: Mapping[str, bytes], folder: Path, gates: Gates
+    root: Path, panel: Panel, commit: BaseCommit, held: Mapping[str, bytes], gates: Gates
 ) -> Iterator[InPlaceRow]:  # fmt: skip
     """`held`: what the files of panels and their tasks held at the base commit."""
     path = panel.path.relative_to(root).as_posix()
@@ -91,20 +86,18 @@ def _of_panel(
     same = (now.is_file() and held.get(old) == now.read_bytes() for old, now in there.items())
     if not readers and all(same):
         return
-    commit.copy([*paths, *commit.files(f"cassettes/{panel.name}", f"cassettes/{STORE}")], folder)
-    share_store(root / "cassettes", folder / "cassettes")
-    try:
-        old = RecordedPanel.opened(folder, folder / before, gates)
-        known = {place: _fingerprints(old, place) for place in old.places}
-    except RecuseError as error:
-        reason = next(iter(str(error).splitlines()), "").replace(f"{folder}/", "")
-        for judge in panel.judges:
-            if judge not in panel.replaces:
+    with base_copy(root, commit, before, *tasks, f"cassettes/{panel.name}") as folder:
+        try:
+            old = RecordedPanel.opened(folder, folder / before, gates)
+            known = {place: _fingerprints(old, place) for place in old.places}
+        except RecuseError as error:
+            reason = next(iter(str(error).splitlines()), "").replace(f"{folder}/", "")
+            for judge in (judge for judge in panel.judges if judge not in panel.replaces):
                 why = f"{judge} cannot be compared: its panel at the base commit cannot be read ({reason})"
                 yield {"judge": judge, "panel": panel.name, "kind": "recording", "was": "", "is": "", "word": "decide",
                        "cause": why, "paste": "", "kinds": [], "steps": []}  # fmt: skip
-        return
-    yield from _of_judges(old, known, RecordedPanel.opened(root, panel.path, gates), readers)
+            return
+        yield from _of_judges(old, known, RecordedPanel.opened(root, panel.path, gates), readers)
 
 
 def _reader_changed(root: Path, name: str, commit: BaseCommit) -> str | None:

@@ -65,7 +65,7 @@ def changed_recordings(root: Path, commit: BaseCommit, panels: Mapping[str, Pane
     others: dict[tuple[str, str], list[tuple[str, _Recorded]]] = defaultdict(list)
     for panel in sorted(parts[1] for parts in ours if parts[2:] == (INDEX,)):
         try:
-            with _base(root, commit, f"cassettes/{panel}/{INDEX}") as before:
+            with base_copy(root, commit, f"cassettes/{panel}/{INDEX}") as before:
                 packed = [cell.relative_to(side / "cassettes").parts for side in (before, root)
                           for cell in packed_cells(side / "cassettes")]  # fmt: skip
             places |= {(panel, parts[1], parts[2]) for parts in packed if parts[0] == panel}
@@ -84,7 +84,7 @@ def changed_recordings(root: Path, commit: BaseCommit, panels: Mapping[str, Pane
 
 
 @contextmanager
-def _base(root: Path, commit: BaseCommit, *paths: str) -> Iterator[Path]:
+def base_copy(root: Path, commit: BaseCommit, *paths: str) -> Iterator[Path]:
     """A copy of these cassettes of the base commit, with its packs, from git or from here."""
     with tempfile.TemporaryDirectory(prefix="recuse-base-") as before:
         packs = commit.files(f"cassettes/{STORE}")
@@ -96,29 +96,22 @@ def _base(root: Path, commit: BaseCommit, *paths: str) -> Iterator[Path]:
 def _read(root: Path, commit: BaseCommit, folder: str) -> dict[str, _Recorded]:
     recorded: dict[str, _Recorded] = defaultdict(_Recorded)
     panel = PurePosixPath(folder).parents[1]
-    with _base(root, commit, folder, f"{panel}/{INDEX}") as before:
+    with base_copy(root, commit, folder, f"{panel}/{INDEX}") as before:
         for side in (before, root):
             paths = {plain_path(path) for path in (side / folder).glob("*.jsonl*") if path.suffix != SIDE}
             with suppress(CassetteError):  # a pack that is not here has a row of its own
                 paths |= {path for path in packed_cells(side / "cassettes") if path.parent == side / folder}
             for cell in sorted(paths):
                 judge, _, rest = cell.name.removesuffix(".jsonl").partition("~")
-                answers = {(rest, a.key, a.place[2]): a for a in _answers(cell, rest)}
-                (recorded[judge].answers if side == root else recorded[judge].base).update(answers)
+                answers = recorded[judge].answers if side == root else recorded[judge].base
+                index, data = read_index(cell), b""
+                with suppress(CassetteError):  # a damaged cell has no answers: replay refuses it
+                    data = read_indexed(index) if index.exists and not index.faults else b""
+                order = {key: n for n, key in enumerate(index.requests)}
+                for (key, repeat), (at, length) in index.answers.items() if data else ():
+                    body = record_format.read_answer(data, at, length).body
+                    answers[rest, key, repeat] = _Answer((rest, order[key], repeat), key, body)
     return recorded
-
-
-def _answers(cell: Path, about: str) -> Iterator[_Answer]:
-    """The answers of a cell; none of one that is damaged, which replay refuses."""
-    index = read_index(cell)
-    try:
-        data = read_indexed(index) if index.exists and not index.faults else b""
-    except CassetteError:
-        return
-    order = {key: n for n, key in enumerate(index.requests)}
-    for (key, repeat), (at, length) in index.answers.items():
-        if data:
-            yield _Answer((about, order[key], repeat), key, record_format.read_answer(data, at, length).body)
 
 
 def _row(
