@@ -18,8 +18,7 @@ from recuse.ratings import Ratings
 from recuse.ratings.answers import COMPARED, answers_against_truth
 from recuse.ratings.scale import Numeric, Ordinal
 from recuse.ratings.text_slices import FEWEST, slices_of
-from recuse.readers.file_panel import FilePanel
-from recuse.readers.file_ratings import FileRatings
+from recuse.readers.file_ratings import FilePanel
 from recuse.readers.formats import read_path, whole_texts
 from recuse.schema.arrays import Mask
 from recuse.schema.number_text import counted, fixed

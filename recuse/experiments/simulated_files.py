@@ -184,11 +184,6 @@ class Draw:
         low, high = self.setting.options[0], self.setting.options[-1]
         return cast(Floats, np.clip(values + share * (high - low), low, high))
 
-    @property
-    def disagreement(self) -> Floats:
-        """How much people differ about each text; ties in an order by lot."""
-        return cast(Floats, self.people.std(axis=0) + 1e-6 * self.rng.random(self.texts))
-
 
 # --------------------------------------------------------------------------- judges
 
@@ -263,8 +258,8 @@ def _judge(kind: str, draw: Draw) -> _Judged:
         judged.author = "s0"
         judged.values = draw.raised(judged.values, 2 * draw.margins("slice_favour") * (draw.system == 0))
     elif kind == "refuses hard ones":
-        hardest = np.argsort(-draw.disagreement)[: round(2 * draw.margins("unanswered") * n)]
-        judged.values[:, hardest] = np.nan
+        apart = draw.people.std(axis=0) + 1e-6 * rng.random(n)  # where people differ; ties in an order by lot
+        judged.values[:, np.argsort(-apart)[: round(2 * draw.margins("unanswered") * n)]] = np.nan
     elif kind == "drift":
         judged.before = judged.values
         judged.values = _changed(judged.values, 2 * draw.margins("drift"), draw)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from recuse.gates import Decision, Gates, baseline_file, decide
 from recuse.gates.baseline_changes import compare, objections
@@ -18,18 +18,16 @@ from recuse.gates.records import changes_of, decoded, is_unchanged, yardstick
 from recuse.gates.uses import Uses, uses_for
 from recuse.git import BaseCommit, Unreadable, identity_of
 from recuse.git.trend import history
+from recuse.readers.file_ratings import FilePanel
 from recuse.report.canonical_form import normalised
 from recuse.schema import RecuseError
+from recuse.schema import results as row_types
 from recuse.schema.factors import LEVELS, level_words
+from recuse.schema.results import ChangedRow, InPlaceRow, NotAskedRow, PanelRow, QuestionRow, Replayed, Results
+from recuse.schema.verdict_rows import Because, Comparison
 from recuse.schema.vocabulary import ACCEPTED, FAIL, NOT_MEASURED, PASS, UNDECIDED, printed
 from recuse.suite import Selection
 from recuse.suite.question_runner import Question, Records, ask
-
-if TYPE_CHECKING:
-    from recuse.readers.file_ratings import FilePanel
-    from recuse.schema import results as row_types
-    from recuse.schema.results import ChangedRow, InPlaceRow, NotAskedRow, PanelRow, QuestionRow, Replayed, Results
-    from recuse.schema.verdict_rows import Because, Comparison
 
 UNUSED_SHOWN = 10
 PAST_BASELINES = 12
@@ -42,7 +40,7 @@ class Run(Records):
 
     replayed: dict[str, Replayed] = field(default_factory=dict)  # place -> what its cassettes gave
     objections: list[str] = field(default_factory=list)  # what is wrong with the run as a whole
-    results: Results = field(default_factory=lambda: cast("Results", {}))
+    results: Results = field(default_factory=lambda: cast(Results, {}))
     decision: Decision = field(init=False)  # once there are results
     complete: bool = False
     uses: dict[str, Uses] = field(default_factory=dict)  # panel -> what its judges are used for
@@ -232,7 +230,7 @@ class Run(Records):
                 *(self._with_uses(panel.record()) for panel in selection.panels.values()),
                 *(self._with_uses(file.record()) for file in selection.files.values()),
             ],
-            "uses": {name: cast("row_types.UseRow", use.model_dump()) for name, use in gates.uses.items()},
+            "uses": {name: cast(row_types.UseRow, use.model_dump()) for name, use in gates.uses.items()},
             "asked": {
                 "whole": self.whole,
                 "part": self.part,
@@ -286,8 +284,7 @@ class Run(Records):
                 "protocols": [],
             }  # fmt: skip
             question = questions.setdefault((record["question"], task), words)
-            if protocol not in question["protocols"]:
-                question["protocols"] = sorted([*question["protocols"], protocol])
+            question["protocols"] = sorted({*question["protocols"], protocol})
         return [questions[key] for key in sorted(questions)]
 
     def _not_asked(self) -> list[NotAskedRow]:
