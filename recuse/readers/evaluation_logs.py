@@ -91,15 +91,16 @@ def promptfoo_records(value: Any) -> tuple[list[dict[str, Any]], list[Fault]]:
     """One record per output and assertion: item, target, rater, criterion, value (pass or fail), text, reason."""
     results = _results(value)
     prompts = [row.get("prompt") or {} for row in results]
-    labels = [str(prompt.get("label") or "") for prompt in prompts]
+    several = len({str(prompt.get("label") or "") for prompt in prompts}) > 1
     rows, ungraded, broken = [], [], []
-    for number, (result, prompt, label) in enumerate(zip(results, prompts, labels, strict=True), start=1):
+    for number, (result, prompt) in enumerate(zip(results, prompts, strict=True), start=1):
+        label = str(prompt.get("label") or "")
         case, target = result.get("testCase") or {}, _name(result.get("provider"))
         item = (case.get("metadata") or {}).get("id") or case.get("description")
         output = (result.get("response") or {}).get("output")
         base = {
             "item": str(item or (f"test {result['testIdx']}" if "testIdx" in result else f"result {number}")),
-            "target": f"{target}, {label[:60]}" if label and len({*labels}) > 1 else target,
+            "target": f"{target}, {label[:60]}" if label and several else target,
             "text": output if isinstance(output, str) else "", "question": str(prompt.get("raw") or ""),
             "kind": "judge",
         }  # fmt: skip
@@ -225,14 +226,10 @@ def ratings_in(text: str) -> Iterator[dict[str, Any]]:
         value = parsed(re.sub(r"^```(?:json)?\s*|\s*```$", "", text.strip()))
     if isinstance(value, Mapping):
         reason = next((str(v) for k, v in value.items() if plain(str(k)) in NAMES["reason"]), "")
-        scalar = {
-            str(k): v for k, v in value.items()
-            if isinstance(v, int | float | bool)
-            or (isinstance(v, str) and plain(str(k)) in NAMES["value"] and len(v) <= SHORT)
-        }  # fmt: skip
-        for name, rating in scalar.items():
-            criterion = "rating" if plain(name) in NAMES["value"] else name
-            yield {"criterion": criterion, "value": rating, "reason": reason}
+        for name, rating in value.items():
+            called = plain(name) in NAMES["value"]
+            if isinstance(rating, int | float) or (isinstance(rating, str) and called and len(rating) <= SHORT):
+                yield {"criterion": "rating" if called else name, "value": rating, "reason": reason}
     elif isinstance(value, int | float):
         yield {"criterion": "rating", "value": value}
     elif text.strip() and len(text.strip()) <= SHORT and "\n" not in text.strip():
@@ -259,8 +256,8 @@ def chat_log_records(value: Any) -> tuple[list[dict[str, Any]], list[Fault]]:
         text, status, rated = answer_in(response)
         if status in ("unparsed", "error"):
             strange.append(f"line {number}: {shown(text)}")
-        names = (judge if one["criterion"] == "rating" else f"{judge}_{one['criterion']}" for one in rated)
-        values = {name: one["value"] for name, one in zip(names, rated, strict=True)}
+        criteria = {one["criterion"]: one["value"] for one in rated}
+        values = {judge if name == "rating" else f"{judge}_{name}": one for name, one in criteria.items()}
         facts = call.get("metadata")
         messages = [one for one in request.get("messages") or () if isinstance(one, Mapping)]
         by_user = [one.get("content") for one in messages if one.get("role") == "user"]

@@ -61,9 +61,14 @@ def read_source(source: RatingsSource, reader: str = "", given: Mapping[str, Any
 
         with errors_in(TABLE):
             fetched = read_engine_table(source, given or {})
-        return fetched if isinstance(fetched, RawTable) else _of_frame(fetched)
+        if isinstance(fetched, RawTable):
+            return fetched
+        source = fetched
     if isinstance(source, pd.DataFrame):
-        return _of_frame(source)
+        with errors_in(FRAME):
+            raw = check_bounds(_of_cells(FRAME, source, "a data frame"))
+        content = raw.frame.to_csv(index=False).encode("utf-8", "surrogatepass")
+        return replace(raw, sha256=hashlib.sha256(content).hexdigest())
     if not isinstance(source, str | Path):
         raise RecuseError(
             f"ratings are a file, a pandas data frame or a table of Ibis, not a {type(source).__name__}; make a data "
@@ -103,13 +108,6 @@ def read_path(path: Path, reader: str = "", wanted: dict[str, str] | None = None
     if len(opened.data) > raw_table.LARGE:
         raw = replace(raw, frame=raw_table.shorten(raw.frame, raw_table.long_columns(raw.frame), opened.wanted))
     return replace(raw, notes=(*opened.notes, *raw.notes), sha256=opened.sha256)
-
-
-def _of_frame(source: pd.DataFrame) -> RawTable:
-    with errors_in(FRAME):
-        raw = check_bounds(_of_cells(FRAME, source, "a data frame"))
-    content = raw.frame.to_csv(index=False).encode("utf-8", "surrogatepass")
-    return replace(raw, sha256=hashlib.sha256(content).hexdigest())
 
 
 def _of_cells(path: Path, frame: pd.DataFrame, note: str) -> RawTable:

@@ -248,9 +248,8 @@ def scale_of_labels(counts: pd.Series[int], meant: Collection[str] = ()) -> tupl
 
 
 def scale_from_text(text: str) -> Scale:
-    """ "1-5", "0 to 10", "1-5 lowest best", "fail<pass", "a,b,c" (no order), "a|b|c" (sets of them).
-
-    `RecuseError` for anything else."""
+    """ "1-5", "0 to 10", "1-5 lowest best", "fail<pass", "a,b,c" (no order), "a|b|c" (sets of them); `RecuseError` for
+    anything else."""
     number = r"(-?\d{1,15}(?:\.\d+)?)"
     if match := re.fullmatch(rf"\s*{number}\s*(?:-|to|\.\.)\s*{number}\s*(,?\s*lowest (?:is )?best)?\s*", text):
         low, high = float(match[1]), float(match[2])

@@ -188,8 +188,43 @@ class Task:
 
     @cached_property
     def items(self) -> tuple[Item, ...]:
-        """The lines of the items file: {"id", "target", "fields"}."""
-        return tuple(_read_items(self.name, self.folder / self.items_file, self.targets))
+        """The lines of the items file: {"id", "target", "fields"}; `RecuseError` with the line of whatever is wrong."""
+        path, targets = self.folder / self.items_file, self.targets
+        if not path.is_file():
+            raise RecuseError(f"{path}: no such file; a task lists what is judged there, one JSON object a line")
+        try:
+            content = path.read_bytes().decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            place = path.read_bytes().count(b"\n", 0, error.start) + 1
+            raise RecuseError(f"{path}:{place}: not UTF-8 (byte {error.start} of the file); save it as UTF-8") from None
+        items: list[Item] = []
+        seen: dict[tuple[str, str], int] = {}
+        for number, line in enumerate(content.split("\n"), start=1):  # not splitlines: JSON may hold U+2028 as it is
+            if not line.strip():
+                continue
+            where = f"{path}:{number}"
+            try:
+                data = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise RecuseError(f"{where}: not JSON: {error}") from None
+            for key, kind in (("id", str), ("target", str), ("fields", dict)):
+                if not isinstance(data, dict) or key not in data:
+                    raise RecuseError(f"{where}: lacks {key!r}; an item is an object with id, target and fields")
+                if not isinstance(data[key], kind):
+                    wanted = "an object" if kind is dict else "a text"
+                    raise RecuseError(f"{where}: {key} must be {wanted}, got {data[key]!r}")
+            if taken := sorted(RESERVED & data["fields"].keys()):
+                names = ", ".join(taken)
+                raise RecuseError(f"{where}: fields may not be called {names}: prompts have those names already")
+            item = Item(self.name, checked_name(data["id"], "item", where), data["target"], data["fields"])
+            if item.target not in targets:
+                raise RecuseError(f"{where}: target {item.target!r} is not in task.toml; known: {', '.join(targets)}")
+            if (first := seen.setdefault((item.id, item.target), number)) != number:
+                raise RecuseError(f"{where}: item {item.id!r} of {item.target!r} was already given on line {first}")
+            items.append(item)
+        if not items:
+            raise RecuseError(f"{path}: holds no item; a task lists what is judged there, one JSON object a line")
+        return tuple(items)
 
     def with_items(self, file: str | None) -> Task:
         """The same task with another file of its folder as items; itself where none is named."""
@@ -253,43 +288,3 @@ def load_task(folder: Path) -> Task:
     if unknown := [target for target in placed if target not in known]:
         raise RecuseError(f"{path}: [[tier]] names unknown targets {', '.join(unknown)}; known: {', '.join(known)}")
     return Task(table.name, folder, data)
-
-
-def _read_items(task: str, path: Path, targets: Mapping[str, Any]) -> list[Item]:
-    if not path.is_file():
-        raise RecuseError(f"{path}: no such file; a task lists what is judged there, one JSON object a line")
-    try:
-        content = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        place = path.read_bytes().count(b"\n", 0, error.start) + 1
-        raise RecuseError(f"{path}:{place}: not UTF-8 (byte {error.start} of the file); save it as UTF-8") from None
-    items: list[Item] = []
-    seen: dict[tuple[str, str], int] = {}
-    for number, line in enumerate(content.split("\n"), start=1):  # not splitlines: JSON may hold U+2028 as it is
-        if not line.strip():
-            continue
-        where = f"{path}:{number}"
-        try:
-            data = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise RecuseError(f"{where}: not JSON: {error}") from None
-        kinds = {"id": str, "target": str, "fields": dict}
-        for key, kind in kinds.items():
-            if not isinstance(data, dict) or key not in data:
-                raise RecuseError(f"{where}: lacks {key!r}; an item is an object with id, target and fields")
-            if not isinstance(data[key], kind):
-                wanted = "an object" if kind is dict else "a text"
-                raise RecuseError(f"{where}: {key} must be {wanted}, got {data[key]!r}")
-        if taken := sorted(RESERVED & data["fields"].keys()):
-            raise RecuseError(f"{where}: fields may not be called {', '.join(taken)}: prompts have those names already")
-        item = Item(task, checked_name(data["id"], "item", where), data["target"], data["fields"])
-        if item.target not in targets:
-            raise RecuseError(
-                f"{path}:{number}: target {item.target!r} is not in task.toml; known: {', '.join(targets)}"
-            )
-        if (first := seen.setdefault((item.id, item.target), number)) != number:
-            raise RecuseError(f"{path}:{number}: item {item.id!r} of {item.target!r} was already given on line {first}")
-        items.append(item)
-    if not items:
-        raise RecuseError(f"{path}: holds no item; a task lists what is judged there, one JSON object a line")
-    return items
