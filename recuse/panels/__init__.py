@@ -67,12 +67,9 @@ class Panel:
 
     def task(self, name: str) -> TaskTable:
         """What the panel is asked about a task. `RecuseError` where the panel does not have it."""
-        try:
-            return self.tasks[name]
-        except KeyError:
-            raise RecuseError(
-                f"{self.path}: panel {self.name} has no task {name!r}; it has {', '.join(self.tasks)}"
-            ) from None
+        if name not in self.tasks:
+            raise RecuseError(f"{self.path}: panel {self.name} has no task {name!r}; it has {', '.join(self.tasks)}")
+        return self.tasks[name]
 
 
 def load_panel(path: Path) -> Panel:

@@ -118,8 +118,8 @@ def _texts(read: FilePanel) -> tuple[pd.DataFrame, pd.DataFrame]:
     frame, rows = read.raw.frame, read.rows
     column = read.mapping.text
     known = {column, read.mapping.reason, read.mapping.target, *read.mapping.factors}
-    fields = {plain(name): name for name in map(str, frame.columns) if plain(name) in PROMPTS and name not in known}
-    fields = {field: name for field, name in fields.items() if field not in (*RESERVED, "text", "item", "target", "id")}
+    asked = {*PROMPTS} - {*RESERVED, "text", "item", "target", "id"}
+    fields = {plain(name): name for name in map(str, frame.columns) if plain(name) in asked and name not in known}
     at = rows["row"].to_numpy(dtype=int)
     cells = {field: frame[name].fillna("").astype(str).to_numpy()[at] for field, name in fields.items()}
     cells = {field: values for field, values in cells.items() if (values != "").any()}
@@ -134,8 +134,7 @@ def _texts(read: FilePanel) -> tuple[pd.DataFrame, pd.DataFrame]:
     items = once["item"].astype(str).where(again.eq(0), once["item"].astype(str) + "-" + (again + 1).astype(str))
     items = items.map(_safe_names(items, "text"))
     targets = once["target"].astype(str).map(_safe_names(once["target"].astype(str), "system"))
-    named = once.assign(new_item=items, new_target=targets)
-    each = each.merge(named[[*key, "new_item", "new_target"]], on=key)
+    each = each.merge(once[key].assign(new_item=items, new_target=targets), on=key)
     each = each.assign(item=each["new_item"], target=each["new_target"])
     shown = {"item": items, "target": targets, "text": whole_texts(read.path, list(once["text"]))}
     shown |= {field: whole_texts(read.path, list(once[f"asked_{field}"])) for field in cells}
