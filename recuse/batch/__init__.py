@@ -34,7 +34,7 @@ from recuse.schema import Call, Judge, RawResponse, RecuseError
 
 BATCHES = ("openai", "anthropic", "gemini")
 LARGEST_RESULTS = 2 * 2**30  # bytes of a file of results, decompressed: 100,000 answers have a tenth of that
-CALLS = ("/chat/completions", "/responses", "/messages")
+CALLS = ("/chat/completions", "/responses", "/messages")  # in which a `base_url` may end, beside Gemini's
 PASSING = frozenset({408, 429, 500, 502, 503, 504, 529})
 TIMEOUT_S = 600.0  # a file of 200 MB takes its time
 _IN_MEMORY = 2**24  # bytes of a file of results; what is more lies on disk while it is read

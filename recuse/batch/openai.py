@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from recuse.batch import CALLS, BatchError, Lost, Progress, Result, Web
+from recuse.batch import BatchError, Lost, Progress, Result, Web
 from recuse.schema import Call, RawResponse
 
 MOST_REQUESTS = 50_000
 MOST_BYTES = 200_000_000
-_CALLS = CALLS[:2]
+_CALLS = ("/chat/completions", "/responses")
 _DONE = ("completed", "failed", "expired", "cancelled")
 
 
