@@ -118,8 +118,8 @@ def _texts(read: FilePanel) -> tuple[pd.DataFrame, pd.DataFrame]:
     frame, rows = read.raw.frame, read.rows
     column = read.mapping.text
     known = {column, read.mapping.reason, read.mapping.target, *read.mapping.factors}
-    asked = {*PROMPTS} - {*RESERVED, "text", "item", "target", "id"}
-    fields = {plain(name): name for name in map(str, frame.columns) if plain(name) in asked and name not in known}
+    prompts = {*PROMPTS} - {*RESERVED, "text", "item", "target", "id"}
+    fields = {plain(name): name for name in map(str, frame.columns) if plain(name) in prompts and name not in known}
     at = rows["row"].to_numpy(dtype=int)
     cells = {field: frame[name].fillna("").astype(str).to_numpy()[at] for field, name in fields.items()}
     cells = {field: values for field, values in cells.items() if (values != "").any()}
