@@ -26,7 +26,7 @@ from recuse.metrics.agreement_estimates import (
     span_of,
     tally,
 )
-from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.estimates import estimated, matrix, number, undefined
 from recuse.metrics.measure import describe, per_judge
 from recuse.ratings import Ratings
 from recuse.ratings.answers import COMPARED, Answers, answers_of_people
@@ -130,13 +130,11 @@ def _alpha(answers: Answers, judge: int, metric: str) -> Estimate:
     return estimate_of(metric, answers, judge, build, method=method)
 
 
-def _kappa(answers: Answers, judge: int, metric: str) -> Estimate:
-    graded = answers.ordered and len(answers.options) > 2
-    return _chance_corrected(options.cohen_kappa, "quadratic" if graded else "plain")(answers, judge, metric)
+def _chance_corrected(build: Callable[[Floats, Weights], Coefficient], *, graded: bool = False) -> Compute:
+    """`graded`: distances count where there are three options in order or more."""
 
-
-def _chance_corrected(build: Callable[[Floats, Weights], Coefficient], weights: Weights = "plain") -> Compute:
     def compute(answers: Answers, judge: int, metric: str) -> Estimate:
+        weights: Weights = "quadratic" if graded and answers.ordered and len(answers.options) > 2 else "plain"
         tables, method = answers.tables(judge), f"{weights} weights, {JACKKNIFE}"
         return estimate_of(metric, answers, judge, lambda used: build(tables[used], weights), method=method)
 
@@ -146,10 +144,7 @@ def _chance_corrected(build: Callable[[Floats, Weights], Coefficient], weights: 
 def _confusion(answers: Answers, judge: int, metric: str) -> Estimate:
     table = total(answers.tables(judge), answers.times)
     n = float(table.sum())
-    detail = {
-        "kind": "matrix", "rows": list(answers.options), "columns": list(answers.options), "own": [],
-        "values": [[number(cell) for cell in row] for row in table], **answers.held,
-    }  # fmt: skip
+    detail = matrix(answers.options, answers.options, table, {}, **answers.held)
     return Estimate(
         metric=metric, value=float(np.trace(table)) / n if n else np.nan, n=round(n), method="counts",
         over=answers.over, unit="share", span=1.0, detail=detail,
@@ -262,7 +257,7 @@ _row(
     "nearly always say the same, saying it always agrees as often.",
 )  # fmt: skip
 _row(
-    "cohen_kappa", "Cohen's kappa with people", "options", _kappa,
+    "cohen_kappa", "Cohen's kappa with people", "options", _chance_corrected(options.cohen_kappa, graded=True),
     "Cohen's kappa 1 - D_o / D_e of one answer of the judge and one of a person, weighted by squared distance where "
     "there are three options in order or more. Undefined where both always give one and the same answer. Cohen (1960).",
     ends=(-1, 1), bad="below", rank=310, below=LESS,

@@ -6,6 +6,7 @@ Pairing is over items. Two judges' repeats on one text are not paired with each 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -147,10 +148,7 @@ def fewest(enough: Callable[[int], bool], low: int, most: int) -> int | None:
         low, high = high, high * 2
         if high > most:
             return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    return low + 1 + bisect_left(range(low + 1, high), True, key=enough)
 
 
 def power_of(effect: float, n: int, *, alpha: float = 0.05) -> float:
