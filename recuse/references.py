@@ -27,15 +27,12 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from os.path import normpath
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from recuse.configuration import named
 from recuse.ratings import Numeric, Ratings
 from recuse.schema import RecuseError
+from recuse.schema.pandas_when_used import pd
 from recuse.tasks import Task
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["BLINDED", "SUMMARY", "blinded_people", "payloads_of", "people_of", "persons_of", "reference_of",
            "said_by_people"]  # fmt: skip
@@ -121,8 +118,6 @@ def blinded_people(task: Task) -> Ratings | None:
     """Ratings of people alone, on their own scale; None where the task names none.
 
     Raises `RecuseError` for a file that lacks a column, a label that stands for nobody, and an unknown criterion."""
-    import pandas as pd
-
     source = task.data.get("people", {}).get("single")
     if source is None:
         return None
@@ -153,8 +148,6 @@ def payloads_of(task: Task) -> pd.DataFrame | None:
     score, "{label}" the letter A."""
     if "payloads" not in task.data:
         return None
-    import pandas as pd
-
     files, tables = task.data["payloads"], []
     for name in ("known", "held_out"):
         table = _table(task, files[name], "lines")
@@ -183,6 +176,4 @@ def _table(task: Task, file: str, kind: str) -> pd.DataFrame:
 
 @lru_cache(maxsize=16)
 def _read(path: Path, kind: str, stamp: tuple[int, int]) -> pd.DataFrame:
-    import pandas as pd
-
     return pd.read_csv(path, dtype=NAMES) if kind == "csv" else pd.read_json(path, lines=True, dtype=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from recuse.elicitation.plan import Plan
 from recuse.judges import reply_of
@@ -14,10 +14,8 @@ from recuse.ratings.scale import Numeric, Scale
 from recuse.references import SUMMARY, payloads_of, people_of, reference_of
 from recuse.schema import Call, RawResponse
 from recuse.schema.factors import DIRECTION
+from recuse.schema.pandas_when_used import pd
 from recuse.tasks import Task
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def panel_ratings(
@@ -86,8 +84,6 @@ def _of_protocol(how: ElicitationProtocol, what: str, task: Task, usual: Any) ->
 
 def texts_of(plan: Plan) -> pd.DataFrame:
     """One row per item and target that was asked about: columns item, target, and what the protocol tells of each."""
-    import pandas as pd
-
     how = protocol(plan.protocol)
     items = {(item.id, item.target): item for item in plan.items.values()}
     rows = [{**facts_of(how, plan.task, item), "item": item.id, "target": item.target} for item in items.values()]
@@ -96,8 +92,6 @@ def texts_of(plan: Plan) -> pd.DataFrame:
 
 def with_total(persons: pd.DataFrame, parts: Sequence[str], total: str) -> pd.DataFrame:
     """People's scores by criterion with a row more for a total that they gave none of: the mean of all the parts."""
-    import pandas as pd
-
     if "criterion" not in persons or persons["criterion"].eq(total).any():
         return persons
     keys = [name for name in persons.columns if name not in ("criterion", "score", "response")]
@@ -114,7 +108,6 @@ def with_people(
     """The table with people's rows, which count under every combination of the levels of factors that they do not have
     themselves. Who chose between two texts and does not say how they stood saw a first: a choice names a place, so it
     cannot count under both orders. Without a criterion theirs is the headline's, where there is one."""
-    import pandas as pd
 
     from recuse.ratings.pair_array import PAIRED
     from recuse.ratings.ratings_table import PERSON, completed
@@ -149,8 +142,6 @@ def explanations_of(
 ) -> Ratings | None:  # fmt: skip
     """One row per reason, or per place cited: response = its words, `rubric` = what the task tells a judge of its
     criteria. Texts carry all that the prompt shows of an item. None where nothing of the kind is read."""
-    import pandas as pd
-
     how = protocol(plan.protocol)
     read = getattr(how, kind, None)
     if read is None:

@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from recuse.elicitation.chains import Chain
 from recuse.elicitation.plan import Plan
@@ -18,10 +18,8 @@ from recuse.judges import other_models, reply_of
 from recuse.protocols import ElicitationProtocol, called, protocol
 from recuse.ratings.ratings_table import COLUMNS, JUDGE, check_table
 from recuse.schema import Call, Exchange, Judge, Judgement, RawResponse, Reply, reply_id
+from recuse.schema.pandas_when_used import pd
 from recuse.schema.plain_values import paused_cycle_collector
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 UNUSABLE_SHOWN = 2  # per judge
 LONGEST_TEXT = 4000
@@ -114,7 +112,6 @@ class _Rows:
     def table(self, how: ElicitationProtocol, columns: Mapping[str, str]) -> tuple[pd.DataFrame, Any]:
         """The table, and which call each row is of; nothing where that does not tell judgements apart."""
         import numpy as np
-        import pandas as pd
 
         self._settle()
         of = np.repeat(np.arange(len(self._calls)), self._sizes)

@@ -18,19 +18,17 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
-from typing import TYPE_CHECKING, Literal, cast
+from typing import Literal, cast
 
 from recuse.gates.causes import as_well, causes_of_doubt, causes_of_failure, rests_on_people, unfinished_cause
 from recuse.gates.records import Change, Evidence, Figure, PanelPlan, VerdictRecord
 from recuse.gates.uses import EVERY_GATE
 from recuse.schema.factors import VERSION
 from recuse.schema.number_text import counted, html_table, listed
+from recuse.schema.pandas_when_used import pd
 from recuse.schema.results import AskedRow, DecisionRow, JudgeDecisionRow
 from recuse.schema.vocabulary import CLEARED, NOT_CLEARED, RIGHT_ANSWERS, UNDECIDED, JudgeWord, printed
 from recuse.security.sanitize import visible
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ChangeWord = Literal["merge", "do not merge", "decide", "no decision"]
 WORST_FIRST: tuple[JudgeWord, ...] = (NOT_CLEARED, UNDECIDED, CLEARED)
@@ -142,8 +140,6 @@ class Decision:
 
     def to_frame(self) -> pd.DataFrame:
         """One row per judge and use: judge, use, word, cause."""
-        import pandas as pd
-
         rows = [(j.judge, j.use, j.word, j.cause) for j in self.judges]
         return pd.DataFrame(rows, columns=["judge", "use", "word", "cause"])
 

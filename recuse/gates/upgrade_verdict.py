@@ -26,7 +26,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from recuse.gates.explanation import Verdicts
 from recuse.gates.gate_set import Gates
@@ -34,13 +34,11 @@ from recuse.gates.limits import Limit, has_interval
 from recuse.schema import Estimates, Outcome, Verdict
 from recuse.schema.estimate_types import AGAINST_INCUMBENT
 from recuse.schema.number_text import html_table, span
+from recuse.schema.pandas_when_used import pd
 from recuse.schema.vocabulary import NOT_MEASURED, UNDECIDED, in_place_of_people, printed
 from recuse.security.sanitize import visible
 from recuse.statistics.distributions import Side
 from recuse.statistics.multiplicity import holm
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Word = Literal["better", "equivalent", "worse", "different", "undecided", "not comparable"]
 TOGETHER = "upgrade"
@@ -151,8 +149,6 @@ class UpgradeVerdict:
 
     def to_frame(self) -> pd.DataFrame:
         """One row per component, the deciding one first: gate, about, outcome, value, low, high, limit."""
-        import pandas as pd
-
         rows = [
             (v.gate, _title(v), v.outcome, v.estimate.value, v.estimate.low, v.estimate.high, v.rule["limit_text"])
             for v in self.rows

@@ -15,10 +15,9 @@ from recuse.ratings.ratings_table import PERSON, combined
 from recuse.ratings.scale import Scale
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
+from recuse.schema.pandas_when_used import pd
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from recuse.ratings.ratings import Ratings
 
 Axes = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
@@ -165,8 +164,6 @@ def among(known: Sequence[str], places: NDArray[np.intp], wanted: Sequence[str])
 def coded(column: pd.Series[Any]) -> tuple[tuple[str, ...], NDArray[np.intp]]:
     """The different entries of a column as texts, in order of first appearance, and the place of each row's among them,
     (rows,), -1 for nothing. A text is made of each different entry, not of each row."""
-    import pandas as pd
-
     codes, entries = pd.factorize(column)
     if not (codes < 0).any():
         every = tuple(map(str, entries.tolist()))
@@ -180,8 +177,6 @@ def coded(column: pd.Series[Any]) -> tuple[tuple[str, ...], NDArray[np.intp]]:
 
 def recoded(names: Sequence[str], places: NDArray[np.intp]) -> tuple[tuple[str, ...], NDArray[np.intp]]:
     """The same of some of the rows: only the names that occur in them, in order of first appearance."""
-    import pandas as pd
-
     codes, seen = pd.factorize(places)
     return names_at(names, seen), codes.astype(np.intp)
 
@@ -197,8 +192,6 @@ def names_at(names: Sequence[str], places: NDArray[np.intp]) -> tuple[str, ...]:
 
 def grouped(*codes: NDArray[np.intp]) -> NDArray[np.intp]:
     """The number of each row's group, (rows,), in order of first appearance: rows that are alike in all `codes`."""
-    import pandas as pd
-
     folded, count = np.zeros(len(codes[0]), dtype=np.int64), 1
     for code in codes:
         folded, count = combined(folded, count, code)

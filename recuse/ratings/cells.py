@@ -20,6 +20,7 @@ from recuse.ratings import array
 from recuse.ratings.ratings_table import JUDGE
 from recuse.ratings.scale import Scale
 from recuse.schema.arrays import Floats, distinct, taken
+from recuse.schema.pandas_when_used import pd
 
 if TYPE_CHECKING:
     from recuse.ratings.ratings import Ratings
@@ -121,8 +122,6 @@ def cells_of(ratings: Ratings) -> Cells:
 
     Raises `RecuseError` where a factor still varies, where the scale has no numbers, and where nothing was asked.
     """
-    import pandas as pd
-
     criterion, table = array.numeric_criterion(ratings, "cells hold"), ratings.table
 
     def rows_of_judges() -> tuple[NDArray[np.intp], array.Axes, tuple[NDArray[np.intp], ...]]:

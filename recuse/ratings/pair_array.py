@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +23,7 @@ from recuse.ratings.scale import Nominal
 from recuse.schema import RatingsError
 from recuse.schema.arrays import Floats
 from recuse.schema.factors import LABELS, LEVELS, ORDER
-
-if TYPE_CHECKING:
-    import pandas as pd
-
+from recuse.schema.pandas_when_used import pd
 
 CREDIT = {"first": 1.0, "tie": 0.5, "second": 0.0}
 CHOICES = Nominal(("first", "second", "tie"))
@@ -120,8 +117,6 @@ class PairArray:
 
 def codes_of(names: NDArray[Any]) -> NDArray[np.intp]:
     """Names as numbers in order of first appearance."""
-    import pandas as pd
-
     return np.asarray(pd.factorize(names)[0], dtype=np.intp)
 
 
@@ -137,8 +132,6 @@ def pair_array(ratings: Ratings) -> PairArray:
 
 
 def _meetings(ratings: Ratings, items: pd.Series[str]) -> dict[str, NDArray[Any]]:
-    import pandas as pd
-
     texts = ratings.texts
     if texts is None or not {"item", "a", "b"} <= set(texts.columns):
         raise RatingsError("nothing says which two texts meet in an item; give texts with the columns item, a and b")
@@ -157,8 +150,6 @@ def _meetings(ratings: Ratings, items: pd.Series[str]) -> dict[str, NDArray[Any]
 
 
 def _chosen(ratings: Ratings) -> PairArray:
-    import pandas as pd
-
     verdicts = verdicts_of(ratings)
     pairs = both_orders(verdicts)
     named = verdicts.drop_duplicates("item")

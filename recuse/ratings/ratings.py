@@ -21,10 +21,9 @@ from recuse.ratings.ratings_table import JUDGE, PERSON, check_table, completed
 from recuse.ratings.scale import Numeric, Scale, decisions_of, scale_of
 from recuse.schema import RatingsError
 from recuse.schema.factors import DIRECTION, LEVELS, TEMPERATURE, VERSION, check_levels, level_words, levels_in
+from recuse.schema.pandas_when_used import pd
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from recuse.ratings.array import RatingArray
     from recuse.ratings.cells import Cells
 
@@ -219,8 +218,6 @@ class Ratings:
         return self.remember(("where", *sorted(levels.items())), lambda: self._where(levels))
 
     def _where(self, levels: Mapping[str, str]) -> Ratings:
-        import pandas as pd
-
         if unknown := [name for name in levels if name not in self.factors]:
             varied = ", ".join(self.factors) or "nothing"
             raise RatingsError(f"{unknown[0]} was not varied; varied was {varied}")
@@ -263,8 +260,6 @@ class Ratings:
     def joined_by(self, other: Ratings) -> Ratings:
         """The same ratings with the judges of `other`, who were asked the same, among the raters; `beside` is
         theirs."""
-        import pandas as pd
-
         judged = other.table[other.table["kind"].eq(JUDGE)]
         table = pd.concat([self.table, judged[list(self.table.columns)]], ignore_index=True)
         return replace(self, table=table, authors={**self.authors, **other.authors}, beside=other.beside, _memory={})
@@ -423,8 +418,6 @@ def table(columns: str, rows: str) -> pd.DataFrame:
     >>> table("judge score", "x 5; y 4").to_dict("list")
     {'judge': ['x', 'y'], 'score': [5, 4]}
     """
-    import pandas as pd
-
     names = columns.split()
     frame = pd.DataFrame([dict(zip(names, row.split(), strict=False)) for row in rows.split(";")])
     if frame[last := names[-1]].str.contains("/", na=False).any():

@@ -9,10 +9,9 @@ import numpy as np
 
 from recuse.schema import STATUSES, RatingsError
 from recuse.schema.number_text import html_table
+from recuse.schema.pandas_when_used import pd
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from recuse.ratings.ratings import Ratings
 
 JUDGE, PERSON = KINDS = ("judge", "person")
@@ -44,8 +43,6 @@ def completed(frame: pd.DataFrame) -> pd.DataFrame:
     """A frame with only what varies, brought to all core columns: at least rater, item, and score or response.
 
     A row without a value counts as unparsed unless its status says more. A column `judge` is taken for raters."""
-    import pandas as pd
-
     if "judge" in frame and "rater" not in frame:
         frame = frame.rename(columns={"judge": "rater"})
     given = {name: frame[name] for name in frame.columns}
@@ -79,7 +76,6 @@ def check_table(table: pd.DataFrame, factors: tuple[str, ...] = (), of: Any = No
     otherwise; scores are finite; `repeat` is a whole number from 0; no two rows share (task, protocol, rater,
     item, target, criterion, repeat, *factors).
     """
-    import pandas as pd
 
     from recuse.ratings import array
 
@@ -130,8 +126,6 @@ def check_table(table: pd.DataFrame, factors: tuple[str, ...] = (), of: Any = No
 def _repeated(columns: Iterable[Any], rows: int, of: Any) -> Any:
     """Whether a row shares its number in `of` and all of the columns with another, (rows,). One column after the other
     is folded into one number per row: pandas' own `duplicated` holds the codes of all columns at once."""
-    import pandas as pd
-
     codes = np.broadcast_to(np.asarray(of, dtype=np.int64), rows)
     count = int(codes.max(initial=0)) + 1
     for column in columns:
@@ -143,8 +137,6 @@ def _repeated(columns: Iterable[Any], rows: int, of: Any) -> Any:
 
 def combined(codes: Any, count: int, column: Any) -> tuple[Any, int]:
     """Numbers below `count` together with what stands in a column, as numbers below the second result."""
-    import pandas as pd
-
     if isinstance(column, np.ndarray) and column.dtype.kind == "i" and column.size and np.ptp(column) <= column.size:
         own, known = column - column.min(), range(int(np.ptp(column)) + 1)  # numbers already
     else:

@@ -21,10 +21,9 @@ import numpy as np
 
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
+from recuse.schema.pandas_when_used import pd
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from recuse.ratings.ratings import Ratings
 
 Values = TypeVar("Values")
@@ -237,8 +236,6 @@ def scale_of(scores: pd.Series[Any], responses: pd.Series[Any]) -> Scale:
 
 
 def _codes(options: tuple[str, ...], responses: pd.Series[Any]) -> Floats:
-    import pandas as pd
-
     places = {option: float(k) for k, option in enumerate(options)}
     codes, entries = pd.factorize(responses)  # each different response is looked up, not each row
     for place, entry in enumerate(entries.tolist()):

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from recuse.schema.calls import RecuseError
 from recuse.schema.number_text import html_table, span, subject
+from recuse.schema.pandas_when_used import pd
 from recuse.schema.plain_values import builtins
 from recuse.schema.vocabulary import GREEN, Outcome
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from recuse.schema.verdict_rows import AcceptanceRow, LimitRow, PowerRow, RemedyRow, RuleRow
 
 
@@ -137,8 +136,6 @@ class Estimates(Mapping[tuple[str, ...], Estimate]):
 
     def to_frame(self) -> pd.DataFrame:
         """One row per subject: its names, then as `Estimate.to_frame`."""
-        import pandas as pd
-
         rows = [(*key, *(getattr(one, name) for name in _COLUMNS)) for key, one in self.items()]
         return pd.DataFrame(rows, columns=[*self.by, *_COLUMNS])
 

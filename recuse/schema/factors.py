@@ -9,12 +9,9 @@ its levels.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from recuse.schema.calls import RecuseError
-
-if TYPE_CHECKING:
-    import pandas as pd
+from recuse.schema.pandas_when_used import pd
 
 NAMES, DIRECTION, ORDER, LABELS, VERSION = "names", "direction", "order", "labels", "version"
 RUBRIC = "rubric_source"

@@ -16,12 +16,11 @@ from recuse.ratings.scale import Nominal, Numeric
 from recuse.readers.column_names import PROMPTS, plain
 from recuse.readers.formats import whole_texts
 from recuse.schema import RecuseError
+from recuse.schema.pandas_when_used import pd
 from recuse.starting import rendered
 from recuse.tasks import RESERVED
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from recuse.readers.file_ratings import FilePanel
 
 TASK = "fixtures/tasks/replies"
@@ -113,8 +112,6 @@ def _taken(
 def _texts(read: FilePanel) -> tuple[pd.DataFrame, pd.DataFrame]:
     """One row per text with item, target, text and what it answers, and the rows of the judgements by the same names.
     Another text under the same name, as of a model asked again, is an item of its own."""
-    import pandas as pd
-
     frame, rows = read.raw.frame, read.rows
     column = read.mapping.text
     known = {column, read.mapping.reason, read.mapping.target, *read.mapping.factors}

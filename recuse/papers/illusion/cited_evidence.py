@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,11 +26,9 @@ from recuse.ratings import Ratings, mean_of
 from recuse.ratings.array import moments_of
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
+from recuse.schema.pandas_when_used import pd
 from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.paired import Paired
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Name = TypeVar("Name", bound=Hashable)
 WORD = re.compile(r"[\u3400-\u9fff]|\d+|[^\W\d_\u3400-\u9fff]{4,}")

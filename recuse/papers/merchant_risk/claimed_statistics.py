@@ -6,7 +6,7 @@ could have a mean and an SD."""
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,7 @@ from recuse.papers.merchant_risk import reported_statistics as reported
 from recuse.ratings import Numeric, Ratings
 from recuse.schema import Estimate, Estimates, RatingsError
 from recuse.schema.arrays import Floats
-
-if TYPE_CHECKING:
-    import pandas as pd
+from recuse.schema.pandas_when_used import pd
 
 MEAN, SD = ".mean", ".sd"
 

@@ -11,15 +11,12 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from recuse.schema import RecuseError
-
-if TYPE_CHECKING:
-    import pandas as pd
-
+from recuse.schema.pandas_when_used import pd
 
 Weights = Mapping[str, Mapping[str, Any]]
 """Indicator name -> {"any_of": flag columns, "count": weight of the share of payments, "amount": weight of the share of
@@ -38,8 +35,6 @@ def risk_score(table: pd.DataFrame, weights: Weights, *, category: str, amount: 
     add up to 0 its money rates, and its risk if any of them has weight, are NaN: undefined, not 0. Raises
     `RecuseError` for an empty table, a missing column, a flag column that is not boolean, an unknown key, a
     negative or non-finite weight, or weights that are all 0."""
-    import pandas as pd
-
     _check(table, weights, category, amount)
     money, rates = table[amount].astype(float), {}
 
@@ -99,8 +94,6 @@ def read_rates(path: Path) -> pd.DataFrame:
     """One row per category: columns item, value, and `value_<year>` where the table has years. `RecuseError` names the
     file and what is wrong in it: an unknown key, a missing column, a rate outside 0 to 1, a weight below 0, a category
     twice in one year."""
-    import pandas as pd
-
     settings = _settings(path)
     file, weights = path.parent / settings["table"], settings["weights"]
     if not file.is_file():
@@ -186,8 +179,6 @@ def read_transactions(path: Path, category: str, flags: Sequence[str]) -> pd.Dat
     others are kept. From `.npz`, packed as `PACKED` says (amounts in cents), or `.csv` / `.csv.gz` with flags written 0
     or 1. `DataFrame.attrs["about"]`: what the packed form says of itself (provenance, seed), else empty. `RecuseError`
     for a missing, damaged or incomplete file, an amount that is negative or no number, and a flag neither 0 nor 1."""
-    import pandas as pd
-
     if not path.is_file():
         raise RecuseError(f"{path}: no such file; a task with ground truth keeps its transactions table there")
     if path.suffix == ".npz":
@@ -214,8 +205,6 @@ def read_transactions(path: Path, category: str, flags: Sequence[str]) -> pd.Dat
 
 
 def _packed(path: Path) -> pd.DataFrame:
-    import pandas as pd
-
     try:
         with np.load(path, allow_pickle=False) as stored:
             arrays: dict[str, Any] = {name: stored[name] for name in stored.files}

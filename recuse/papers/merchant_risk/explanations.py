@@ -18,7 +18,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import compress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -28,10 +28,8 @@ from recuse.papers.self_preference.over_texts import known_of_texts
 from recuse.ratings import Numeric, Ratings
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Mask
+from recuse.schema.pandas_when_used import pd
 from recuse.statistics.clusters import clustered_share
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 EXAMPLES = 3
 RUN, REACH = 6, 3

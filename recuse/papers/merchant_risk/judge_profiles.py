@@ -21,6 +21,7 @@ from recuse.ratings import Ratings, mean_of
 from recuse.ratings.ratings import remembered
 from recuse.schema import Estimate, Estimates, RatingsError
 from recuse.schema.arrays import Floats
+from recuse.schema.pandas_when_used import pd
 
 PAIRS: Mapping[str, tuple[str, str]] = {
     "self-bias and distance from people": ("self_bias", "distance"),
@@ -154,8 +155,6 @@ def with_criteria_mean(ratings: Ratings, name: str = CRITERIA_MEAN) -> Ratings:
     """The ratings with one more headline criterion: per reply, the mean of its scores on `ratings.parts`. Where one is
     not usable, a row with the first failure and no score: it is counted as excluded, never averaged from what is left.
     `RatingsError` without parts."""
-    import pandas as pd
-
     if not ratings.parts:
         raise RatingsError("these ratings name no parts whose mean could be taken; give parts=(...)")
     wanted, table = list(ratings.parts), ratings.table

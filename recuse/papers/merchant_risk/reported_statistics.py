@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,10 +20,8 @@ from recuse.metrics.measure import measure
 from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates, RatingsError, RecuseError
 from recuse.schema.arrays import Floats
+from recuse.schema.pandas_when_used import pd
 from recuse.statistics.distributions import Binomial
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @measure(
