@@ -238,21 +238,17 @@ def _task(files: _Files, path: str, before: str | None, now: str | None) -> Iter
                 yield from _key(files, path, key, old.get(key), new.get(key), task=task)
     elif before is not None and not name.startswith("prompts"):
         what = "texts" if name.endswith(".jsonl") else "ratings by people or true values"
-        if before and now and (new_lines := _added(files.root / f"fixtures/tasks/{task}", before, now)):
-            yield yardstick(path, f"{new_lines} lines on new texts in {path}", word="merge", task=task)
+        texts = (files.root / f"fixtures/tasks/{task}").glob("*.jsonl")
+        names = {name for one in texts for name in ITEM.findall(text_of(one) or "")}
+        known = names & {cell for line in before.splitlines() for cell in _cells(line)}
+        lines, kept = Counter((now or "").splitlines()), Counter(before.splitlines())
+        added = [line for line in (lines - kept).elements() if line.strip()]
+        about_new = all(_cells(line) & (names - known) and not _cells(line) & known for line in added)
+        if before and added and kept <= lines and about_new:
+            yield yardstick(path, f"{len(added)} lines on new texts in {path}", word="merge", task=task)
             return
         cause = f"{path}, {what} that judges are compared by, {files.how(path)}"
         yield yardstick(path, cause, *_lines(before, now), task=task)
-
-
-def _added(task: Path, before: str, now: str) -> int:
-    """How many lines a file of a task has more, where it keeps all others and these are about texts that it lacked."""
-    names = {name for path in task.glob("*.jsonl") for name in ITEM.findall(text_of(path) or "")}
-    known = names & {cell for line in before.splitlines() for cell in _cells(line)}
-    lines, kept = Counter(now.splitlines()), Counter(before.splitlines())
-    added = [line for line in (lines - kept).elements() if line.strip()]
-    about_new = all(_cells(line) & (names - known) and not _cells(line) & known for line in added)
-    return len(added) if kept <= lines and about_new else 0
 
 
 def _cells(line: str) -> set[str]:

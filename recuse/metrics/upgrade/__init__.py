@@ -11,8 +11,9 @@ and one that leaves out what it finds hard all keep the mean. `recuse.gates.upgr
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -83,22 +84,18 @@ def measure_upgrade(upgrade: Upgrade) -> list[tuple[str, Estimates]]:
     component comes twice where it is measured by other names of levels, as on another protocol's ratings.
 
     Nothing is measured of judges that are not comparable (`upgrade.not_comparable`): see there first."""
+    truth, by = knows_right_answers(upgrade), upgrade.by()
+    of_pairs = (
+        (dict(zip(by, pair.names, strict=True)), estimate)
+        for pair in upgrade.pairs()
+        for estimate in measure_pair(pair, truth=truth)
+    )
+    right: Iterable[AtLevels] = right_answers(upgrade) if truth else ()
     parts: dict[tuple[str, tuple[str, ...]], dict[tuple[str, ...], Estimate]] = {}
-    for levels, estimate in _measured(upgrade):
+    for levels, estimate in chain(of_pairs, right, biases(upgrade), costs(upgrade)):
         parts.setdefault((estimate.metric, (*levels,)), {})[upgrade.candidate, *levels.values()] = estimate
     ordered = sorted(parts.items(), key=lambda part: COMPONENTS.index(part[0][0]))
     return [(component, Estimates(("judge", *names), estimates)) for (component, names), estimates in ordered]
-
-
-def _measured(upgrade: Upgrade) -> Iterator[AtLevels]:
-    truth = knows_right_answers(upgrade)
-    for pair in upgrade.pairs():
-        for estimate in measure_pair(pair, truth=truth):
-            yield dict(zip(upgrade.by(), pair.names, strict=True)), estimate
-    if truth:
-        yield from right_answers(upgrade)
-    yield from biases(upgrade)
-    yield from costs(upgrade)
 
 
 METHOD = "ratio of means per call as recorded, less 1"

@@ -110,27 +110,26 @@ class Upgrade:
     @cached_property
     def not_comparable(self) -> tuple[str, ...]:
         """Why the two cannot be compared, a clause each; empty where they can."""
-        before, after, (old, new) = self.before, self.after, self.settings
-        differ = (name for name in SETTINGS if name in old and name in new and old[name] != new[name])
+        before, after, (was, is_) = self.before, self.after, self.settings
+        differ = (name for name in SETTINGS if name in was and name in is_ and was[name] != is_[name])
         undeclared = [
-            f"{name} was {'unset' if old[name] is None else old[name]} and is "
-            f"{'unset' if new[name] is None else new[name]}{DECLARE.get(SETTINGS[name], '')}"
+            f"{name} was {'unset' if was[name] is None else was[name]} and is "
+            f"{'unset' if is_[name] is None else is_[name]}{DECLARE.get(SETTINGS[name], '')}"
             for name in differ if SETTINGS[name] not in self.change
         ]  # fmt: skip
-        for was, is_, words in ((before.headline, after.headline, "one was asked for {}, the other for {}"),
+        for one, other, words in ((before.headline, after.headline, "one was asked for {}, the other for {}"),
                                 (before.factors, after.factors, "in one {} was varied, in the other {}")):  # fmt: skip
-            if {*was} != {*is_}:
-                return (*undeclared, words.format(*(", ".join(names) or "nothing" for names in (was, is_))))
+            if {*one} != {*other}:
+                return (*undeclared, words.format(*(", ".join(names) or "nothing" for names in (one, other))))
         scales = ((name, before.scales[name], after.scales[name]) for name in before.headline)
         remedies = ("", "") if any(self.settings) else (ONE_SCALE, ONE_DECIDES)
         others = [
-            f"the scale of {name} was {_scale(was)} and is {_scale(is_)}"
-            f"{remedies[not (isinstance(was, Numeric) and isinstance(is_, Numeric))]}"
-            for name, was, is_ in scales if _ends(was) != _ends(is_)
+            f"the scale of {name} was {_scale(one)} and is {_scale(other)}"
+            f"{remedies[not (isinstance(one, Numeric) and isinstance(other, Numeric))]}"
+            for name, one, other in scales if _ends(one) != _ends(other)
         ]  # fmt: skip
-        return (*undeclared, *(others or self._other_texts()))
-
-    def _other_texts(self) -> tuple[str, ...]:
+        if others:
+            return (*undeclared, *others)
         keys = [*TEXT, "criterion", *self.before.factors]
         old, new = (
             {tuple(map(str, row)) for row in r.table.loc[r.table["rater"] == judge, keys].itertuples(index=False)}
@@ -138,13 +137,13 @@ class Upgrade:
         )
         common = {(row[0], row[1]) for row in old} & {(row[0], row[1]) for row in new}
         if not common:
-            return (f"they have no text in common{SAME_IDS}",)
+            return (*undeclared, f"they have no text in common{SAME_IDS}")
         if any(row[:2] in common for row in old ^ new):
-            return ("not the same texts under the same conditions",)
+            return (*undeclared, "not the same texts under the same conditions")
         labels = "" if self._recorded else other_labels(self._labels)
         if contrary := labels or contradiction(self.before, self.after, common):
-            return (f"the same names stand for other texts, {contrary}{SAME_IDS}",)
-        return ()
+            return (*undeclared, f"the same names stand for other texts, {contrary}{SAME_IDS}")
+        return (*undeclared,)
 
     # ------------------------------------------------------------------ both on the same texts
 
