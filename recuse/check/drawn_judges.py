@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import Any, cast
 
 import numpy as np
@@ -50,17 +51,13 @@ def chance_of_clearance(
 ) -> dict[str, float]:
     """Use -> the share of `draws` judges, drawn as one more person of this file, that are cleared for it. Empty where
     no text was rated by two people, or they always agree by chance: nobody knows what one more person would say."""
-    people = {name: people_of(panel.ratings, name) for name in panel.ratings.headline}
-    if not panel.judges or not people or any(one is None for one in people.values()):
+    people = people_by_criterion(panel.ratings)
+    if not panel.judges or not people or len(people) < len(panel.ratings.headline):
         return {}
-    known = {name: one for name, one in people.items() if one is not None}
-    ratings = with_drawn_judges(panel.ratings, known, draws, np.random.default_rng(seed))
-    drawn = replace(panel, ratings=ratings, older=())
-    answers = ask_file(drawn, gates, questions, deciding=True)
-    cleared: dict[str, list[bool]] = {}
-    for one in answers.decision.judges:
-        cleared.setdefault(one.use, []).append(one.word == "cleared")
-    return {use: sum(words) / len(words) for use, words in cleared.items()}
+    ratings = with_drawn_judges(panel.ratings, people, draws, np.random.default_rng(seed))
+    judges = ask_file(replace(panel, ratings=ratings, older=()), gates, questions, deciding=True).decision.judges
+    return {use: fmean(one.word == "cleared" for one in judges if one.use == use)
+            for use in dict.fromkeys(one.use for one in judges)}  # fmt: skip
 
 
 # --------------------------------------------------------------------------- what people said
@@ -91,6 +88,11 @@ class People:
         """w of the module's formula, (texts,): how far a text's people say what one more would."""
         m = self.raters
         return m * self.agreement / (1 + (np.maximum(m, 1) - 1) * self.agreement)
+
+
+def people_by_criterion(ratings: Ratings, assumed: float | None = None) -> dict[str, People]:
+    """As `people_of`, of the criteria of which it is known."""
+    return {name: one for name in ratings.headline if (one := people_of(ratings, name, assumed)) is not None}
 
 
 def people_of(ratings: Ratings, criterion: str, assumed: float | None = None) -> People | None:

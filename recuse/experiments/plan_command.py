@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from recuse.check.drawn_judges import People, people_of, with_drawn_judges
+from recuse.check.drawn_judges import People, people_by_criterion, with_drawn_judges
 from recuse.experiments.simulated_files import PERSON_LIKE, Setting
 from recuse.experiments.validate_command import Case, Source, error_of, evals_folder, share_cleared, uses_in, words_for
 from recuse.gates import Gates
@@ -314,8 +314,7 @@ class Pilot:
 
 
 def _people(ratings: Ratings, assumed: float) -> dict[str, People]:
-    known = {name: people_of(ratings, name, assumed) for name in ratings.headline}
-    people = {name: one for name, one in known.items() if one is not None}
+    people = people_by_criterion(ratings, assumed)
     if not people:
         raise RecuseError(
             "nobody's ratings are in this file, so there is no agreement to plan with; add a person's ratings, or give "

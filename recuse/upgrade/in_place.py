@@ -210,14 +210,12 @@ SAMPLING = ("parameters", "structured", "seeded", "headers", "query", "rename", 
 def _lines(old: RecordedPanel, new: RecordedPanel, task: str, pattern: str) -> tuple[str, str]:
     folders = [side.suite.selection.root / "fixtures" / "tasks" / task for side in (old, new)]
     names = sorted({p.relative_to(f).as_posix() for f in folders for p in f.glob(pattern) if p.is_file()})
-    gone: list[str] = []
-    come: list[str] = []
+    lines: list[str] = []
     for name in names:
         was, now = ((text_of(folder / name) or "").splitlines() for folder in folders)
-        for line in difflib.unified_diff(was, now, n=0, lineterm=""):
-            if line.startswith(("---", "+++", "@@")):
-                continue
-            (gone if line.startswith("-") else come).append(line[1:].strip()[:LONGEST_LINE])
+        lines += difflib.unified_diff(was, now, n=0, lineterm="")
+    changed = [line for line in lines if not line.startswith(("---", "+++"))]
+    gone, come = ([line[1:].strip()[:LONGEST_LINE] for line in changed if line[0] == sign] for sign in "-+")
     return "\n".join(gone[:MOST_LINES]), "\n".join(come[:MOST_LINES])
 
 
