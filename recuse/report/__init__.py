@@ -61,7 +61,7 @@ def write(
     known: Known = {**(identity or {}), "results": sha256(facts.encode()).hexdigest(), "tables": list(tables)}
     texts = {"results.json": facts, "summary.md": summary(plain, drawings=drawings, known=known)}
     paths = write_files(Path(folder), texts)
-    drawn = pages(plain, plain["headline"], template_folders, drawings, known)
+    drawn = pages(plain, template_folders, drawings, known)
     paths += write_files(Path(folder), drawn)
     kept = {Path(folder) / name for name in drawn}  # pages of studies that this run did not have go
     delete_pages(Path(folder), (Path(folder) / STUDIES).glob("*.html"), kept)

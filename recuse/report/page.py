@@ -20,7 +20,7 @@ from markupsafe import Markup
 from recuse.report import addresses, style
 from recuse.report.addresses import FOLDER, STUDIES, ReplyPlaces
 from recuse.report.figures.forest_plot import footnotes
-from recuse.report.first_line import expiring, heading, next_step, opening, upgrade_lines, used
+from recuse.report.first_line import expiring, heading, headline, next_step, opening, upgrade_lines, used
 from recuse.report.gated_number import plain_name
 from recuse.report.questions import Drawings
 from recuse.report.questions.generic import plain
@@ -69,46 +69,28 @@ TEMPLATE_FAULTS = (TemplateError, ArithmeticError, AttributeError, LookupError, 
 """What a template that somebody wrote may raise."""
 
 
-def page(
-    results: Results,
-    headline: str,
-    template_folders: Sequence[Path | str] = (),
-    drawings: Sequence[str] = (),
-    known: Known | None = None,
-) -> str:
-    """The one page for normalised `results`, studies among its questions; `known`: what stands beside them
-    (`recuse.git`). Raises `RecuseError` naming the template that does not render."""
-    return pages(results, headline, template_folders, drawings, known, studies=())["index.html"]
-
-
 def pages(
-    results: Results,
-    headline: str,
-    template_folders: Sequence[Path | str] = (),
-    drawings: Sequence[str] = (),
-    known: Known | None = None,
-    *,
-    studies: Collection[str] | None = None,
-) -> dict[str, str]:
-    """The page, and one per study ("studies/published.html"): all panels without a use, or those of `studies`."""
+    results: Results, template_folders: Sequence[Path | str] = (), drawings: Sequence[str] = (),
+    known: Known | None = None, *, studies: Collection[str] | None = None,
+) -> dict[str, str]:  # fmt: skip
+    """The page for normalised `results`, and one per study ("studies/published.html"): all panels without a use, or
+    those of `studies`; the others are among its questions. `known`: what stands beside the results (`recuse.git`).
+    Raises `RecuseError` naming the template that does not render."""
     own = [str(folder) for folder in template_folders if Path(folder).is_dir()]
     env, drawn, view, known = environment(*own), Drawings(drawings), ResultsModel(results), known or {}
     questions = sorted(view.questions, key=lambda q: drawn.order(q.id))
     apart = [p for p in view.panels if p.name in (view.studies if studies is None else studies)]
     written = known.get("replies") or {}
     try:
-        sheet = env.get_template("style.css.j2").render().strip()
 
         def rendered(template: str, panels: Collection[str], base: str, **shown: object) -> str:
             sections = [_section(env, view, question, drawn, panels) for question in questions]
             shown |= {"sections": [one for one in sections if one], "replies": ReplyPlaces(written, base)}
-            shown |= {"style": Markup(style.STYLE), "style_hash": style.STYLE_HASH}
-            return style.with_style(env.get_template(template).render(shown), sheet).strip() + "\n"
+            return styled(env, template, **shown)
 
         used_ones = {p.name for p in view.panels} - {p.name for p in apart}
-        first = rendered(
-            "index.html.j2", used_ones, f"{FOLDER}/", **parts(view, questions, known), headline=headline, studies=apart
-        )
+        about = parts(view, questions, known) | {"headline": headline(results), "studies": apart}
+        first = rendered("index.html.j2", used_ones, f"{FOLDER}/", **about)
         return {"index.html": first} | {
             f"{STUDIES}/{p.name}.html": rendered("study.html.j2", {p.name}, f"../{FOLDER}/", panel=p) for p in apart
         }
@@ -196,6 +178,13 @@ def environment(*folders: str) -> Environment:
         "loud": (vocabulary.FAIL, vocabulary.NOT_MEASURED),
     }
     return env
+
+
+def styled(env: Environment, template: str, **shown: object) -> str:
+    """A page with the style sheet, whose digest it states."""
+    shown |= {"style": Markup(style.STYLE), "style_hash": style.STYLE_HASH}
+    sheet = env.get_template("style.css.j2").render().strip()
+    return style.with_style(env.get_template(template).render(shown), sheet).strip() + "\n"
 
 
 def _section(

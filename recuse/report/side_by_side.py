@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from markupsafe import Markup
-
 from recuse.report.figures import Cell, Table
 from recuse.report.gated_number import Number, grouped, plain_name
-from recuse.report.page import environment
+from recuse.report.page import environment, styled
 from recuse.report.results_model import ResultsModel
-from recuse.report.style import STYLE, STYLE_HASH, with_style
 from recuse.schema.results import Results
 from recuse.schema.vocabulary import printed
 
@@ -52,18 +49,14 @@ def text(rows: list[Row], names: Sequence[str]) -> str:
 
 def page(rows: list[Row], names: Sequence[str], headlines: Sequence[str]) -> str:
     """The same as a page of its own, with both headlines."""
-    env = environment()
-    style = env.get_template("style.css.j2").render().strip()
     columns = ["gate", "judge", "where", *names, "what differs"]
     by_change = grouped(rows, lambda row: bool(row.changed))
     changed, same = (
         Table("", columns, [[*row.cells, Cell(row.changed)] for row in by_change.get(differs, ())])
         for differs in (True, False)
     )
-    drawn = env.get_template("side_by_side.html.j2").render(
-        names=names, headlines=headlines, changed=changed, same=same, style=Markup(STYLE), style_hash=STYLE_HASH
-    )
-    return with_style(drawn, style).strip() + "\n"
+    about = {"names": names, "headlines": headlines, "changed": changed, "same": same}
+    return styled(environment(), "side_by_side.html.j2", **about)
 
 
 def _row(before: Number | None, after: Number | None) -> Row:

@@ -54,7 +54,7 @@ def show(results: Path, other: Path | None = None, html: Path | None = None) -> 
         if len(plain) == 1:
             plain[0]["headline"] = headlines[0]
             text = terminal(plain[0], shutil.get_terminal_size().columns, sys.stdout.isatty(), html)
-            drawn = page.page(plain[0], headlines[0]) if html else ""
+            drawn = page.pages(plain[0], studies=())["index.html"] if html else ""
         else:
             rows = side_by_side.side_by_side(*plain)
             text = visible(side_by_side.text(rows, names))
@@ -84,10 +84,10 @@ def write_results(results: Results, to_json: Path | None, to_html: Path | None) 
         write_output(to_json, canonical(results), is_results)
     if to_html:
         from recuse.report.canonical_form import normalised
-        from recuse.report.page import page
+        from recuse.report.page import pages
 
         plain = normalised(results)
-        write_output(to_html, page(plain, plain["headline"], (), ()), is_page)
+        write_output(to_html, pages(plain, studies=())["index.html"], is_page)
 
 
 # --------------------------------------------------------------------------- what choose, weeks and rank print

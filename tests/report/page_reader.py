@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
+from typing import Any
+
+from recuse.report.page import pages
 
 VOID = {"meta", "link", "br", "hr", "img", "input", "col"}
 
@@ -75,3 +78,8 @@ def read(html: str) -> Element:
     reader.close()
     assert [element.tag for element in reader.open] == ["document"], f"never closed: {[e.tag for e in reader.open]}"
     return reader.open[0]
+
+
+def page(results: Any, headline: str, *settings: Any, **named: Any) -> str:
+    """The whole report in one page, studies among its questions."""
+    return pages({**results, "headline": headline}, *settings, **named, studies=())["index.html"]

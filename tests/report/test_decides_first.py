@@ -6,10 +6,9 @@ import re
 from collections import Counter
 
 import samples
-from page_reader import Element, read
+from page_reader import Element, page, read
 
 from recuse.report.canonical_form import normalised
-from recuse.report.page import page
 from recuse.report.results_model import ResultsModel
 from recuse.report.sections.attention import needs_attention
 from recuse.report.summary import summary

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 import samples
-from page_reader import read
+from page_reader import page, read
 
 from recuse.report.canonical_form import normalised
 from recuse.report.first_line import decision_lines, expiring, headline, next_step, opening
-from recuse.report.page import page, pages
+from recuse.report.page import pages
 from recuse.report.results_model import ResultsModel
 from recuse.report.summary import summary
 from recuse.report.terminal_text import terminal
@@ -108,7 +108,7 @@ def test_judges_by_uses_are_a_table_whose_causes_are_short() -> None:
     results["decision"]["judges"] = [*words, {**words[0], "use": "rank", "word": "undecided", "stated": False,
                                               "brief": "", "cause": "no people (x)"}]  # fmt: skip
     results["verdicts"] = [v for v in results["verdicts"] if v["subject"]["panel"] == "published"]
-    drawn = pages(normalised(results), "x")
+    drawn = pages(normalised(results))
     html = drawn["index.html"]
     table = next(t for t in read(html).all("table") if "uses" in t.classes)
     assert [th.text for th in table.one("thead").all("th")] == ["judge", "merchant risk", "rank"]

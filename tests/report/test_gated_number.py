@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import samples
+from page_reader import page
 
 from recuse.report.canonical_form import canonical, normalised
 from recuse.report.gated_number import UNDESCRIBED, Lexicon
-from recuse.report.page import page
 from recuse.report.terminal_text import terminal
 
 HELD = {

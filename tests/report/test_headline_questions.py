@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from page_reader import page
 
 from recuse.report.canonical_form import normalised
-from recuse.report.page import page
 from recuse.report.questions import Drawings
 from recuse.report.questions.generic import generic
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from page_reader import page
 
 from recuse.papers.indeterminacy.definitions import definition
 from recuse.report.canonical_form import normalised
-from recuse.report.page import page
 
 pytestmark = pytest.mark.slow("whole runs")
 

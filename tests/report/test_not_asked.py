@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import samples
-from page_reader import read
+from page_reader import page, read
 
 from recuse.report.canonical_form import normalised
-from recuse.report.page import page
 from recuse.report.results_model import ResultsModel
 from recuse.report.sections.about_the_run import in_one_line, not_asked
 from recuse.report.summary import summary

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 import samples
+from page_reader import page
 
 from recuse.papers.merchant_risk.true_order import ground_truth
 from recuse.report.canonical_form import normalised
-from recuse.report.page import environment, page
+from recuse.report.page import environment
 from recuse.report.questions import Drawings
 from recuse.report.questions.generic import generic
 

@@ -12,11 +12,10 @@ from pathlib import Path
 
 import pytest
 import samples
-from page_reader import Element, read
+from page_reader import Element, page, read
 
 from recuse.report.canonical_form import canonical, normalised
 from recuse.report.first_line import headline
-from recuse.report.page import page
 from recuse.schema import RecuseError
 
 SAMPLES: dict[str, Callable[[], samples.Results]] = {

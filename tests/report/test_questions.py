@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 import samples
+from page_reader import page
 
 from recuse.report.canonical_form import normalised
-from recuse.report.page import page
 from recuse.report.questions import Drawings
 from recuse.report.questions.generic import generic
 from recuse.report.results_model import Question, ResultsModel

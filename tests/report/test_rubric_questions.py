@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from page_reader import page
 
 from recuse.readers.file_panel import load_file_panel
 from recuse.report.canonical_form import normalised
-from recuse.report.page import page
 from recuse.report.questions import Drawings
 from recuse.report.questions.generic import generic
 from recuse.run.run import ask_file

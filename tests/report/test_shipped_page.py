@@ -37,7 +37,7 @@ MARKUP = re.compile(r"(?<![\w*])\*\w[^*\n]*\w\*(?![\w*])|`\w+`|\*\*\w")
 @pytest.fixture(scope="module")
 def drawn() -> dict[str, str]:
     results = normalised(json.loads(RESULTS.read_text(encoding="utf-8")))
-    return pages(results, results["headline"])
+    return pages(results)
 
 
 @pytest.fixture(scope="module")

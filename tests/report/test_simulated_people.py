@@ -6,10 +6,10 @@ import re
 
 import pytest
 import samples
+from page_reader import page
 
 from recuse.report.canonical_form import normalised
 from recuse.report.first_line import headline
-from recuse.report.page import page
 from recuse.report.summary import summary
 from recuse.report.terminal_text import terminal
 

@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 import samples
-from page_reader import read
+from page_reader import page, read
 
 from recuse.report.canonical_form import normalised
 from recuse.report.figures import Trends, trends
-from recuse.report.page import page
 from recuse.report.results_model import ResultsModel
 
 DAYS = ("2026-03-01", "2026-03-02", "2026-03-03", "2026-03-04")

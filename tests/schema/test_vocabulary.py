@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from page_reader import page
 
 from recuse.report.canonical_form import canonical, normalised
-from recuse.report.page import page
 from recuse.report.summary import summary
 from recuse.report.terminal_text import terminal
 from recuse.schema import vocabulary

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from page_reader import page
 
 from recuse.cli import main
 from recuse.readers.file_panel import load_file_panel
 from recuse.report.canonical_form import normalised
-from recuse.report.page import page
 from recuse.run.run import ask_file
 from recuse.suite.question_runner import read_evals
 
