@@ -94,18 +94,25 @@ def limit_changes(before: Gates, now: Gates, verdicts: Iterable[VerdictRow] = ()
     known = [(v, former) for v in verdicts if (former := v.get("formerly")) and former != v["outcome"]]
     for row in rows:
         named = row.get("subject") or {}
-        row["otherwise"] = [
-            {"subject": dict(v["subject"]), "outcome": former, "now": v["outcome"]}
-            for v, former in known
+        met = [
+            (v, former) for v, former in known
             if v["gate"] == row["gate"] and row["where"].items() <= v["subject"].items()
             and all(v["subject"].get(k) in ((one,) if isinstance(one, str) else one) for k, one in named.items())
         ]  # fmt: skip
-        outcomes = dict.fromkeys(one["outcome"] for one in row["otherwise"])
+        row["otherwise"] = [
+            {"subject": dict(v["subject"]), "outcome": former, "now": v["outcome"]} for v, former in met
+        ]
+        would = []  # "grok-4 fails", "a, b: fail"
+        for outcome in dict.fromkeys(former for _, former in met):
+            who = dict.fromkeys(v["subject"].get("judge", "the panel") for v, former in met if former == outcome)
+            names = list(who) if len(who) <= 4 else [*list(who)[:3], f"{len(who) - 3} more"]
+            verb = VERBS.get(outcome) or f"is {printed(outcome)}"
+            would.append(f"{names[0]} {verb}" if len(who) == 1 else f"{', '.join(names)}: {printed(outcome)}")
         about = row["where"] or named
         where = ", ".join(f"{k} = {v if isinstance(v, str) else ' | '.join(v)}" for k, v in sorted(about.items()))
         what = row["key"] if row["key"] != "gate" else ""
         row["about"] = " ".join(filter(None, (what, f"({where})" if where else "", row["change"])))
-        row["consequence"] = "; ".join(_consequence(outcome, row) for outcome in outcomes)
+        row["consequence"] = "; ".join(would)
         ends = [str(end) for end in (row["before"], row["after"]) if end is not None]
         without = f"; without that {row['consequence']}" if row["consequence"] else ""
         row["sentence"] = f"{row['gate'] or THE_RUN} {row['about']}: {' -> '.join(ends)}{without}"
@@ -117,7 +124,7 @@ def _gate_rows(name: str, before: Gate | None, after: Gate | None) -> list[Limit
     else that it says."""
     if before is None or after is None:
         return [_row(name, "gate", before and _limit(before), after and _limit(after))]
-    old, new = _limits_by_place(before), _limits_by_place(after)
+    old, new = ({(): side} | {tuple(one.where.items()): one for one in side.on} for side in (before, after))
     rows = []
     for where in dict.fromkeys([*old, *new]):
         was, now = old.get(where, before), new.get(where, after)
@@ -131,10 +138,6 @@ def _gate_rows(name: str, before: Gate | None, after: Gate | None) -> list[Limit
             rows.append(_row(name, "limit", *ends, where=dict(where), change=change))
     other = _differing(_stated(before), _stated(after))
     return rows + [_row(name, key, *ends) for key, *ends in other if key not in (*LIMIT, "on")]
-
-
-def _limits_by_place(gate: Gate) -> dict[Place, Gate | LimitElsewhere]:
-    return {(): gate} | {tuple(one.where.items()): one for one in gate.on}
 
 
 def _limit(table: Gate | LimitElsewhere | Accept) -> str:
@@ -171,15 +174,6 @@ def _row(
 
 
 VERBS = {"fail": "fails", "pass": "passes", "accepted": "needs an accepted failure"}
-
-
-def _consequence(outcome: str, row: LimitChangeRow) -> str:
-    """ "grok-4 fails", "a, b: fail"."""
-    who = [o["subject"].get("judge", "the panel") for o in row["otherwise"] if o["outcome"] == outcome]
-    names = list(dict.fromkeys(who))
-    shown = names if len(names) <= 4 else [*names[:3], f"{len(names) - 3} more"]
-    verb = VERBS.get(outcome) or f"is {printed(outcome)}"
-    return f"{', '.join(shown)} {verb}" if len(names) == 1 else f"{', '.join(shown)}: {printed(outcome)}"
 
 
 def _stated(table: Gate | AcceptedFault | RunTable | UseTable) -> dict[str, Any]:
