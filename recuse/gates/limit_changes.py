@@ -94,17 +94,17 @@ def limit_changes(before: Gates, now: Gates, verdicts: Iterable[VerdictRow] = ()
     known = [(v, former) for v in verdicts if (former := v.get("formerly")) and former != v["outcome"]]
     for row in rows:
         named = row.get("subject") or {}
-        met = [
+        affected = [
             (v, former) for v, former in known
             if v["gate"] == row["gate"] and row["where"].items() <= v["subject"].items()
             and all(v["subject"].get(k) in ((one,) if isinstance(one, str) else one) for k, one in named.items())
         ]  # fmt: skip
         row["otherwise"] = [
-            {"subject": dict(v["subject"]), "outcome": former, "now": v["outcome"]} for v, former in met
+            {"subject": dict(v["subject"]), "outcome": former, "now": v["outcome"]} for v, former in affected
         ]
         would = []  # "grok-4 fails", "a, b: fail"
         for outcome in dict.fromkeys(former for _, former in met):
-            who = dict.fromkeys(v["subject"].get("judge", "the panel") for v, former in met if former == outcome)
+            who = dict.fromkeys(v["subject"].get("judge", "the panel") for v, former in affected if former == outcome)
             names = list(who) if len(who) <= 4 else [*list(who)[:3], f"{len(who) - 3} more"]
             verb = VERBS.get(outcome) or f"is {printed(outcome)}"
             would.append(f"{names[0]} {verb}" if len(who) == 1 else f"{', '.join(names)}: {printed(outcome)}")
