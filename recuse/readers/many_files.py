@@ -38,8 +38,12 @@ def read_together(pattern: Path, reader: str, given: Mapping[str, Any]) -> RawTa
     large = not (reader or encoding) and sum(path.stat().st_size for path in paths) > FOLDED_FROM
     kinds = {KINDS.get(path.suffix.lower(), "") for path in paths}
     kind = kinds.pop() if large and len(kinds) == 1 else ""
+    digest = hashlib.sha256()
+    for path in paths:
+        with path.open("rb") as stream:
+            hashlib.file_digest(stream, lambda: digest)
     if kind and (folded := read_by_duckdb(pattern, paths, kind, given)) is not None:
-        return replace(folded, sha256=_digest(paths))
+        return replace(folded, sha256=digest.hexdigest())
     first, *others = tables = [read_path(path, reader, encoding=encoding) for path in paths]
     for table in others:
         if lacks := {*first.names} ^ {*table.names}:
@@ -52,15 +56,7 @@ def read_together(pattern: Path, reader: str, given: Mapping[str, Any]) -> RawTa
     notes = (*first.notes, f"{len(tables)} files are read as one table: {pattern}")
     faults = tuple(fault for table in tables for fault in table.faults)
     joined = replace(first, path=pattern, frame=frame, notes=notes, faults=faults, numbers=places, text="")
-    return replace(check_bounds(joined), sha256=_digest(paths))
-
-
-def _digest(paths: Sequence[Path]) -> str:
-    digest = hashlib.sha256()
-    for path in paths:
-        with path.open("rb") as stream:
-            hashlib.file_digest(stream, lambda: digest)
-    return digest.hexdigest()
+    return replace(check_bounds(joined), sha256=digest.hexdigest())
 
 
 DIALECTS = {"duckdb": ('"', "''", "\\"), "snowflake": ('"', "''", "\\\\"), "bigquery": ("`", "\\'", "\\\\"),
