@@ -241,8 +241,7 @@ class Roles:
         self.columns = {column.name: column for column in columns_of(frame)}
         self.ignored = dict.fromkeys(given.get("ignore", ()), "as you said")
         named = [v for k, v in given.items() if k not in ("judges", "people", "raters", "ignore", *SETTINGS)]
-        named += given.get("raters", {}).values()
-        names = {*self.ignored, *(c for v in named for c in ((v,) if isinstance(v, str) else v))}
+        names = {*self.ignored, *columns_in([*named, *given.get("raters", {}).values()])}
         self.free = [column for name, column in self.columns.items() if name not in names]
         self.taken: dict[str, Any] = {
             k: v for k, v in given.items() if k != "ignore" and (v or k in ("target", "cluster", "slices"))

@@ -94,7 +94,14 @@ def _take_columns(roles: Roles) -> None:
         _take_wide(roles, own)
         return
     called = [c for c in rated if c.is_rater]
-    _check_annotations(called, stated)
+    # annotations.honesty.Rating beside annotations.helpfulness.Rating: whether people or a model annotated is nowhere
+    # said, as in UltraFeedback, where it was GPT-4
+    about = {c.name: c.name.split(".", 1)[1] for c in called if c.plain.startswith("annotations_") and "." in c.name}
+    if len(about) > 1 and any(map(column_names.is_criterion, about.values())) and not {*stated} & about.keys():
+        raise RecuseError(
+            f"{', '.join(about)}: nothing says who annotated; if people did, say --people {as_option(about)}; if a "
+            f"model did, nobody's ratings are there to compare it with: add people's, a column each"
+        )
     judged = [c for c in rated if called and not (c.name in stated or c in called)]
     judged = [c for c in judged if c.plain in (*NAMES["text"], *column_names.PROMPTS)]
     roles.leave_out(judged, "by its name what was judged; --people or --judges if somebody's rating")
@@ -207,17 +214,6 @@ def _take_others(
     raters = {c: base_of(c.name, names) for c in alone} | {c: whose for c, (whose, _) in own.items()}
     _take_of(roles, raters, {c: about.name for c, (_, about) in own.items()} if several else None)
     return raters
-
-
-def _check_annotations(columns: Iterable[Column], stated: Collection[str]) -> None:
-    """`RecuseError` for annotations.honesty.Rating beside annotations.helpfulness.Rating: whether people or a model
-    annotated is nowhere said, as in UltraFeedback, where it was GPT-4."""
-    about = {c.name: c.name.split(".", 1)[1] for c in columns if c.plain.startswith("annotations_") and "." in c.name}
-    if len(about) > 1 and any(map(column_names.is_criterion, about.values())) and not {*stated} & about.keys():
-        raise RecuseError(
-            f"{', '.join(about)}: nothing says who annotated; if people did, say --people {as_option(about)}; if a "
-            f"model did, nobody's ratings are there to compare it with: add people's, a column each"
-        )
 
 
 def _is_a_fact(roles: Roles, column: Column, columns: Iterable[Column]) -> bool:
