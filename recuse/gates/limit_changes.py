@@ -103,7 +103,7 @@ def limit_changes(before: Gates, now: Gates, verdicts: Iterable[VerdictRow] = ()
             {"subject": dict(v["subject"]), "outcome": former, "now": v["outcome"]} for v, former in affected
         ]
         would = []  # "grok-4 fails", "a, b: fail"
-        for outcome in dict.fromkeys(former for _, former in met):
+        for outcome in dict.fromkeys(former for _, former in affected):
             who = dict.fromkeys(v["subject"].get("judge", "the panel") for v, former in affected if former == outcome)
             names = list(who) if len(who) <= 4 else [*list(who)[:3], f"{len(who) - 3} more"]
             verb = VERBS.get(outcome) or f"is {printed(outcome)}"
