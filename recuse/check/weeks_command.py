@@ -23,7 +23,7 @@ from __future__ import annotations
 import glob
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -158,8 +158,15 @@ def run_weeks(
     for judge in panel.judges:
         title, weeks = weeks_of(ratings, plain(week), judge)
         ends = ratings.scale.ends if isinstance(ratings.scale, Numeric) else (0.0, 1.0)
-        own = list(_charted(judge, title, weeks, ends))
-        whose = _whose(weeks)
+        charts = {title: [one.values for one in weeks], "agreement with people": [one.agreement for one in weeks]}
+        own, whose = list[Row](), _whose(weeks)
+        for what, values in charts.items():  # a row for each week of each chart that has limits
+            for end, one in enumerate(weeks):
+                limits = chart(values[: end + 1], ends if what == "mean score" else (0.0, 1.0))
+                if limits is not None:
+                    value, low, high = float(values[end].mean()), limits.low, limits.high
+                    figures = (value, low, high, len(values[end]), not low <= value <= high)
+                    own.append(dict(zip(COLUMNS, (judge, what, one.name, *figures), strict=True)))
         code, lines = _in_words(judge, title, weeks, own, whose, 4 if len(panel.judges) < 3 else 1)
         codes.append(code)
         printed += lines
@@ -186,19 +193,6 @@ def _below_one_another(files: Sequence[Path]) -> pd.DataFrame | Path:
         raise RecuseError(f"{files[0]}: say which column names the week, --week COLUMN, or give a file for each week")
     named = (table.assign(**{WEEK: stem_of(path)}) for table, path in zip(tables, paths, strict=True))
     return pd.concat(named, ignore_index=True).fillna("")
-
-
-def _charted(judge: str, title: str, weeks: list[Week], ends: tuple[float, float]) -> Iterator[Row]:
-    """A row for each week of each chart that has limits."""
-    charts = ((title, [one.values for one in weeks]), ("agreement with people", [one.agreement for one in weeks]))
-    for what, values in charts:
-        for end, week in enumerate(weeks):
-            limits = chart(values[: end + 1], ends if what == "mean score" else (0.0, 1.0))
-            if limits is not None:
-                value = float(values[end].mean())
-                out = not limits.low <= value <= limits.high
-                figures = (value, limits.low, limits.high, len(values[end]), out)
-                yield dict(zip(COLUMNS, (judge, what, week.name, *figures), strict=True))
 
 
 def _in_words(

@@ -80,9 +80,23 @@ def run_compare(
     scores = [*map(score_of, several)]
     check_outputs(json, html)
     limits = Gates.load(gates or _limits_of(paths), today=date.today())
-    held = [read_estimates(path, limits) for path in paths]
-    if any(one is not None for one in held):
-        return _by_baselines(paths, held, names, limits, changes, html, json)
+    held = [one for path in paths if (one := read_estimates(path, limits)) is not None]
+    if held:  # where ratings are not there: what baselines keep of the judges
+        if len(held) < len(paths):
+            raise RecuseError(
+                f"{', '.join(map(str, paths))}: a baseline is compared with a baseline; to hold a panel against a "
+                "baseline run pytest evals/ --baseline"
+            )
+        if html:
+            raise RecuseError(
+                "--html: baselines hold no ratings to draw; compare the panels or files they were made from"
+            )
+        compared = compare_baselines(held[0], held[-1], names, limits, changes)
+        print("\n".join(map(visible, compared.lines())))
+        if json:
+            record = canonical({"headline": compared.sentence, "upgrade": compared._asdict()})
+            write_output(json, record, is_results)
+        return EXIT[compared.verdict]
     sources = open_sources(paths, limits, {**given, **_typed(scores)}, reader, names)
     verdicts = _decide(sources, names, limits, changes, scores)
     worst = worst_of(verdict for _, verdict in verdicts)
@@ -125,27 +139,6 @@ def _decide(
 def _typed(thresholds: Sequence[float]) -> dict[str, str]:
     """A score from which on is decided, for reading: what is typed comes before what is saved beside a file."""
     return {"threshold": str(thresholds[0])} if len(thresholds) == 1 else {}
-
-
-def _by_baselines(
-    paths: Sequence[Path], held: Sequence[Baseline | None], names: Sequence[str], gates: Gates,
-    change: Sequence[str], html: Path | None, json: Path | None,
-) -> int:  # fmt: skip
-    """Where ratings are not there: what baselines keep of the judges."""
-    if any(one is None for one in held):
-        raise RecuseError(
-            f"{', '.join(map(str, paths))}: a baseline is compared with a baseline; to hold a panel against a baseline "
-            "run pytest evals/ --baseline"
-        )
-    if html:
-        raise RecuseError("--html: baselines hold no ratings to draw; compare the panels or files they were made from")
-    known = [one for one in held if one is not None]
-    compared = compare_baselines(known[0], known[-1], names, gates, change)
-    print("\n".join(visible(line) for line in compared.lines()))
-    if json:
-        record = canonical({"headline": compared.sentence, "upgrade": compared._asdict()})
-        write_output(json, record, is_results)
-    return EXIT[compared.verdict]
 
 
 def _limits_of(paths: Sequence[object]) -> Path:
