@@ -10,10 +10,12 @@ from recuse.judges import reply_of
 from recuse.protocols import ElicitationProtocol, called, protocol
 from recuse.protocols.wording import facts_of
 from recuse.ratings import Nominal, Ratings
+from recuse.ratings.pair_array import PAIRED
+from recuse.ratings.ratings_table import PERSON, completed
 from recuse.ratings.scale import Numeric, Scale
 from recuse.references import SUMMARY, payloads_of, people_of, reference_of
 from recuse.schema import Call, RawResponse
-from recuse.schema.factors import DIRECTION
+from recuse.schema.factors import DIRECTION, LEVELS
 from recuse.schema.pandas_when_used import pd
 from recuse.tasks import Task
 
@@ -31,7 +33,7 @@ def panel_ratings(
     summary = people if people is not None and set(SUMMARY) <= set(people.columns) else None
     persons = people if summary is None else None
     scales, headline = scales_of(how, task), headline_of(how, task)
-    parts = _of_protocol(how, "parts", task, ())
+    parts = getattr(how, "parts", lambda task: ())(task)
     if persons is not None and parts and len(headline) == 1:
         persons = with_total(persons, parts, headline[0])
     factors = [called(how, factor) for factor in plan.factors]
@@ -69,17 +71,12 @@ def enforced_judges(plan: Plan) -> frozenset[str]:
 
 def scales_of(how: ElicitationProtocol, task: Task) -> dict[str, Scale]:
     """Criterion -> its scale: the task's, unless the protocol has another one for it."""
-    return {**task.scales, **_of_protocol(how, "scales", task, {})}
+    return {**task.scales, **getattr(how, "scales", lambda task: {})(task)}
 
 
 def headline_of(how: ElicitationProtocol, task: Task) -> tuple[str, ...]:
     """The criteria that stand for the judgement as a whole."""
-    return tuple(_of_protocol(how, "headline", task, task.criteria))
-
-
-def _of_protocol(how: ElicitationProtocol, what: str, task: Task, usual: Any) -> Any:
-    """What a protocol says of the task, where it says anything."""
-    return getattr(how, what)(task) if hasattr(how, what) else usual
+    return tuple(getattr(how, "headline", lambda task: task.criteria)(task))
 
 
 def texts_of(plan: Plan) -> pd.DataFrame:
@@ -108,11 +105,6 @@ def with_people(
     """The table with people's rows, which count under every combination of the levels of factors that they do not have
     themselves. Who chose between two texts and does not say how they stood saw a first: a choice names a place, so it
     cannot count under both orders. Without a criterion theirs is the headline's, where there is one."""
-
-    from recuse.ratings.pair_array import PAIRED
-    from recuse.ratings.ratings_table import PERSON, completed
-    from recuse.schema.factors import LEVELS
-
     usual = {name: LEVELS[name][0] for name in PAIRED if name in factors and name not in persons}
     if "criterion" not in persons and len(headline) == 1:
         usual["criterion"] = headline[0]

@@ -17,6 +17,7 @@ import pandas as pd
 from recuse.metrics.estimates import add_losses, estimated, number, undefined
 from recuse.metrics.measure import measure
 from recuse.ratings import Numeric, Ratings, Scale
+from recuse.ratings.pair_array import verdicts_of
 from recuse.ratings.ratings import remembered
 from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.schema.factors import LABELS, ORDER
@@ -231,8 +232,6 @@ def _means(part: Ratings, name: str) -> pd.DataFrame:
 
 def _credits(part: Ratings, name: str) -> pd.DataFrame:
     """a's mean credit over repeats, per judge, order, labels and item."""
-    from recuse.ratings.pair_array import verdicts_of
-
     verdicts = verdicts_of(part).query("kind == 'judge'").rename(columns={"rater": "judge", "won": name})
     return verdicts.groupby(["judge", "order", "labels", "item"], sort=False)[name].mean().reset_index()
 

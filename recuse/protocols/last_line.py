@@ -60,6 +60,10 @@ class LastLine:
         """The criterion of the judgement."""
         raise NotImplementedError
 
+    def headline(self, task: Task) -> tuple[str, ...]:
+        """That criterion; tokens stand beside it."""
+        return (self.criterion_of(task),)
+
     def alternatives(self, task: Task, item: Item, levels: Levels) -> str:
         """Grammar of the verdicts that there are."""
         raise NotImplementedError
@@ -129,10 +133,6 @@ class Choice(LastLine):
         """The protocol's own criterion."""
         return self.criterion
 
-    def headline(self, task: Task) -> tuple[str, ...]:
-        """That criterion; tokens stand beside it."""
-        return (self.criterion,)
-
     def scales(self, task: Task) -> dict[str, Scale]:
         """The responses that there are, and tokens."""
         return {self.criterion: self.responses(task), **super().scales(task)}
@@ -164,10 +164,6 @@ class Verdict(LastLine):
                 'options = ["no", "yes"], or ask by a protocol that scores'
             )
         return task.criteria[0]
-
-    def headline(self, task: Task) -> tuple[str, ...]:
-        """That criterion; tokens stand beside it."""
-        return task.criteria[:1]
 
     def alternatives(self, task: Task, item: Item, levels: Levels) -> str:
         """Every option as a literal, the best first."""

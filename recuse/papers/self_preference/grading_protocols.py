@@ -76,10 +76,6 @@ class Hundred(Grading):
         """As the task's, with its own ending."""
         return f"{super().criterion_of(task)}.hundred"
 
-    def headline(self, task: Task) -> tuple[str, ...]:
-        """That criterion."""
-        return (self.criterion_of(task),)
-
     def scales(self, task: Task) -> dict[str, Scale]:
         """Whole numbers from 0 to 100, and the tokens that a grade took."""
         return {self.criterion_of(task): Numeric(0, TOP, 1), **super().scales(task)}
