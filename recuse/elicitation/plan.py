@@ -45,9 +45,32 @@ class Plan:
     panel_judges: Mapping[str, Judge] = field(default_factory=dict)  # in order, also those left out of `judges`
 
     @cached_property
+    @paused_cycle_collector()
     def calls(self) -> Sequence[Call]:
         """Judges x items x factor levels x repeats; of several stages none: see `recuse.elicitation.chains`."""
-        return [] if stages_of(protocol(self.protocol)) else _calls(self)
+        task, how, crossed = self.task, protocol(self.protocol), self.crossed_levels
+        if stages_of(how):
+            return []
+        prompts: dict[tuple[object, ...], Prompt] = {}  # depends on no judge and no repeat, so each is rendered once
+        calls: list[Call] = []
+        for (name, item_id, target), item in self.items.items():
+            judge = self.judges[name]
+            request_of = wire(judge.wire).request
+            for chosen in crossed:
+                levels = (level for _, level in chosen)
+                cell = f"{self.panel}/{task.name}/{self.protocol}/{'~'.join((name, target, *levels))}"
+                if (prompt := prompts.get((item_id, target, chosen))) is None:
+                    with lacking_fields_named(self.protocol, task, item):
+                        prompt = prompts[item_id, target, chosen] = how.prompt(task, item, dict(chosen))
+                request, key = None, ""
+                for repeat in range(self.repeats):
+                    if request is None or judge.seeded:  # identical requests are built and identified once
+                        seed = seed_for(task.name, self.protocol, item, chosen, repeat) if judge.seeded else None
+                        request = request_of(judge, prompt, seed)
+                        key = self.identify(request)
+                    about = (task.name, self.protocol, name, item_id, target, chosen, repeat)
+                    calls.append(Call(*about, request, key, cell, "", prompt))
+        return calls
 
     @property
     def crossed_levels(self) -> list[tuple[tuple[str, str], ...]]:
@@ -117,31 +140,6 @@ def seed_for(
     where = (task, protocol_name, item.id, item.target, *(f"{k}={v}" for k, v in factors), str(repeat))
     text = "\0".join((*where, stage) if stage else where)
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=4).digest()) & 0x7FFFFFFF
-
-
-@paused_cycle_collector()
-def _calls(plan: Plan) -> list[Call]:
-    task, how, crossed = plan.task, protocol(plan.protocol), plan.crossed_levels
-    prompts: dict[tuple[object, ...], Prompt] = {}  # depends on no judge and no repeat, so each is rendered once
-    calls: list[Call] = []
-    for (name, item_id, target), item in plan.items.items():
-        judge = plan.judges[name]
-        request_of = wire(judge.wire).request
-        for chosen in crossed:
-            levels = (level for _, level in chosen)
-            cell = f"{plan.panel}/{task.name}/{plan.protocol}/{'~'.join((name, target, *levels))}"
-            if (prompt := prompts.get((item_id, target, chosen))) is None:
-                with lacking_fields_named(plan.protocol, task, item):
-                    prompt = prompts[item_id, target, chosen] = how.prompt(task, item, dict(chosen))
-            request, key = None, ""
-            for repeat in range(plan.repeats):
-                if request is None or judge.seeded:  # identical requests are built and identified once
-                    seed = seed_for(task.name, plan.protocol, item, chosen, repeat) if judge.seeded else None
-                    request = request_of(judge, prompt, seed)
-                    key = plan.identify(request)
-                about = (task.name, plan.protocol, name, item_id, target, chosen, repeat)
-                calls.append(Call(*about, request, key, cell, "", prompt))
-    return calls
 
 
 @contextmanager

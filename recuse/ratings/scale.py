@@ -84,8 +84,25 @@ class Numeric:
         return low <= threshold < high if self.reversed else low < threshold <= high
 
 
+class _Options:
+    """What scales of options share: each response counts as its place among them."""
+
+    __slots__ = ()
+    options: tuple[str, ...]
+
+    def numbers(self, scores: pd.Series[Any], responses: pd.Series[Any]) -> Floats:
+        """The place of each response among the options, from 0; `RecuseError` for one that is none of them."""
+        places = {option: float(k) for k, option in enumerate(self.options)}
+        codes, entries = pd.factorize(responses)  # each different response is looked up, not each row
+        for place, entry in enumerate(entries.tolist()):
+            if entry not in places:
+                row = responses.index[codes == place][0]
+                raise RecuseError(f"responses are one of {', '.join(self.options)}; row {row} has {entry!r}")
+        return np.array([*(places[entry] for entry in entries.tolist()), math.nan])[codes]
+
+
 @dataclass(frozen=True, slots=True)
-class Ordinal:
+class Ordinal(_Options):
     """Options from worst to best. Two of them count as 0 and 1, so that a mean is the share of the better one."""
 
     options: tuple[str, ...]
@@ -106,10 +123,6 @@ class Ordinal:
         """Whether a mean of places means anything: of two options alone, whose distance is one."""
         return len(self.options) == 2
 
-    def numbers(self, scores: pd.Series[Any], responses: pd.Series[Any]) -> Floats:
-        """The place of each response among the options, from 0; `RecuseError` for one that is none of them."""
-        return _codes(self.options, responses)
-
 
 class _WithoutDistances:
     """What scales share whose values cannot be counted with: no range, no ends."""
@@ -122,14 +135,10 @@ class _WithoutDistances:
 
 
 @dataclass(frozen=True, slots=True)
-class Nominal(_WithoutDistances):
+class Nominal(_Options, _WithoutDistances):
     """Options without an order: they can be compared for equality alone."""
 
     options: tuple[str, ...]
-
-    def numbers(self, scores: pd.Series[Any], responses: pd.Series[Any]) -> Floats:
-        """The place of each response among the options: a code, not a quantity."""
-        return _codes(self.options, responses)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,16 +242,6 @@ def scale_of(scores: pd.Series[Any], responses: pd.Series[Any]) -> Scale:
         if lowered and lowered.keys() <= {worse, better}:
             return Ordinal((lowered.get(worse, worse), lowered.get(better, better)))
     return Nominal(tuple(options))
-
-
-def _codes(options: tuple[str, ...], responses: pd.Series[Any]) -> Floats:
-    places = {option: float(k) for k, option in enumerate(options)}
-    codes, entries = pd.factorize(responses)  # each different response is looked up, not each row
-    for place, entry in enumerate(entries.tolist()):
-        if entry not in places:
-            row = responses.index[codes == place][0]
-            raise RecuseError(f"responses are one of {', '.join(options)}; row {row} has {entry!r}")
-    return np.array([*(places[entry] for entry in entries.tolist()), math.nan])[codes]
 
 
 PLACE = "place"
