@@ -21,7 +21,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {role: tuple(words.split()) for role, wor
 """Role -> names in plain form, the surest first."""
 (
     WINNERS, COUNTS, CRITERIA, PARTS, TALKS, BATCHES, PROMPTS, FACTORS, SETS, JUDGES, SOFTWARE, PEOPLE, NAMED_ON,
-    CALLED_ON, DERIVED, ATTRIBUTES, DATES, SURE, PROPERTIES, WHOSE, SUFFIX,
+    CALLED_ON, DERIVED, SPREADS, ATTRIBUTES, DATES, SURE, PROPERTIES, WHOSE, SUFFIX,
 ) = (tuple(words.split()) for words in WORDS["lists"].values())  # fmt: skip
 """Each is explained where its words stand."""
 LONGEST_NAME = 4
@@ -113,9 +113,17 @@ def is_nobodys(name: str) -> bool:
 
 def is_derived(name: str) -> bool:
     """Whether a column or rater is called after what is made of several raters' answers: majority, human_mean."""
+    return not {*DERIVED, *SPREADS}.isdisjoint(_as_made(name))
+
+
+def is_spread(name: str) -> bool:
+    """Whether a column is called after how far several raters' answers lie apart, human_std: it rates nothing."""
+    return not {*SPREADS}.isdisjoint(_as_made(name))
+
+
+def _as_made(name: str) -> tuple[str, str]:
     word = plain(name.rsplit(".", 1)[-1]) or plain(name)  # of what stands within others: tone.majority_human
-    bare = "_".join(part for part in word.split("_") if part not in WHOSE)
-    return word in DERIVED or bare in DERIVED
+    return word, "_".join(part for part in word.split("_") if part not in WHOSE)
 
 
 OTHER_WORDS = {

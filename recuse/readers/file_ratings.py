@@ -37,6 +37,7 @@ from recuse.readers.repeated_rows import with_absent_rows, with_copies_in_cluste
 from recuse.readers.values import as_numbers, as_whole_numbers, spelled, written_otherwise
 from recuse.schema import Provenance, RecuseError
 from recuse.schema.factors import VERSION, levels_in
+from recuse.schema.number_text import more
 from recuse.schema.results import PanelRow
 from recuse.schema.vocabulary import FILE
 
@@ -51,7 +52,7 @@ SETTLING: tuple[Callable[[Judgements], Judgements], ...] = (
     without_copies, read_answers, without_duplicates, with_copies_in_clusters,
 )  # fmt: skip
 """What makes rows that count of that: what its columns are, who says what, what is there twice, in this order."""
-FEW_RATED = 5
+FEW_RATED, FEW_NAMED = 5, 8
 FOLDED_AWAY = ("item", "rater", "value", "ignore")
 
 
@@ -381,5 +382,6 @@ def _few_rated(ratings: Ratings) -> list[str]:
     few = counts[(counts < FEW_RATED) | (counts < 0.05 * items)]
     if few.empty or items < FEW_RATED:
         return []
-    phrases = ", ".join(f"{name} {n}" for name, n in few.items())
-    return [f"some people rated few of the {items} items: {phrases}. What rests on them alone says little"]
+    phrases = [f"{name} {n}" for name, n in few.items()]
+    first = ", ".join(phrases[:FEW_NAMED]) + more(phrases, FEW_NAMED)
+    return [f"some people rated few of the {items} items: {first}. What rests on them alone says little"]

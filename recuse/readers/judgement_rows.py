@@ -17,7 +17,7 @@ from recuse.readers import column_names
 from recuse.readers.column_names import as_option, in_quotes, is_judge, is_person, plain, rater_name
 from recuse.readers.mapping import ColumnMapping
 from recuse.readers.raw_table import Fault, RawTable, shown
-from recuse.readers.values import as_whole_numbers, is_empty
+from recuse.readers.values import as_numbers, as_whole_numbers, is_empty
 from recuse.schema import RecuseError
 from recuse.security.sanitize import visible
 
@@ -211,6 +211,8 @@ def with_kinds(judged: Judgements) -> Judgements:
     people = {rater for rater, kind in kinds.items() if kind == "person"}
     derived = [r for r in raters if column_names.is_derived(r) and r in people and r not in stated]
     if derived and len(people) > len(derived):
+        if not any(is_person(name) or name in {**stated, **own_kinds} for name in people - {*derived}):
+            _check_made_of(long, derived, people - {*derived})
         long = long[~long["rater"].isin(derived)].reset_index(drop=True)
         notes.append(
             f"{', '.join(derived)}: made of other raters' answers by the name, so nobody's own: left out; --people "
@@ -231,6 +233,26 @@ def with_kinds(judged: Judgements) -> Judgements:
             rows.loc[of_rater, "repeat"] = 0
             notes.append(f"{name} is no one in particular: every repeat is read as another person")
     return judged.noted(*notes, rows=rows, mapping=replace(mapping, judges=here["judge"], people=here["person"]))
+
+
+MEAN = {"mean", "average", "avg"}
+ROUNDED = 0.06
+"""How far a mean of small numbers may lie from one that was written with a digit behind the point."""
+
+
+def _check_made_of(rows: pd.DataFrame, derived: list[str], people: Collection[str]) -> None:
+    """`RecuseError` where a mean of people is not that of those who are taken for people as nothing else is known of
+    them: beside human_mean and gpt, starling is a model whose name nobody knows."""
+    answers = rows.assign(number=as_numbers(rows["cell"])).set_index(["item", "target", "criterion"])
+    mean = answers["number"][answers["rater"].isin(people)].groupby(level=[0, 1, 2]).mean()
+    for name in derived if mean.notna().any() else ():
+        told = answers["number"][answers["rater"].eq(name)].groupby(level=[0, 1, 2]).first().dropna()
+        alike = (mean.reindex(told.index) - told).abs() <= (0.5 if (told % 1 == 0).all() else ROUNDED)
+        if MEAN & {*plain(name).split("_")} and len(told) and alike.mean() < 0.5:
+            raise RecuseError(
+                f"{name} is not the mean of {', '.join(map(shown, sorted(people)))}: say who rated as a person and who "
+                f"is a judge, --people A,B or --judges {as_option(sorted(people)[:2])}"
+            )
 
 
 def _guessed(

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 import pandas as pd
 
-from recuse.readers.column_names import NAMES, PROMPTS, as_option, base_of, is_judge, may_be_a_person, plain
+from recuse.readers.column_names import NAMES, PROMPTS, as_option, base_of, is_judge, is_spread, may_be_a_person, plain
 from recuse.readers.columns import FEW_LABELS, MOST_SLICES, Column, Roles
 from recuse.readers.raw_table import shown
 from recuse.readers.values import as_numbers, is_empty, labels_of
@@ -32,14 +32,15 @@ def leave_out_derived(roles: Roles, named: Collection[str]) -> None:
     derived += [c for c in _computed(roles, named) if c not in derived and c.name not in named]
     voted = _voted(roles, {*named, *map(str, derived)})
     roles.leave_out(voted, "made of other columns, it says what most of them do; if not, say --people")
-    others = (c for c in roles.free if c not in derived and (c.name in named or c.may_be_a_person))
+    judges = {*derived, *(c for c in roles.free if c.name in roles.taken.get("judges", ()))}
+    others = (c for c in roles.free if c not in judges and (c.name in named or c.may_be_a_person))
     people = [c.name for c in others if c.rating and len(c.distinct) > 1]
     gold = roles.taken.get("gold", "")
     if gold and len(people) > 1 and gold not in roles.given.values() and _said_by_most(roles.frame, gold, people):
         roles.ignored[gold] = "made of other columns, it says what most of the people do; if not, say --gold"
         del roles.taken["gold"]
-    if len(people) > 1:
-        roles.leave_out(derived, "made of other columns: nobody's own ratings")
+    made = derived if len(people) > 1 else [c for c in derived if is_spread(c.name)]
+    roles.leave_out(made, "made of other columns: nobody's own ratings")
 
 
 def leave_out_who_gave(roles: Roles) -> None:

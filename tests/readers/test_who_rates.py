@@ -81,6 +81,35 @@ def test_a_consensus_among_the_raters_of_a_long_table_is_left_out(file):
     assert any("consensus" in note for note in read.notes)
 
 
+@pytest.mark.parametrize("mean", ["human_mean", "avg_human_score", "mean"])
+def test_a_model_of_unknown_name_is_no_person_beside_a_mean_that_is_not_its_own(file, mean):
+    def row(k):
+        return k, (3 * k % 13) / 3 % 4 + 1, k % 5 + 1, (k + k // 5) % 5 + 1
+
+    written = file("a.csv", table(f"id,{mean},gpt-4o,starling", row))
+    with pytest.raises(RecuseError, match=r"is not the mean of 'starling': say who rated .*--judges starling"):
+        read_file(written)
+    named = read_file(written, judges="gpt-4o,starling")
+    assert set(named.ratings.judges) == {"gpt-4o", "starling"}
+    assert len(named.ratings.persons) == 1
+
+
+@pytest.mark.parametrize("spread", ["human_std", "stdev", "annotator_variance"])
+def test_how_far_people_lie_apart_rates_nothing(file, spread):
+    text = table(f"id,human_mean,{spread},gpt-4o", lambda k: (k, (3 * k % 13) / 3 % 4 + 1, k % 7 / 3, k % 5 + 1))
+    read = read_file(file("a.csv", text))
+    assert read.ratings.raters == {"human_mean": "person", "gpt-4o": "judge"}
+    assert "nobody's own ratings" in read.mapping.ignored[spread]
+
+
+@pytest.mark.parametrize("digits", [0, 1, 9])
+def test_the_mean_of_people_whom_nothing_else_tells_is_left_out(file, digits):
+    rows = [f"{k},{who},{1 + (k + n) % 5}" for k in range(40) for n, who in enumerate(("anna", "ben", "gpt-4o"))]
+    rows += [f"{k},human_mean,{round((2 + k % 5 + (k + 1) % 5) / 2, digits)}" for k in range(40)]
+    read = read_file(file("a.csv", "\n".join(["id,rater,score", *rows])))
+    assert read.ratings.raters == {"anna": "person", "ben": "person", "gpt-4o": "judge"}
+
+
 @pytest.mark.parametrize("judged", ["answer", "output", "response", "completion"])
 def test_what_was_judged_is_nobodys_rating_though_it_answers_in_the_same_words(file, judged):
     """A reply may be yes or no, as a judge's word on it is."""
