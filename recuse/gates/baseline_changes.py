@@ -56,8 +56,6 @@ from recuse.statistics.paired import Paired
 
 SHARES = {"verdict": 0.04, "measurement": 0.01}
 """The chance that recording the same judges anew names any change, among what gates decide and what they do not."""
-LIKE = ("unit", "over", "slice")
-"""What two estimates share that are of the same thing: a slice that was looked for may be another one now."""
 Tested = tuple[BaselineEntry, BaselineEntry, tuple[Student, str]]
 """An entry then and now, the distribution of the difference, and which test it is."""
 NORMAL_DF = 1e6
@@ -162,7 +160,8 @@ def _change(was: BaselineEntry, now: BaselineEntry, same: set[str]) -> tuple[Stu
     enough. `same`: the places, "panel/task/protocol", at which the same items were asked about."""
     before, after = was["figures"], now["figures"]
     unknown = any(side.get("value") is None for side in (before, after))
-    if unknown or any(before.get(name) != after.get(name) for name in LIKE):
+    # of another thing: a slice that was looked for may be another one now
+    if unknown or any(before.get(name) != after.get(name) for name in ("unit", "over", "slice")):
         return None
     change = value_of(now) - value_of(was)
     if change == 0:  # replayed as it was: no accident could have changed it, and it takes no part in the correction
