@@ -246,9 +246,9 @@ def _check_made_of(rows: pd.DataFrame, derived: list[str], people: Collection[st
     answers = rows.assign(number=as_numbers(rows["cell"])).set_index(["item", "target", "criterion"])
     mean = answers["number"][answers["rater"].isin(people)].groupby(level=[0, 1, 2]).mean()
     for name in derived if mean.notna().any() else ():
-        told = answers["number"][answers["rater"].eq(name)].groupby(level=[0, 1, 2]).first().dropna()
-        alike = (mean.reindex(told.index) - told).abs() <= (0.5 if (told % 1 == 0).all() else ROUNDED)
-        if MEAN & {*plain(name).split("_")} and len(told) and alike.mean() < 0.5:
+        stated = answers["number"][answers["rater"].eq(name)].groupby(level=[0, 1, 2]).first().dropna()
+        alike = (mean.reindex(stated.index) - stated).abs() <= (0.5 if (stated % 1 == 0).all() else ROUNDED)
+        if MEAN & {*plain(name).split("_")} and len(stated) and alike.mean() < 0.5:
             raise RecuseError(
                 f"{name} is not the mean of {', '.join(map(shown, sorted(people)))}: say who rated as a person and who "
                 f"is a judge, --people A,B or --judges {as_option(sorted(people)[:2])}"
