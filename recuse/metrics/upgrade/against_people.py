@@ -118,7 +118,7 @@ def worst_slice_offset(pair: Pair) -> Estimate | None:
         return None
     old, new = answers.judge_means[:2] - answers.people_mean
     return worst_of_slices(
-        "upgrade_slice_offset", pair, old, new, lambda inside: _further(pair, old, new, inside), **pair.scale
+        "upgrade_slice_offset", pair, old, new, lambda inside: _further(pair, old, new, inside), **pair.unit_and_span
     )
 
 

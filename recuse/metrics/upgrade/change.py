@@ -25,6 +25,7 @@ from recuse.statistics.distributions import Binomial, Derived, InUnits, Side, St
 METHOD = "mean of paired differences over texts, t, with one more cluster a step either way"
 POWER = 0.8
 SHARES: Mapping[str, Any] = {"unit": "share", "span": 1.0}
+"""As `Pair.unit_and_span`, of what is a share whatever the scale."""
 NO_ANSWERS = "no text has a usable answer of both"
 NOBODY = "no text that people rated has a usable answer of both"
 
@@ -41,8 +42,8 @@ class Pair:
     thresholds: tuple[float, ...] = ()
 
     @property
-    def scale(self) -> dict[str, Any]:
-        """How far two answers can lie apart, and the unit of that, as an estimate says it."""
+    def unit_and_span(self) -> dict[str, Any]:
+        """What answers are counted in, and how far two of them can lie apart, as an estimate says it."""
         return {"span": span_of(self.answers), "unit": "share" if self.answers.options else self.answers.scale.unit}
 
     def averaged(self) -> tuple[Floats, Floats, Floats]:

@@ -145,7 +145,7 @@ def worst_slice_shift(pair: Pair) -> Estimate | None:
     least 12 texts. None where there is none to look at, and for options that have no mean."""
     if not pair.answers.counts:
         return None
-    return worst_of_slices("upgrade_slice_shift", pair, *pair.answers.judge_means[:2], both=True, **pair.scale)
+    return worst_of_slices("upgrade_slice_shift", pair, *pair.answers.judge_means[:2], both=True, **pair.unit_and_span)
 
 
 def worst_slice_agreement(pair: Pair) -> Estimate | None:

@@ -82,8 +82,9 @@ def level_change(
         detail = {"option": answers.options[most]}
     old, new = (answers.mean(level[:, most], used) for level in levels)
     value = parts[0].value if answers.counts else sizes[most]
-    return pair.change(metric, distribution, (old, new), used, value=value, note=note, detail=detail, **pair.scale,
-                       **more)  # fmt: skip
+    return pair.change(
+        metric, distribution, (old, new), used, value=value, note=note, detail=detail, **pair.unit_and_span, **more
+    )
 
 
 def could_hide(answers: Answers, old: Floats, new: Floats) -> tuple[float, float]:
@@ -152,7 +153,7 @@ def noise(pair: Pair) -> Estimate | None:
         old, new = map(changes.mean_gap, answers.judged[:2])
     if not np.isfinite(new - old).any():
         return None
-    return pair.change_of_means("upgrade_noise", old, new, **pair.scale)
+    return pair.change_of_means("upgrade_noise", old, new, **pair.unit_and_span)
 
 
 # --------------------------------------------------------------------------- decisions, losses and right answers
