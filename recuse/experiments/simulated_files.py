@@ -137,9 +137,7 @@ def _latent(shares: tuple[float, ...], agreement: float) -> float:
 class Draw:
     """The texts of one file with what people said of them, (people, texts), as places among the setting's options."""
 
-    def __init__(
-        self, setting: Setting, texts: int, rng: np.random.Generator, margins: Callable[[str], float]
-    ) -> None:  # fmt: skip
+    def __init__(self, setting: Setting, texts: int, rng: np.random.Generator, margins: Callable[[str], float]) -> None:
         self.setting, self.texts, self.rng, self.margins = setting, texts, rng, margins
         s, n = setting, texts
         self.system: Codes = np.arange(n) % s.systems
