@@ -15,15 +15,17 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from recuse.ratings.ratings_table import combined
-from recuse.readers.column_names import BATCHES, PROMPTS, is_reason, plain
+from recuse.readers.column_names import BATCHES, PROMPTS, as_option, is_reason, plain
 from recuse.readers.columns import Column
 from recuse.readers.judgement_rows import Judgements
-from recuse.readers.raw_table import Fault, Place, faults_in, single_blanks
+from recuse.readers.raw_table import Fault, Place, faults_in, shown, single_blanks
 from recuse.readers.values import is_empty
 from recuse.schema import RecuseError
 
 SURELY = 5
 """Fewer rows may be alike by chance."""
+MANY = 0.1
+"""Of a person's texts, so many are not asked about twice by mistake."""
 
 
 def without_copies(judged: Judgements) -> Judgements:
@@ -63,7 +65,7 @@ def without_duplicates(judged: Judgements) -> Judgements:
                 f"{marked[0]}: some raters have several rows on one text, each an error that they marked; add them up "
                 "to a score of each text (minor 1, major 5, for example), a row each, or say --ignore " + marked[0]
             )
-        _check_who_gave(judged, rows, keys)
+        _check_asked_once(judged, rows, keys)
         count = rows.groupby(keys, sort=False, dropna=False, observed=True).cumcount()
         rows = rows.assign(repeat=np.where(rows["repeat"] < 0, count, rows["repeat"]))
         if (count[rows["kind"].eq("judge")] > 0).any():
@@ -73,19 +75,28 @@ def without_duplicates(judged: Judgements) -> Judgements:
     return judged.noted(*notes, faults=faults, rows=rows)
 
 
-def _check_who_gave(judged: Judgements, rows: pd.DataFrame, keys: list[str]) -> None:
-    """`RecuseError` where a column of ids that was not read tells a person's several rows on one text apart."""
-    again = rows[rows["kind"].eq("person") & rows.duplicated(keys, keep=False)]
-    for name in judged.mapping.ignored if len(again) else ():
-        given = judged.raw.given.get("ignore", ())
-        if not plain(name).endswith("id") or name in given or is_empty(judged.raw.frame[name]).any():
-            continue
+def _check_asked_once(judged: Judgements, rows: pd.DataFrame, keys: list[str]) -> None:
+    """`RecuseError` where people answer many texts differently in several rows, though nobody is asked twice: each is
+    about a text of its own, or somebody else's, as a column of ids that was not read may tell."""
+    people = rows[rows["kind"].eq("person")]
+    again = people[people.duplicated(keys, keep=False)]
+    fewest = max(SURELY, MANY * (len(people) - people.duplicated(keys).sum()))
+    if (again.groupby(keys, observed=True)["cell"].nunique() > 1).sum() < fewest:
+        return
+    own, who = "--item COLUMN" if judged.mapping.rater else f"--ignore {as_option(judged.mapping.item)}", ""
+    given = judged.raw.given.get("ignore", ())
+    for name in (n for n in judged.mapping.ignored if plain(n).endswith("id") and n not in given):
         ids = judged.raw.frame[name].to_numpy()[again["row"]]
-        if 1 < len({*ids}) <= len(ids) / 2 and not again.assign(who=ids).duplicated([*keys, "who"]).any():
-            raise RecuseError(
-                f"{again['rater'].iat[0]} has several rows on one text, and {name} differs in them: if it says who "
-                f"gave them, say --rater {name} in place of --people; if not, --ignore {name}"
-            )
+        if is_empty(judged.raw.frame[name]).any() or again.assign(id=ids).duplicated([*keys, "id"]).any():
+            continue
+        if len({*ids}) > again["row"].nunique() / 2:
+            own = f"--item {as_option([name])}"
+        elif not judged.mapping.rater:
+            who = f"if {name} says who gave them, --rater {name} in place of --people; "
+    raise RecuseError(
+        f"{again['rater'].iat[0]} has several rows on one text ({shown(again['item'].iat[0])}) that differ: if each is "
+        f"about a text of its own, say {own}; {who}if they are repeats, number them in a column repeat"
+    )
 
 
 def _settled(rows: pd.DataFrame, keys: list[str], place: Place) -> tuple[pd.DataFrame, list[Fault]]:

@@ -340,14 +340,14 @@ def test_a_flag_of_judges_is_none_beside_their_scores(file):
 
 
 def test_several_people_in_a_column_of_ids_are_asked_about(file):
-    rows = [f"p{who},t{k},{A[k]},{G[k]}" for who in range(3) for k in range(80)]
+    rows = [f"p{who},t{k},{(A, B, G)[who][k]},{G[k]}" for who in range(3) for k in range(80)]
     path = file("a.csv", "\n".join(["crowd_id,item_id,response,llm_response", *rows]))
-    with pytest.raises(RecuseError, match="--rater crowd_id in place of --people; if not, --ignore crowd"):
+    with pytest.raises(RecuseError, match="if crowd_id says who gave them, --rater crowd_id in place of --people;"):
         read_file(path, people="response")
     assert read_file(path, rater="crowd_id").ratings.persons == ("p0", "p1", "p2")
-    assert read_file(path, people="response", ignore="crowd_id").ratings.persons == ("response",)
     rows = [*rows, *(f",t{k},{A[k]},{G[k]}" for k in range(80))]  # where some rows have no id, it names no raters
-    read_file(file("b.csv", "\n".join(["crowd_id,item_id,response,llm_response", *rows])), people="response")
+    with pytest.raises(RecuseError, match="say --ignore item_id; if they are repeats"):
+        read_file(file("b.csv", "\n".join(["crowd_id,item_id,response,llm_response", *rows])), people="response")
 
 
 def test_annotations_of_nobody_who_is_named_are_asked_about(file):

@@ -97,6 +97,6 @@ def test_what_a_judge_said_when_asked_again_names_no_item(file):
     rows = [f"q{k // 3},It says {k},{k % 5 + 1},{k // 3 % 5 + 1}" for k in range(120)]
     read = read_file(file("a.csv", "\n".join(["question,output,gpt-4o,human", *rows])))
     assert read.mapping.item == ("question",)
-    rows = [f"q{k // 4},{('gpt', 'anna')[k % 2]},It says {k},{k % 5 + 1}" for k in range(120)]
+    rows = [f"q{k // 4},{('gpt', 'anna')[k % 2]},It says {k},{(k, k // 4)[k % 2] % 5 + 1}" for k in range(120)]
     read = read_file(file("b.csv", "\n".join(["question,rater,output,score", *rows])))
     assert read.mapping.item == ("question",)

@@ -197,7 +197,8 @@ def test_numbers_that_do_not_tell_rows_about_one_text_apart_are_asked_about(file
     text = table("item,annotator,rating,gpt4", lambda k: (k // 6, k % 3 + 1, (k // 6 + k % 4 // 3) % 5 + 1, 3), 180)
     with pytest.raises(RecuseError, match="may say who rated or be somebody's ratings: say --rater annotator"):
         read_file(file("a.csv", text))
-    assert read_file(file("b.csv", text), rater="annotator").ratings.persons == ("1", "2", "3")
+    with pytest.raises(RecuseError, match=r"1 has several rows on one text \('0'\) that differ"):
+        read_file(file("b.csv", text), rater="annotator")
 
 
 def test_numbers_of_somebody_who_rated_each_text_once_are_ratings(file):
@@ -206,7 +207,10 @@ def test_numbers_of_somebody_who_rated_each_text_once_are_ratings(file):
         file("a.csv", table("question,system,annotator,gpt4", lambda k: (k // 3, "xyz"[k % 3], *marks(k)[:2])))
     )
     assert read.ratings.raters == {"annotator": "person", "gpt4": "judge"}
-    read = read_file(file("b.csv", table("prompt_id,label,judge", lambda k: (k // 2, k % 2, k % 2))))
+    path = file("b.csv", table("prompt_id,label,judge", lambda k: (k // 2, k % 2, k % 2)))
+    with pytest.raises(RecuseError, match=r"label has several rows on one text .* say --ignore prompt_id"):
+        read_file(path)
+    read = read_file(path, ignore="prompt_id")
     assert read.ratings.raters == {"label": "person", "judge": "judge"}
 
 
