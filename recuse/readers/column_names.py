@@ -32,6 +32,8 @@ ADDRESS = re.compile(r"[^@\s]+@[^@\s]+\.[a-z]{2,}", re.IGNORECASE)
 SCRIPTS = re.compile(r"(?<=[a-z0-9])(?=[\u3040-\u9fff\uac00-\ud7a3])|(?<=[\u3040-\u9fff\uac00-\ud7a3])(?=[a-z0-9])")
 """Where letters of Latin meet Japanese, Chinese or Korean ones: another word begins."""
 NUMBERED = re.compile(r"^(.+?)(?:\.|_r|_run_?|_rep_?|_repeat_?)(\d{1,3})$")
+SIZE = re.compile(r"\d{2,3}b")
+"""How many parameters a model has, in billions: a question may be called 2b."""
 VERSION = re.compile(r"(?i)(?:\d\.|deepseek_r)\d+$")
 """How names of judges end that bear a version: claude-3.5."""
 
@@ -58,7 +60,7 @@ def _parts(name: str) -> list[str]:
 def is_judge(name: str) -> bool:
     """Whether a rater is called as models are; a human eval is people's."""
     parts = _parts(name)
-    called = [part for part in parts if part in JUDGES or part.startswith(NAMED_ON)]
+    called = [part for part in parts if part in JUDGES or part.startswith(NAMED_ON) or SIZE.fullmatch(part)]
     return bool(called) and not ({*called} == {"eval"} and is_person(name))
 
 

@@ -234,6 +234,9 @@ def _is_a_fact(roles: Roles, column: Column, columns: Iterable[Column]) -> bool:
     raters = roles.frame[roles.taken["rater"]]
     if raters[column.filled.index].nunique() == 1 < max(raters[other.filled.index].nunique() for other in columns):
         return True
+    text = roles.filled("item")
+    if text and not all(same_within(other, text) for other in columns) and same_within(column, text):
+        return True
     return same_within(column, [roles.taken["rater"]]) or (bool(item) and same_within(column, item))
 
 
@@ -286,13 +289,25 @@ def _check_one_form(roles: Roles, raters: dict[str, tuple[str, ...]]) -> None:
         twins = len(roles.frame[[first[base].name for base in own]].drop_duplicates()) == most
         kept = alike if len(alike) == 1 else words if len(words) == 1 and (twins or not others) else []
         if not kept:
-            raise RecuseError(
-                f"{' and '.join(own)} are two columns of {rater_name(own[0])}: if one is its rating, leave the others "
-                f"out with --ignore {','.join(own[1:])}; if each is about something else, or a repeat, call them "
-                f"{rater_name(own[0])}_QUESTION or {rater_name(own[0])}_1, {rater_name(own[0])}_2"
-            )
+            raise _two_columns(rater_name(own[0]), own)
         for base in (base for base in own if base not in kept):
             roles.ignored |= dict.fromkeys(raters.pop(base), f"{kept[0]} answers as the other raters do")
+
+    whole = [column for base, column in first.items() if base in raters and not (is_judge(base) or column.has_fraction)]
+    for base in [*raters] if whole else ():  # llama_c beside llama_p, which alone answers as others do: how sure it was
+        stem, _, last = plain(base).rpartition("_")
+        if is_judge(stem) and last.isalpha() and any(map(first[base].only_answers_of, whole)):
+            sure = [b for b in raters if plain(b).startswith(f"{stem}_") and b not in (base, *roles.stated)]
+            if sure := [b for b in sure if first[b].has_fraction]:
+                raise _two_columns(stem, (base, *sure))
+
+
+def _two_columns(whose: str, own: Sequence[str]) -> RecuseError:
+    return RecuseError(
+        f"{' and '.join(own)} are columns of {whose}: if one is its rating, leave the others out with --ignore "
+        f"{as_option(own[1:])}; if each is about something else, or a repeat, call them {whose}_QUESTION or {whose}_1, "
+        f"{whose}_2"
+    )
 
 
 FLAG = re.compile(r"(?:is|has|needs?|was|can|should)_")

@@ -20,7 +20,7 @@ from recuse.readers.reshaping import without_unrated_roles
 from recuse.schema import RecuseError
 
 PLACES = tuple(zip(NAMES["first"], NAMES["second"], strict=True))
-REPEATS = re.compile(r"^(?:r|rep|repeat|run|trial|score|rating|sample|s)_?(\d{1,3})$")
+REPEATS = re.compile(r"^(r|rep|repeat|run|trial|score|rating|sample|s)_?(\d{1,3})$")
 
 
 def with_roles(judged: Judgements) -> Judgements:
@@ -40,7 +40,8 @@ def _recognised(raw: RawTable) -> ColumnMapping:
     _take_pair(roles)
     roles.take_named("rater", lambda c: names_raters(roles, c))
     bearing = ["", *(c.plain for c in roles.free if {*c.plain.split("_")} & {*NAMES["rater"]})]  # llm_judge
-    roles.take_named("rater", lambda c: c.plain not in NAMES["rater"] and sum(map(is_judge, c.words)) > 1, bearing)
+    composed = [name for name in bearing if name not in NAMES["rater"]]
+    roles.take_named("rater", lambda c: not c.wordy and sum(map(is_judge, c.words)) > 1, composed)
     roles.take_named("rater", lambda c: users_rated(roles, c), ("user_id",))
     take_sources(roles)
     _take_kind(roles)
@@ -171,12 +172,20 @@ def _check_target(roles: Roles) -> None:
 
 def _take_repeats(roles: Roles) -> None:
     several = [c for c in roles.free if REPEATS.match(c.plain) and c.rating]
-    if "repeats" in roles.taken or len(several) < 2:
+    if "repeats" in roles.taken or len(several) < 2 or roles.stated & {*map(str, several)}:
         return
     alike = [c for c in roles.rated if c not in several and c.is_rater and c.answers_like(several[0])]
     named = [c for c in roles.free if c.plain in NAMES["rater"] and c not in alike]  # those asked are in its rows
     names = tuple(map(str, several))
-    if not alike or roles.filled("raters", "people", "judges", "rater") or any(names_raters(roles, c) for c in named):
+    known = roles.filled("raters", "people", "judges", "rater") or any(names_raters(roles, c) for c in named)
+    words = {match[1] for c in several if (match := REPEATS.match(c.plain))}
+    if not (alike or known) and words & {"r", "s", "score", "rating"}:
+        raise RecuseError(
+            f"{', '.join(names)}: nothing says whose they are: if each is a person's, say --people {as_option(names)}; "
+            "if they are a judge's repeats, call them after it (gpt_1, gpt_2); if each is of another text, write a row "
+            "per text"
+        )
+    if not alike or known:
         roles.take_all("repeats", several)
     elif not any(c.is_judge for c in alike):  # a judge asked several times, people beside it
         roles.taken["raters"] = {"judge": names, **{c.name: (c.name,) for c in alike}}

@@ -3,6 +3,8 @@ nothing is read as meant, or is one question that names its answer."""
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from recuse.readers import read_file
@@ -21,8 +23,30 @@ def read(file, header, cells, number=NUMBER, **options):
     return read_file(file("a.csv", "\n".join([header, *lines])), **options)
 
 
+def records(file, record, number=NUMBER, **options):
+    lines = (json.dumps(record(k)) for k in range(number))
+    return read_file(file("a.jsonl", "\n".join(lines)), **options)
+
+
 def kinds(of):
     return dict(of.ratings.raters)
+
+
+@pytest.mark.parametrize("name", ["raw_response", "row_order", "table_rows"])
+def test_a_judges_own_raw_reply_is_no_person_who_clears_it(file, name):
+    with pytest.raises(RecuseError, match=rf"no name tells judges from people: '{name}'"):
+        read(file, f"id,qwen_score,{name}", lambda k: (f"t{k}", mark(k), mark(k)))
+
+
+@pytest.mark.parametrize("name", ["kerla_32b", "exaone_score", "Ardea-70B"])
+def test_a_model_is_known_by_its_size(file, name):
+    found = read(file, f"id,anna,ben,gpt-4,{name}", lambda k: (f"t{k}", *(mark(k, s) for s in range(4))))
+    assert [*kinds(found).values()] == ["person", "person", "judge", "judge"]
+
+
+def test_a_question_called_2b_is_no_model(file):
+    found = read(file, "id,q_2b_human,q_2b_gpt", lambda k: (f"t{k}", mark(k), mark(k, 1)))
+    assert [*kinds(found).values()] == ["person", "judge"]
 
 
 def test_several_answers_to_one_question_are_no_repeats_of_a_person(file):
@@ -31,6 +55,12 @@ def test_several_answers_to_one_question_are_no_repeats_of_a_person(file):
     with pytest.raises(RecuseError, match=r"grader_1 has several rows on one text \('q0'\) .*--item id;"):
         read(file, *rows)
     assert read(file, *rows, item="id").ratings.table["item"].nunique() == NUMBER
+
+
+def test_some_texts_that_people_were_asked_about_twice_are_no_question(file):
+    cells = [(f"t{k}", mark(k), mark(k, 1), mark(k, 2)) for k in range(NUMBER)]
+    cells += [(f"t{k}", 6 - mark(k), mark(k, 1), mark(k, 2)) for k in range(5)]
+    assert read(file, "item,anna,ben,gpt-4", cells.__getitem__, len(cells)).ratings.judgements
 
 
 def test_a_person_who_says_the_same_in_every_row_was_asked_once(file):
@@ -42,3 +72,50 @@ def test_rows_of_a_worker_on_one_text_that_nothing_tells_apart_are_asked_about(f
     """A row for each span that somebody marked."""
     with pytest.raises(RecuseError, match=r"w0 has several rows on one text .* number them in a column repeat"):
         read(file, "item,worker_id,rating", lambda k: (f"t{k // 6}", f"w{k // 2 % 3}", mark(k)))
+
+
+def test_texts_that_tell_of_models_are_nobodys_names(file):
+    about = "{} and {} about the weather of the coming week in Europe".format
+    prompts = [about("compare GPT-4", "Claude"), about("ask Llama", "Gemini"), *(about(k, "others") for k in range(58))]
+    found = records(file, lambda k: {"id": k, "user_query": prompts[k], "human": mark(k), "gpt-4": mark(k, 1)})
+    assert kinds(found) == {"human": "person", "gpt-4": "judge"}
+
+
+@pytest.mark.parametrize("name", ["rating", "score", "r"])
+def test_numbered_ratings_by_nobody_are_asked_about(file, name):
+    columns = [f"{name}_{k}" for k in (1, 2, 3)]
+    rows = (",".join(["id", *columns]), lambda k: (f"t{k}", *(mark(k, s) for s in range(3))))
+    with pytest.raises(RecuseError, match=rf"nothing says whose they are: .*--people {name}_1,{name}_2,{name}_3;"):
+        read(file, *rows)
+    found = read(file, *rows, people=columns[:2], judges=columns[2])
+    assert kinds(found) == {columns[0]: "person", columns[1]: "person", columns[2]: "judge"}
+
+
+def test_numbered_runs_are_repeats(file):
+    found = read(file, "id,run_1,run_2", lambda k: (f"t{k}", mark(k), mark(k, 1)))
+    assert (kinds(found), found.ratings.table["repeat"].max()) == ({"judge": "judge"}, 1)
+
+
+@pytest.mark.parametrize("name", ["expected_verdict", "oracle_label"])
+def test_what_is_expected_is_true_and_no_judge(file, name):
+    found = read(file, f"id,prediction,{name}", lambda k: (f"t{k}", *(("no", "yes")[mark(k, s) > 2] for s in (0, 1))))
+    assert found.ratings.truth
+    assert kinds(found)["prediction"] == "judge"
+
+
+def test_what_all_rows_about_a_text_share_is_no_criterion(file):
+    """Most texts have one rater a system: the benchmark that a task is from is nobody's rating."""
+    words, of = ("no", "yes"), ("red", "green", "blue")
+    header = "task_id,model_name,benchmark,annotator_name,task_done,task_loops"
+    found = read(file, header, lambda k: (
+        f"t{k // 4}", f"m{k % 4}", of[k // 4 % 3], f"annotator {k % 3}", words[mark(k) > 2], words[mark(k, 1) > 3]
+    ))  # fmt: skip
+    assert found.ratings.headline == ("task_done", "task_loops")
+
+
+def test_how_sure_a_model_was_is_no_second_judge(file):
+    header = "id,label,llama3_p,llama3_c"
+    rows = header, lambda k: (f"t{k}", k % 2, int(k % 7 == 0) ^ k % 2, round(0.5 + k % 10 / 25, 2))
+    with pytest.raises(RecuseError, match=r"llama3_p and llama3_c are columns of llama3: .*--ignore llama3_c"):
+        read(file, *rows)
+    assert kinds(read(file, *rows, ignore="llama3_c"))["llama3_p"] == "judge"

@@ -107,7 +107,7 @@ def test_one_judge_s_label_and_score_are_one_answer(file, draw):
     assert list(read.ratings.table["response"]) == [*verdicts[human], *verdicts[judge]]
     del columns["human_label"]
     columns |= {"human_score": grades(draw), "judge_score": grades(draw), "judge_rating": grades(draw)}
-    with pytest.raises(RecuseError, match=r"are two columns of judge.*--ignore"):
+    with pytest.raises(RecuseError, match=r"are columns of judge.*--ignore"):
         read_file(file("b.csv", table({k: v for k, v in columns.items() if k != "judge_label"})))
 
 
