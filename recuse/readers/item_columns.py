@@ -107,7 +107,7 @@ def take_parts(roles: Roles) -> None:
             c.plain in (*QUERIES, *DOCUMENTS) and not roles.frame.duplicated([*keys, c.name]).any()
         ))
     ][:1]  # fmt: skip
-    if parts and roles.frame.duplicated(keys).any():
+    if parts and (roles.frame.duplicated(keys).any() or _varies(roles, parts[0], [*item, *roles.filled("target")])):
         first = parts[0].plain in QUERIES  # whose documents share its errors
         roles.taken["item"] = (parts[0].name, *item) if first else (*item, parts[0].name)
         roles.use(parts)
@@ -273,10 +273,16 @@ def with_gold(judged: Judgements) -> Judgements:
     if not mapping.gold:
         return judged
     known = {word for column in mapping.rated for word in _words_of(raw.frame[column])}
-    right = _words_of(raw.frame[mapping.gold])
-    if Column(mapping.gold, raw.frame[mapping.gold]).holds_sets:
+    right, gold = _words_of(raw.frame[mapping.gold]), Column(mapping.gold, raw.frame[mapping.gold])
+    if gold.holds_sets:
         right, known = ({*sets.scale.options} if (sets := find_sets(tuple(w))) else w for w in (right, known))
     marks = mapping.target and not mapping.pairs and len(right) <= 2 < len(known)
+    words = gold.holds_labels and len(right - {"true", "false"}) > 1  # booleans say whether a judge was right
+    if words and known and not (right & known or mapping.pairs or any(map(str.isdigit, known))):
+        raise RecuseError(
+            f"{gold} holds right answers in words ({', '.join(sorted(right)[:2])}) of which no rater gives any "
+            f"({', '.join(sorted(known)[:2])}): write both in the same words, or say --ignore {gold}"
+        )
     if marks or not (right <= known or (not mapping.pairs and _are_scores(right, known, mapping.gold))):
         return judged
     raters = {**mapping.raters, mapping.gold: (mapping.gold,)}

@@ -103,6 +103,31 @@ def test_what_is_expected_is_true_and_no_judge(file, name):
     assert kinds(found)["prediction"] == "judge"
 
 
+def test_right_answers_in_words_of_their_own_are_asked_about(file):
+    """Whether the judge agrees with a reply, beside whether the reply passes: no true answer was left out unsaid."""
+    with pytest.raises(
+        RecuseError, match=r"ground_truth holds right answers in words \(fail, pass\) .*--ignore ground"
+    ):
+        read(
+            file,
+            "id,gpt-4,ground_truth",
+            lambda k: (f"t{k}", ("agree", "disagree")[k % 3 == 0], ("pass", "fail")[k % 2]),
+        )
+
+
+def test_whether_a_judge_was_right_is_no_right_answer(file):
+    found = read(file, "id,gpt-4,anna,correct", lambda k: (f"t{k}", "ab"[k % 2], "ab"[k % 3 > 0], k % 5 > 0))
+    assert not found.ratings.truth
+
+
+def test_turns_are_texts_of_their_own_whoever_judged_them(file):
+    """A judge has another name for the second turn: the first and the second are not one text."""
+    found = read(
+        file, "question_id,turn,judge,score", lambda k: (k // 2, k % 2 + 1, ("gpt-4", "gpt-4-multi")[k % 2], mark(k))
+    )
+    assert found.ratings.table["item"].nunique() == NUMBER
+
+
 def test_what_all_rows_about_a_text_share_is_no_criterion(file):
     """Most texts have one rater a system: the benchmark that a task is from is nobody's rating."""
     words, of = ("no", "yes"), ("red", "green", "blue")
