@@ -107,12 +107,17 @@ def _prodigy(raw: RawTable) -> RawTable | None:
 
 
 def _qualtrics(raw: RawTable) -> RawTable | None:
-    """A response per row, below two lines with the questions' words and ids."""
-    frame = raw.frame
-    if "ResponseId" not in frame or len(frame) < 3 or not str(frame["ResponseId"].iloc[1]).startswith('{"ImportId"'):
+    """A response per row, below two lines with the questions' words and ids, of which the latter may be gone."""
+    frame, names = raw.frame, raw.names
+    if "ResponseId" not in frame or len(frame) < 3:
         return None
-    questions = {c: c for c in map(str, frame.columns) if '"QID' in str(frame[c].iloc[1])}
-    return _of_respondents(raw, 2, "ResponseId", questions, "Qualtrics")
+    words, ids = map(str, frame["ResponseId"].iloc[:2])
+    three = ids.startswith('{"ImportId"')
+    if not three and (words != "Response ID" or "UserLanguage" not in names):
+        return None
+    last = 0 if three else names.index("UserLanguage") + 1  # of what every export begins with
+    questions = {c: c for c in names[last:] if not three or '"QID' in str(frame[c].iloc[1])}
+    return _of_respondents(raw, 1 + three, "ResponseId", questions, "Qualtrics")
 
 
 def _surveymonkey(raw: RawTable) -> RawTable | None:

@@ -84,14 +84,16 @@ def _any(value: Any, *names: str) -> Any:
     return next((value[name] for name in names if value.get(name) is not None), None)
 
 
-BROKEN = "Custom function threw error"
+BROKEN, UNASKED = "Custom function threw error", "No assertions"
 
 
 def promptfoo_records(value: Any) -> tuple[list[dict[str, Any]], list[Fault]]:
     """One record per output and assertion: item, target, rater, criterion, value (pass or fail), text, reason."""
     results = _results(value)
     prompts = [row.get("prompt") or {} for row in results]
-    several = len({str(prompt.get("label") or "") for prompt in prompts}) > 1
+    short = {label: label[:60] for label in (str(prompt.get("label") or "") for prompt in prompts)}
+    if len({*short.values()}) < len(short):  # prompts that begin alike are told apart by their numbers
+        short = {label: f"prompt {k}" for k, label in enumerate(short, start=1)}
     rows, ungraded, broken = [], [], []
     for number, (result, prompt) in enumerate(zip(results, prompts, strict=True), start=1):
         label = str(prompt.get("label") or "")
@@ -100,7 +102,7 @@ def promptfoo_records(value: Any) -> tuple[list[dict[str, Any]], list[Fault]]:
         output = (result.get("response") or {}).get("output")
         base = {
             "item": str(item or (f"test {result['testIdx']}" if "testIdx" in result else f"result {number}")),
-            "target": f"{target}, {label[:60]}" if label and several else target,
+            "target": f"{target}, {short[label]}" if label and len(short) > 1 else target,
             "text": output if isinstance(output, str) else "", "question": str(prompt.get("raw") or ""),
             "kind": "judge",
         }  # fmt: skip
@@ -136,7 +138,8 @@ def _graded(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         failed = (part.get("metadata") or {}).get("graderError") or str(part.get("reason")).startswith(BROKEN)
         value = "error" if failed else "pass" if part.get("pass") else "fail"
         yield {"rater": rater, "criterion": criterion, "value": value, "reason": part.get("reason") or ""}
-    if not grading.get("componentResults") and isinstance(grading.get("pass"), bool):
+    graded = not grading.get("componentResults") and grading.get("reason") != UNASKED  # which passes whatever it is
+    if graded and isinstance(grading.get("pass"), bool):
         yield {"rater": "promptfoo", "criterion": "rating", "value": "pass" if grading["pass"] else "fail",
                "reason": grading.get("reason") or ""}  # fmt: skip
 

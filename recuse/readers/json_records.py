@@ -134,7 +134,7 @@ def from_records(
         flat += rows
         places += [number if numbers is None else numbers[number - 1]] * len(rows)
     if not any(flat):
-        raise RecuseError("it holds no record")
+        raise RecuseError("; ".join(["it holds no record", *(fault.sentence() for fault in faults)]))
     frame = pd.DataFrame(flat, dtype=object).fillna("")
     frame.columns = pd.Index([visible(str(name)).strip() for name in frame.columns])
     return RawTable(

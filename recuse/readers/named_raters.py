@@ -88,7 +88,8 @@ def users_rated(roles: Roles, column: Column) -> bool:
 def names_systems(roles: Roles, column: Column) -> bool:
     """A column called model or system may hold the names of what was rated, each several times, or answers."""
     several = 1 <= len(column.distinct) <= min(200, len(roles.frame) / 2)
-    return several and not column.wordy and not answers_as_others(roles, column)
+    text = column.wordy and column.plain not in NAMES["target"][:5]  # names of models and prompts may be long
+    return several and not text and not answers_as_others(roles, column)
 
 
 def take_sources(roles: Roles) -> None:

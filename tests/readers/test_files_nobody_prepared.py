@@ -138,9 +138,41 @@ def test_what_all_rows_about_a_text_share_is_no_criterion(file):
     assert found.ratings.headline == ("task_done", "task_loops")
 
 
+LABELS = ("prompts.txt: you are a careful and friendly assistant of a small museum; {}".format, ("be brief", "be kind"))
+
+
+def promptfoo(k, reason):
+    grading = {"pass": True, "score": 1, "reason": reason}
+    prompt = {"raw": "q", "label": LABELS[0](LABELS[1][k % 2])}
+    provider = {"id": "bedrock:eu.amazon.nova-lite-with-a-long-name-v1:0"}
+    return {"testIdx": k // 2, "promptIdx": k % 2, "prompt": prompt, "provider": provider, "gradingResult": grading}
+
+
+def log(file, reason):
+    return read_file(file("log.json", json.dumps({"results": {"results": [promptfoo(k, reason) for k in range(20)]}})))
+
+
+def test_a_test_without_assertions_was_graded_by_nobody(file):
+    with pytest.raises(RecuseError, match=r"it holds no record; 20 results were not graded"):
+        log(file, "No assertions")
+
+
+def test_prompts_that_begin_alike_are_no_repeats_of_one(file):
+    table = log(file, "All assertions passed").ratings.table
+    assert (table["target"].nunique(), table["repeat"].max()) == (2, 0)
+
+
 def test_how_sure_a_model_was_is_no_second_judge(file):
     header = "id,label,llama3_p,llama3_c"
     rows = header, lambda k: (f"t{k}", k % 2, int(k % 7 == 0) ^ k % 2, round(0.5 + k % 10 / 25, 2))
     with pytest.raises(RecuseError, match=r"llama3_p and llama3_c are columns of llama3: .*--ignore llama3_c"):
         read(file, *rows)
     assert kinds(read(file, *rows, ignore="llama3_c"))["llama3_p"] == "judge"
+
+
+def test_responses_of_qualtrics_without_the_line_of_ids_have_no_rater_called_after_it(file):
+    header = "ResponseId,UserLanguage," + ",".join(f"QQ{k}" for k in range(10))
+    words = "Response ID,User Language," + ",".join(f"How good is text {k}?" for k in range(10))
+    lines = [f"R_{n},EN," + ",".join(str(mark(n + k)) for k in range(10)) for n in range(6)]
+    found = read_file(file("a.csv", "\n".join([header, words, *lines])), judges="R_5", people="R_0,R_1,R_2,R_3,R_4")
+    assert (found.ratings.table["item"].nunique(), kinds(found)["R_0"]) == (10, "person")
