@@ -19,6 +19,7 @@ from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.answers import against_truth
 from recuse.ratings.array import judges_array, moments_of
 from recuse.ratings.pair_array import PAIRED, PairArray, pair_array, repeated_over, verdicts_of
+from recuse.ratings.scale import RIGHT
 from recuse.schema import Estimate, Estimates, RatingsError
 from recuse.schema.arrays import Floats
 from recuse.schema.factors import ORDER
@@ -133,9 +134,6 @@ def _of_scores(part: Ratings) -> Iterator[tuple[str, Estimate]]:
         hits = (top & right[wanted]).any(axis=1) / np.maximum(top.sum(axis=1), 1)
         credit, chance = np.where(complete, hits, np.nan), 1 / requested[wanted].sum(axis=1)
         yield name, _beyond_chance(credit, chance, float("nan"), clusters[wanted], RIGHT_ANSWERS, over)
-
-
-RIGHT = ("1", "1.0", "true", "yes", "chosen", "correct")
 
 
 def right_first(scores: NDArray[np.float64], right: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -244,6 +244,8 @@ def scale_of(scores: pd.Series[Any], responses: pd.Series[Any]) -> Scale:
     return Nominal(tuple(options))
 
 
+RIGHT = frozenset(["1", "1.0", "true", "yes", "chosen", "correct"])
+"""What marks one of several texts as the right one, in lower case."""
 PLACE = "place"
 """The criterion under which a text's place in a ranking stands, 1 for the best."""
 TRUE = "true_"

@@ -80,6 +80,11 @@ class Column:
         return pd.Index(each.to_numpy()[there], dtype=object), times[there]
 
     @property
+    def number(self) -> int:
+        """How many of its cells are not empty."""
+        return int(self._counted[1].sum())
+
+    @property
     def distinct(self) -> pd.Index[Any]:
         """The different values that are not empty, in order of first appearance."""
         return self._counted[0]
@@ -154,7 +159,7 @@ class Column:
     @property
     def told_once(self) -> bool:
         """Whether nearly every cell says something else, in no words that rate: a text, however short."""
-        several = len(self.filled) >= FEWEST_TEXTS and len(self.distinct) >= 0.8 * len(self.filled)
+        several = self.number >= FEWEST_TEXTS and len(self.distinct) >= 0.8 * self.number
         return several and not (self.numeric or self.holds_labels)
 
     @property
@@ -180,13 +185,13 @@ class Column:
     @property
     def varied(self) -> bool:
         """Whether it is no mere numbering of the rows."""
-        whole = len(self.distinct) == len(self.filled) and len(self.filled) > 20
+        whole = len(self.distinct) == self.number and self.number > 20
         return not (whole and not self.has_fraction)
 
     @property
     def like_ratings(self) -> bool:
         """Whether it looks like ratings although nothing else speaks for it: several values, most of them repeated."""
-        repeated = len(self.distinct) <= len(self.filled) / 2
+        repeated = len(self.distinct) <= self.number / 2
         known = self.numeric or self.holds_labels or self.holds_sets
         return self.varied and len(self.distinct) > 1 and (known or repeated)
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from recuse.ratings.scale import RIGHT
 from recuse.readers.column_names import FACTORS, NAMES, PARTS, TALKS, is_person, plain, rater_name
 from recuse.readers.columns import MOST_SLICES, Column, Roles
 from recuse.readers.judgement_rows import Judgements
@@ -89,7 +90,7 @@ def _take_shared(roles: Roles, columns: Sequence[Column]) -> None:
     """The first of these columns whose levels come again, none of them twice from a rater on one question."""
     keys = roles.filled("rater", "criterion", "first", "second")
     for column in columns:
-        again = SURELY < len(column.distinct) <= len(column.filled) / 2
+        again = SURELY < len(column.distinct) <= column.number / 2
         if again and not roles.frame.duplicated([*keys, column.name]).any():
             roles.take("item", column)
             return
@@ -165,7 +166,7 @@ def take_slices(roles: Roles) -> None:
         return
     keys = roles.filled("item", "target")
     roles.take_all("slices", [
-        c for c in roles.free if 1 < len(c.distinct) <= MOST_SLICES and 2 * len(c.distinct) <= len(c.filled)
+        c for c in roles.free if 1 < len(c.distinct) <= MOST_SLICES and 2 * len(c.distinct) <= c.number
         and not (c.numeric or c.wordy or c.dated or c.is_date or c.is_reason or _varies(roles, c, keys))
     ])  # fmt: skip
 
@@ -268,7 +269,8 @@ def groups_of(mapping: ColumnMapping) -> list[str]:
 
 def with_gold(judged: Judgements) -> Judgements:
     """A column of right answers on the raters' own scale is read as a rater whose answers are right. Beside
-    scores of several systems, two values mark which of them is right and are no scores."""
+    scores of several systems, two values mark which of them is right and are no scores. Any other holds answers to the
+    questions of the items, which nobody's ratings can be held against."""
     raw, mapping = judged.raw, judged.mapping
     if not mapping.gold:
         return judged
@@ -277,14 +279,18 @@ def with_gold(judged: Judgements) -> Judgements:
     if gold.holds_sets:
         right, known = ({*sets.scale.options} if (sets := find_sets(tuple(w))) else w for w in (right, known))
     marks = mapping.target and not mapping.pairs and len(right) <= 2 < len(known)
-    words = gold.holds_labels and len(right - {"true", "false"}) > 1  # booleans say whether a judge was right
-    if words and known and not (right & known or mapping.pairs or any(map(str.isdigit, known))):
-        raise RecuseError(
-            f"{gold} holds right answers in words ({', '.join(sorted(right)[:2])}) of which no rater gives any "
-            f"({', '.join(sorted(known)[:2])}): write both in the same words, or say --ignore {gold}"
-        )
     if marks or not (right <= known or (not mapping.pairs and _are_scores(right, known, mapping.gold))):
-        return judged
+        if mapping.target and not mapping.pairs and len(right) <= 2 and right & RIGHT:
+            return judged
+        words = gold.holds_labels and len(right - {"true", "false"}) > 1  # booleans say whether a judge was right
+        words = words and not (right & known or mapping.pairs or any(map(str.isdigit, known)))
+        if known and (words or "gold" in raw.given):
+            raise RecuseError(
+                f"{gold} holds right answers in words ({', '.join(sorted(right)[:2])}) of which no rater gives any "
+                f"({', '.join(sorted(known)[:2])}): write both in the same words, or say --ignore {gold}"
+            )
+        ignored = {**mapping.ignored, mapping.gold: "right answers in words that no rater gives"}
+        return replace(judged, mapping=replace(mapping, gold="", ignored=ignored))
     raters = {**mapping.raters, mapping.gold: (mapping.gold,)}
     people, truth = (*mapping.people, mapping.gold), rater_name(mapping.gold)
     return replace(judged, mapping=replace(mapping, raters=raters, people=people, gold="", truth=truth))

@@ -119,7 +119,8 @@ def with_last_words(raw: RawTable) -> RawTable:
         prose, filled = np.array([(len(cell) >= PROSE, bool(cell.strip())) for cell in cells])[codes].T
         if prose.sum() < (FEWEST if rated else max(FEWEST, filled.sum() / 2)):
             continue
-        for form in (MARKED, LAST, FIRST) if is_judge(name) or rated else (MARKED,):
+        marked = any("[[" in cell or "[RESULT]" in cell for cell in cells)
+        for form in (MARKED, LAST, FIRST) if is_judge(name) or rated else (MARKED,) if marked else ():
             matches = [form.fullmatch(cell if form is FIRST else cell[-200:]) for cell in cells]
             ends = [next(filter(None, match.groups()), "") if match else "" for match in matches]
             last = pd.Series(np.array([*ends], dtype=object)[codes], index=frame.index)

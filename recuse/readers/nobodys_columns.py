@@ -235,7 +235,7 @@ def _related(column: Column, rater: Column) -> bool:
 
 
 def _comes_again(column: Column) -> bool:
-    return 1 < len(column.distinct) <= min(FEW_LABELS, len(column.filled) / 2)
+    return 1 < len(column.distinct) <= min(FEW_LABELS, column.number / 2)
 
 
 def _marks(column: Column) -> bool:

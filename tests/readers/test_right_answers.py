@@ -50,6 +50,23 @@ def test_what_marks_the_right_response_of_several_is_no_score(file):
     assert "right_answer" in offers_of(ratings)
 
 
+@pytest.mark.parametrize("column", ["ground_truth", "reference", "gold", "expected_output"])
+@pytest.mark.parametrize("systems", [("",), ("one", "two")], ids=["a text per item", "several"])
+@pytest.mark.parametrize("answers", [("Oslo", "Bern", "Riga"), ("1", "7", "42", "365")], ids=["words", "numbers"])
+def test_answers_to_the_questions_are_nothing_to_hold_ratings_against(file, column, systems, answers):
+    names = ("system,", "%s,") if len(systems) > 1 else ("", "%.0s")
+    rows = "".join(
+        f"{k},{names[1] % system}{answers[k % len(answers)]},{marks[k % 5 < 2]},{marks[k % 7 < 3]}\n"
+        for marks in (("pass", "fail"),) for k in range(40) for system in systems
+    )  # fmt: skip
+    read = read_file(file("a.csv", f"item,{names[0]}{column},human,judge\n{rows}"))
+    assert read.ratings.raters == {"human": "person", "judge": "judge"}
+    assert read.mapping.ignored[column] == "right answers in words that no rater gives"
+    assert "right_answer" not in offers_of(read.ratings)
+    with pytest.raises(RecuseError, match=f"{column} holds right answers in words .* of which no rater gives any"):
+        read_file(read.path, gold=column)
+
+
 @pytest.mark.parametrize("options", [("2", "3", "4", "5"), ("fail", "pass")], ids=["scores", "labels"])
 @pytest.mark.parametrize(("known", "truth"), [(12, ""), (13, "gold"), (25, "gold")])
 def test_right_answers_of_a_few_texts_are_one_more_person(file, options, known, truth):
