@@ -115,7 +115,8 @@ def is_nobodys(name: str) -> bool:
 
 def is_derived(name: str) -> bool:
     """Whether a column or rater is called after what is made of several raters' answers: majority, human_mean."""
-    return not {*DERIVED, *SPREADS}.isdisjoint(_as_made(name))
+    word, bare = _as_made(name)  # human_overall is a person's, of a criterion
+    return word in (*DERIVED, *SPREADS) or (bare in (*DERIVED, *SPREADS) and bare != "overall")
 
 
 def is_spread(name: str) -> bool:
@@ -215,12 +216,14 @@ FILLED = 0.6
 
 
 def crossed_names(names: Sequence[str], stated: Collection[str] = ()) -> dict[str, tuple[str, str]] | None:
-    """Name -> rater and criterion where every name is one of each, in one order, with at least two of both, and one
-    side bears names of judges or people, as they are called or `stated` to be; or where three and more stand before
-    each of the same criteria, called as criteria are. None where the names are no such table."""
+    """Name -> rater and criterion where every name is one of each, in one order, with at least two of both and most of
+    their combinations, of known criteria any, and one side bears names of judges or people, as they are called or
+    `stated` to be; or where three and more stand before each of the same criteria, called as criteria are. None where
+    the names are no such table."""
     for parts in splits(names):
         fronts, backs = ({part[side] for part in parts.values()} for side in (0, 1))
-        if min(len(fronts), len(backs)) < 2 or len(names) < FILLED * len(fronts) * len(backs):
+        named = any(all(map(is_criterion, side)) for side in (fronts, backs))  # people may have rated one of them
+        if min(len(fronts), len(backs)) < 2 or (not named and len(names) < FILLED * len(fronts) * len(backs)):
             continue
         by_front, by_back = (any(is_rater(n) or n in stated for n in side) for side in (fronts, backs))
         if not by_front and not by_back and len(names) == len(fronts) * len(backs):  # every criterion of every rater

@@ -18,6 +18,8 @@ from recuse.readers.column_names import crossed_names
         (["human_1_is_short", "human_2_is_short", "human_1_fits", "human_2_fits"], {"human_1", "human_2"},
          {"is_short", "fits"}),
         (["judge.a", "judge.b", "human.a", "human.b", "expert.a"], {"judge", "human", "expert"}, {"a", "b"}),
+        (["judge_fluency", "judge_tone", "judge_overall", "ben_overall", "mia_overall"], {"judge", "ben", "mia"},
+         {"fluency", "tone", "overall"}),
     ],
 )  # fmt: skip
 def test_raters_and_criteria_are_told_apart(names, raters, criteria):
@@ -37,6 +39,13 @@ def test_raters_and_criteria_are_told_apart(names, raters, criteria):
         ["red_tone", "red_truth", "blue_tone", "blue_truth"],  # nobody's name says who rates
         ["gpt_human", "gpt_expert", "claude_human", "claude_expert"],  # both sides are names
         ["gpt_a", "anna_b", "ben_c", "mia_d"],
+        [
+            "judge_a",
+            "judge_b",
+            "judge_c",
+            "ben_c",
+            "mia_c",
+        ],  # as much may be left out of what is called as criteria are
     ],
 )
 def test_other_names_are_no_table_of_both(names):
@@ -52,6 +61,16 @@ def test_every_criterion_of_a_wide_table_has_its_own_ratings(file):
     means = read.ratings.table.groupby(["rater", "criterion"], observed=True)["score"].agg(list)
     assert means["anna", "accuracy"] == [(k + 2) % 5 for k in range(20)]
     assert set(read.ratings.table["repeat"]) == {0}
+
+
+def test_people_may_have_rated_one_criterion_of_several(file):
+    names = "id,judge_fluency,judge_accuracy,judge_overall,human_overall,human2_overall"
+    rows = [",".join(map(str, [k, *((k * n + k // 5) % 5 + 1 for n in range(1, 6))])) for k in range(40)]
+    ratings = read_file(file("a.csv", "\n".join([names, *rows]))).ratings
+    assert ratings.raters == {"judge": "judge", "human": "person", "human2": "person"}
+    by_people = ratings.table[ratings.table["kind"].eq("person")]
+    assert {*ratings.criteria} == {"fluency", "accuracy", "overall"}
+    assert {*by_people["criterion"]} == {"overall"}
 
 
 def test_what_was_saved_is_read_again(file, tmp_path):
