@@ -41,7 +41,8 @@ def _recognised(raw: RawTable) -> ColumnMapping:
     roles.take_named("rater", lambda c: names_raters(roles, c))
     bearing = ["", *(c.plain for c in roles.free if {*c.plain.split("_")} & {*NAMES["rater"]})]  # llm_judge
     composed = [name for name in bearing if name not in NAMES["rater"]]
-    roles.take_named("rater", lambda c: not c.wordy and sum(map(is_judge, c.words)) > 1, composed)
+    columns = {c.plain for c in roles.columns.values()}  # judge_winner may say model_a, which is no rater
+    roles.take_named("rater", lambda c: not c.wordy and sum(map(is_judge, c.words - columns)) > 1, composed)
     roles.take_named("rater", lambda c: users_rated(roles, c), ("user_id",))
     take_sources(roles)
     _take_kind(roles)

@@ -107,3 +107,13 @@ def test_the_best_of_three_is_asked_about(file, ends):
 def test_of_two_columns_of_texts_both_are_named_or_none(file, given, other):
     with pytest.raises(RecuseError, match=f"name the other as well, --{other} COLUMN"):
         read_file(file("a.csv", pairs("id,left one,right one,human,gpt-4o")), **{given: "left one"})
+
+
+@pytest.mark.parametrize("tie", ["tie", "tie (bothbad)"])
+def test_a_winner_by_the_name_of_its_column_is_no_rater(file, tie):
+    systems, winners = ("gpt-4", "vicuna-13b", "claude-2"), ("model_a", "model_b", tie)
+    rows = [
+        f"{k},{systems[k % 3]},{systems[(k + 1) % 3]},{winners[k // 3 % 3]},{winners[k // 5 % 3]}" for k in range(60)
+    ]
+    read = read_file(file("a.csv", "\n".join(["question_id,model_a,model_b,winner,judge_winner", *rows])))
+    assert (read.kind, read.ratings.judges, read.ratings.persons) == ("choices", ("judge_winner",), ("winner",))
