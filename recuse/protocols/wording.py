@@ -59,7 +59,7 @@ def _environment(folders: tuple[Path, ...]) -> ImmutableSandboxedEnvironment:
     # Plain text for a model, not HTML: escaping would change the item's words.
     return ImmutableSandboxedEnvironment(
         loader=FileSystemLoader(folders), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
-        autoescape=False, auto_reload=False,
+        autoescape=False,
     )  # fmt: skip
 
 

@@ -112,7 +112,7 @@ def test_folded_files_come_to_the_same(scores, folding, monkeypatch, tmp_path, e
     "change",
     [
         {"text": [f"a text of its own, number {k}" for k in range(800)]},
-        {"item": [f"t{k % 100}" for k in range(800)]},
+        {"item": [f"t{k % 100}" for k in range(800)], "repeat": [k // 100 % 2 for k in range(800)]},
         {"rater": ["gpt"] * 100 + ["anna"] * 700, "item": [f"t{k}" for k in range(800)]},
     ],
     ids=["texts", "repeats", "not every judge has every item"],
