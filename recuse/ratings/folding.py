@@ -97,7 +97,8 @@ def _rows(frame: pd.DataFrame, without: frozenset[str], of: Ratings | None = Non
         entries, own = of._memory.get(("coded", name), ((), codes)) if of else ((), codes)
         if not len(entries):
             column, one = frame[name], next(iter(frame[name]), None)
-            if all((part == one).to_numpy(dtype=bool, na_value=False).all() for part in (column.iloc[:64], column)):
+            same = (part.isna() if pd.isna(one) else part == one for part in (column.iloc[:64], column))
+            if all(part.to_numpy(dtype=bool, na_value=False).all() for part in same):
                 continue  # most columns say one thing, which is sooner seen than numbered
             own, entries = pd.factorize(column, use_na_sentinel=False)
         if len(entries) > 1 or own.any():
