@@ -62,6 +62,7 @@ def _recognised(raw: RawTable) -> ColumnMapping:
     roles.take_named("reason", lambda c: not c.numeric)
     if not roles.taken.get("first"):
         roles.take_named("target", lambda c: names_systems(roles, c))
+    _check_order(roles)
     roles.take_named("order", lambda c: set(c.distinct) <= {"ab", "ba"})
     item_columns.take_cluster(roles)
     roles.take_named("text", lambda c: c.wordy or c.told_once)
@@ -168,6 +169,18 @@ def _check_target(roles: Roles) -> None:
         raise RecuseError(
             f"{', '.join(same)} is the same for every {target} of an item; if {target} names who rated, say --rater "
             f"{target}; if it names what was rated, say --target {target}"
+        )
+
+
+def _check_order(roles: Roles) -> None:
+    """`RecuseError` for answers A or B in both orders of two texts that no column names: a place, or a text?"""
+    orders = [c for c in roles.free if c.plain in NAMES["order"] and c.words == {"ab", "ba"}]
+    letters = [c for c in roles.columns.values() if {"a", "b"} <= c.words <= {"a", "b", "c", "tie"}]
+    if orders and letters and not roles.filled("first", "second"):
+        raise RecuseError(
+            f"{orders[0]} says in which order two texts were shown, and no column names them, so A in {letters[0]} may "
+            "be a text or a place: write columns first and second with what was shown there, and who won by its name; "
+            f"if A and B are labels, say --ignore {orders[0]}"
         )
 
 

@@ -117,3 +117,14 @@ def test_a_winner_by_the_name_of_its_column_is_no_rater(file, tie):
     ]
     read = read_file(file("a.csv", "\n".join(["question_id,model_a,model_b,winner,judge_winner", *rows])))
     assert (read.kind, read.ratings.judges, read.ratings.persons) == ("choices", ("judge_winner",), ("winner",))
+
+
+@pytest.mark.parametrize("orders", [("ab", "ba"), ("AB", "BA")])
+def test_answers_a_and_b_in_both_orders_of_texts_that_nobody_names_are_asked_about(file, orders):
+    rows = [f"{k},{order},{'AB'[k % 2]},{'BA'[k % 3 == 0]}" for k in range(40) for order in orders]
+    path = file("a.csv", "\n".join(["item,order,human,judge", *rows]))
+    with pytest.raises(
+        RecuseError, match=r"write columns first and second .*; if A and B are labels, say --ignore order"
+    ):
+        read_file(path)
+    assert read_file(path, ignore="order").kind == "scores"
