@@ -115,8 +115,7 @@ def is_nobodys(name: str) -> bool:
 
 def is_derived(name: str) -> bool:
     """Whether a column or rater is called after what is made of several raters' answers: majority, human_mean."""
-    word, bare = _as_made(name)  # human_overall is a person's, of a criterion
-    return word in (*DERIVED, *SPREADS) or (bare in (*DERIVED, *SPREADS) and bare != "overall")
+    return not {*DERIVED, *SPREADS}.isdisjoint(_as_made(name))
 
 
 def is_spread(name: str) -> bool:

@@ -8,7 +8,17 @@ from collections.abc import Collection, Sequence
 import numpy as np
 import pandas as pd
 
-from recuse.readers.column_names import NAMES, PROMPTS, as_option, base_of, is_judge, is_spread, may_be_a_person, plain
+from recuse.readers.column_names import (
+    DERIVED,
+    NAMES,
+    PROMPTS,
+    as_option,
+    base_of,
+    is_judge,
+    is_spread,
+    may_be_a_person,
+    plain,
+)
 from recuse.readers.columns import FEW_LABELS, MOST_SLICES, Column, Roles
 from recuse.readers.raw_table import shown
 from recuse.readers.values import as_numbers, is_empty, labels_of
@@ -28,7 +38,10 @@ MOST_MARKS = 11
 
 def leave_out_derived(roles: Roles, named: Collection[str]) -> None:
     """Columns called after what was made of several people's answers are nobody's, where two people have columns."""
-    derived = [c for c in roles.free if c.is_derived and c.name not in named]
+    rated = {c.ending for c in roles.free if c.is_judge} & {
+        *DERIVED
+    }  # human_overall beside judge_overall is a person's
+    derived = [c for c in roles.free if c.is_derived and not (c.name in named or c.ending in rated)]
     derived += [c for c in _computed(roles, named) if c not in derived and c.name not in named]
     voted = _voted(roles, {*named, *map(str, derived)})
     roles.leave_out(voted, "made of other columns, it says what most of them do; if not, say --people")

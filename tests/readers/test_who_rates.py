@@ -94,6 +94,13 @@ def test_a_model_of_unknown_name_is_no_person_beside_a_mean_that_is_not_its_own(
     assert len(named.ratings.persons) == 1
 
 
+def test_what_people_say_over_all_of_their_answers_is_no_further_person(file):
+    marks = [(k % 5 + 1, (k + k % 3) % 5 + 1, (k + k % 2) % 5 + 1, (k + k % 7) % 5 + 1) for k in range(60)]
+    rows = [f"{k},{a},{b},{c},{round((a + b + c) / 3)},{d}" for k, (a, b, c, d) in enumerate(marks)]
+    read = read_file(file("a.csv", "\n".join(["id,human_1,human_2,human_3,human_overall,gpt-4", *rows])))
+    assert read.ratings.persons == ("human_1", "human_2", "human_3")
+
+
 @pytest.mark.parametrize("spread", ["human_std", "stdev", "annotator_variance"])
 def test_how_far_people_lie_apart_rates_nothing(file, spread):
     text = table(f"id,human_mean,{spread},gpt-4o", lambda k: (k, (3 * k % 13) / 3 % 4 + 1, k % 7 / 3, k % 5 + 1))
