@@ -8,17 +8,8 @@ from collections.abc import Collection, Sequence
 import numpy as np
 import pandas as pd
 
-from recuse.readers.column_names import (
-    DERIVED,
-    NAMES,
-    PROMPTS,
-    as_option,
-    base_of,
-    is_judge,
-    is_spread,
-    may_be_a_person,
-    plain,
-)
+from recuse.readers import column_names
+from recuse.readers.column_names import NAMES, PROMPTS, as_option, base_of, is_judge, may_be_a_person, plain
 from recuse.readers.columns import FEW_LABELS, MOST_SLICES, Column, Roles
 from recuse.readers.raw_table import shown
 from recuse.readers.values import as_numbers, is_empty, labels_of
@@ -52,7 +43,7 @@ def leave_out_derived(roles: Roles, named: Collection[str]) -> None:
     if gold and len(people) > 1 and gold not in roles.given.values() and _said_by_most(roles.frame, gold, people):
         roles.ignored[gold] = "made of other columns, it says what most of the people do; if not, say --gold"
         del roles.taken["gold"]
-    made = derived if len(people) > 1 else [c for c in derived if is_spread(c.name)]
+    made = derived if len(people) > 1 else [c for c in derived if column_names.is_spread(c.name)]
     roles.leave_out(made, "made of other columns: nobody's own ratings")
 
 
