@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import json
 import re
-import sys
 from html import unescape
 from pathlib import Path
 from typing import Any
 
 import pytest
+import samples
 from page_reader import page
 
 from recuse.report.canonical_form import canonical, normalised
@@ -19,9 +19,6 @@ from recuse.report.terminal_text import terminal
 from recuse.schema import vocabulary
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "report"))
-
-import samples  # noqa: E402
 
 NEW = {"pass": "gut", "fail": "schlecht", "undecided": "offen", "not measured": "ungemessen", "accepted": "geduldet",
        "accepted failure": "Fehler geduldet", "accepted doubt": "Zweifel geduldet", "cleared": "frei",
