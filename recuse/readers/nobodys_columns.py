@@ -29,9 +29,7 @@ MOST_MARKS = 11
 
 def leave_out_derived(roles: Roles, named: Collection[str]) -> None:
     """Columns called after what was made of several people's answers are nobody's, where two people have columns."""
-    # human_overall beside judge_overall is a person's
-    rated = {c.ending for c in roles.free if c.is_judge} & {*column_names.DERIVED}
-    derived = [c for c in roles.free if c.is_derived and not (c.name in named or c.ending in rated)]
+    derived = [c for c in roles.free if c.is_derived and c.name not in named]
     derived += [c for c in _computed(roles, named) if c not in derived and c.name not in named]
     voted = _voted(roles, {*named, *map(str, derived)})
     roles.leave_out(voted, "made of other columns, it says what most of them do; if not, say --people")

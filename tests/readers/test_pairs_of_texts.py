@@ -128,3 +128,9 @@ def test_answers_a_and_b_in_both_orders_of_texts_that_nobody_names_are_asked_abo
     ):
         read_file(path)
     assert read_file(path, ignore="order").kind == "scores"
+
+
+def test_answers_a_and_b_in_both_orders_of_named_systems_are_places(file):
+    rows = [f"{k},{order},new,old,{'AB'[k % 2]},{'BA'[k % 3 == 0]}" for k in range(40) for order in ("ab", "ba")]
+    read = read_file(file("a.csv", "\n".join(["item,order,first,second,human,judge", *rows])))
+    assert (read.kind, read.ratings.judges) == ("choices", ("judge",))
