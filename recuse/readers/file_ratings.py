@@ -358,8 +358,9 @@ def _texts(rows: pd.DataFrame, raw: RawTable, mapping: ColumnMapping) -> pd.Data
     for name in (*mapping.slices, *alike):
         texts[plain(name)] = named(raw.frame[name], "(empty)").to_numpy()[at]
     if mapping.text:
-        texts["text"] = raw.frame[mapping.text].to_numpy(dtype=object)[at]
-        texts["words"] = np.array([word_count(text) or np.nan for text in texts["text"].tolist()], dtype=float)
+        cells = raw.frame[mapping.text].to_numpy(dtype=object)[at]
+        texts["text"] = pd.Series(cells, dtype=object)
+        texts["words"] = np.array([word_count(text) or np.nan for text in cells], dtype=float)
     if counted is not None:
         texts["words"] = as_numbers(raw.frame[counted]).to_numpy()[at]
     if mapping.gold:

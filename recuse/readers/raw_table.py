@@ -258,7 +258,8 @@ def shorten(frame: pd.DataFrame, columns: Sequence[Hashable], wanted: dict[str, 
             wanted[kept] = cell
         return kept
 
-    return frame.assign(**{str(name): frame[name].map(short) for name in columns}) if columns else frame
+    cells = {str(name): pd.Series([*map(short, frame[name])], frame.index, dtype=object) for name in columns}
+    return frame.assign(**cells) if columns else frame
 
 
 # --------------------------------------------------------------------------- what was wrong

@@ -175,8 +175,10 @@ def _check_target(roles: Roles) -> None:
 def _check_order(roles: Roles) -> None:
     """`RecuseError` for answers A or B in both orders of two texts that no column names: a place, or a text?"""
     orders = [c for c in roles.free if c.plain in NAMES["order"] and c.words == {"ab", "ba"}]
+    if not orders or roles.filled("first", "second"):
+        return
     letters = [c for c in roles.columns.values() if {"a", "b"} <= c.words <= {"a", "b", "c", "tie"}]
-    if orders and letters and not roles.filled("first", "second"):
+    if letters:
         raise RecuseError(
             f"{orders[0]} says in which order two texts were shown, and no column names them, so A in {letters[0]} may "
             "be a text or a place: write columns first and second with what was shown there, and who won by its name; "
