@@ -41,8 +41,7 @@ def write(
     render: then results.json and summary.md are written and the page is not.
     """
     from recuse.report.addresses import STUDIES
-    from recuse.report.canonical_form import canonical, normalised
-    from recuse.report.csv_tables import csv_tables
+    from recuse.report.canonical_form import canonical, csv_tables, normalised
     from recuse.report.first_line import headline
     from recuse.report.page import pages
     from recuse.report.replies import write_overview

@@ -12,8 +12,7 @@ import samples
 from page_reader import read
 
 from recuse import report
-from recuse.report.canonical_form import normalised
-from recuse.report.csv_tables import csv_tables
+from recuse.report.canonical_form import csv_tables, normalised
 
 FILES = {f"{n}.csv" for n in ("verdicts", "measurements", "decision", "not_asked", "usage", "replies", "judges",
                               "changes")}  # fmt: skip
