@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ from recuse.report.first_line import expiring, heading, headline, next_step, ope
 from recuse.report.gated_number import plain_name
 from recuse.report.questions import Drawings
 from recuse.report.questions.generic import plain
-from recuse.report.results_model import OUTCOMES, Group, Question, ResultsModel
+from recuse.report.results_model import OUTCOMES, Question, ResultsModel
 from recuse.report.sections.about_the_run import facts, parts_after, parts_before
 from recuse.report.sections.against_baseline import TITLE, baseline_part, changed
 from recuse.report.sections.attention import needs_attention, run_faults
@@ -35,29 +34,6 @@ from recuse.schema.number_text import count
 from recuse.schema.results import Known, Results
 from recuse.schema.vocabulary import SHOWN, counted, tally, worst
 from recuse.security.sanitize import visible
-
-
-@dataclass(frozen=True, slots=True)
-class DrawnGroup:
-    """What a question found for one panel and task, drawn."""
-
-    group: Group
-    reading: str
-    template: str  # a team's own of the question's name; "" for the figures in their order
-    figures: list[object]
-    footnotes: list[str]
-    fault: str
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A question with everything it was asked of, and the outcomes of its gates."""
-
-    question: Question
-    outcomes: list[str]
-    folded: bool  # nothing in it turns the run red, or it is long
-    groups: list[DrawnGroup]
-
 
 MOST_CHANGES = 12
 """Changes with a row of their own at the head of the page."""
@@ -189,23 +165,26 @@ def styled(env: Environment, template: str, **shown: object) -> str:
 
 def _section(
     env: Environment, view: ResultsModel, question: Question, drawings: Drawings, panels: Collection[str]
-) -> Section | None:
-    """What the question found about these panels; None where it found something about others only."""
+) -> dict[str, object] | None:
+    """What the question found about these panels, as questions.html.j2 shows it; None where it found something about
+    others only."""
     groups = [group for group in view.groups(question) if group.panel.name in panels]
     if view.groups(question) and not groups:
         return None
     gated = [n for group in groups for n in group.numbers if n.verdict]
-    drawn: list[DrawnGroup] = []
+    drawn, above = [], set[str]()
     for group in groups:
         drawing, fault = drawings.of(question.id), drawings.fault(question.id)
         try:
             reading, figures = drawing.reading(group), drawing.draw(group)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:  # drawn plainly instead
             reading, figures, fault = "", plain.draw(group), f"{type(error).__name__}: {error}"
-        template = f"questions/{question.id}.html.j2"
-        shown = template if not fault and template in env.list_templates() else ""
-        above = {line for earlier in drawn for line in earlier.footnotes}
-        drawn.append(DrawnGroup(group, reading, shown, figures, footnotes(group, above), fault))
+        template, notes = f"questions/{question.id}.html.j2", footnotes(group, above)
+        own = template if not fault and template in env.list_templates() else ""  # a team's own instead of the figures
+        drawn.append({"group": group, "reading": reading, "template": own, "figures": figures, "footnotes": notes,
+                      "fault": fault})  # fmt: skip
+        above.update(notes)
     # what is red stands above already, as does an upgrade's table
     long = question.id == "upgrade" or len({n.who for n in gated}) > MOST_OPEN
-    return Section(question, [n.state for n in gated], long or all(n.is_tolerated for n in gated), drawn)
+    folded = long or all(n.is_tolerated for n in gated)
+    return {"question": question, "outcomes": [n.state for n in gated], "folded": folded, "groups": drawn}

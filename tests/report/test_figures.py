@@ -120,10 +120,10 @@ def test_ladders_mark_a_fall_and_skip_an_empty_level() -> None:
     items = {"a": {"3": [(0.004, "non-adjacent", "5411 Grocery"), (0.006, "", "")]}}
     drawing = ladders(means, str, caption="", unit="risk", items=items, falls={"a": ["3"]})
     assert drawing is not None
-    assert [rung.falls for rung in drawing.ladders[0].rungs] == [False, False, True, False]
-    assert drawing.ladders[0].rungs[1].text == "–"
+    assert [rung["falls"] for rung in drawing.ladders[0]["rungs"]] == [False, False, True, False]
+    assert drawing.ladders[0]["rungs"][1]["text"] == "–"
     assert drawing.kinds == {"non-adjacent", ""}
-    assert [dot.name for dot in drawing.ladders[0].rungs[2].dots] == ["5411 Grocery", ""]
+    assert [dot["name"] for dot in drawing.ladders[0]["rungs"][2]["dots"]] == ["5411 Grocery", ""]
 
 
 def ticks_of(numbers: list[Number]) -> list[str]:

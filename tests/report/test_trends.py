@@ -39,19 +39,19 @@ def test_places_are_baselines_from_left_to_right_and_this_run_last() -> None:
     figure = drawn(past(0.5, -0.5, 0.0, 0.5))
     assert figure
     (one,) = figure.trends
-    assert [x for x, _ in one.dots] == [0, 25, 50, 75, 100]
-    heights = [y for _, y in one.dots]
+    assert [x for x, _ in one["dots"]] == [0, 25, 50, 75, 100]
+    heights = [y for _, y in one["dots"]]
     assert heights[0] == heights[3] < heights[4] < heights[2] < heights[1], "upwards is more"
-    top, height = one.band
+    top, height = one["band"]
     assert [top, top + height] == pytest.approx(heights[:2]), "the band ends where 0.5 and -0.5 lie"
-    assert one.words == "+0.50 → +0.20, limit ±0.5"
+    assert one["words"] == "+0.50 → +0.20, limit ±0.5"
     assert figure.caption == "Baselines from 2026-03-01 to 2026-03-04, and this run last"
 
 
 def test_a_baseline_without_the_number_leaves_its_place_empty() -> None:
     figure = drawn([(DAYS[0], {}), *past(0.1, None, 0.3)[1:], (DAYS[3], {gated()[1]: (0.3, "pass")})])
     assert figure
-    assert [x for x, _ in figure.trends[0].dots] == [50, 75, 100]
+    assert [x for x, _ in figure.trends[0]["dots"]] == [50, 75, 100]
 
 
 def test_nothing_is_drawn_of_what_no_baseline_held() -> None:
@@ -63,7 +63,7 @@ def test_nothing_is_drawn_of_what_no_baseline_held() -> None:
 def test_a_limit_to_one_side_reaches_to_the_edge(limit: dict[str, Any], whole: str) -> None:
     figure = drawn(past(0.0, 0.1), limit=limit)
     assert figure
-    top, height = figure.trends[0].band
+    top, height = figure.trends[0]["band"]
     assert (top == 0) == (whole == "top")
     assert (top + height == figure.height) == (whole == "bottom")
 
@@ -80,7 +80,7 @@ def test_what_had_another_outcome_comes_first_then_what_moved_farthest() -> None
     figure = trends(numbers, [(DAYS[0], values)], lambda n: f"{n.who}, {n.circumstances}")
     assert figure
     order = [f"{numbers[k].who}, {numbers[k].circumstances}" for k in (2, 1, 0)]
-    assert [one.label for one in figure.trends] == order
+    assert [one["label"] for one in figure.trends] == order
 
 
 def test_the_page_folds_the_pictures_and_names_each() -> None:

@@ -1,14 +1,18 @@
-"""A ladder of levels per judge, and the linear scale that it shares with the other pictures. Places are percentages of
-the drawing's width."""
+"""Small pictures, one per judge or gate: ladders of levels, judge against people, a number over time; and the linear
+scale that drawings share. Places across are percentages of the drawing's width."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import fsum
 from typing import Any
 
-from recuse.schema.number_text import fixed, is_number, short
+from recuse.report.gated_number import Number
+from recuse.schema.details import Detail
+from recuse.schema.number_text import fixed, in_unit, is_number, rate, short
+from recuse.schema.results import PastBaseline
 
 _STEPS = (1, 2, 2.5, 5, 10)
 
@@ -62,53 +66,19 @@ def _tidy(value: float) -> float:
     return float(f"{value:.10g}") or 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Dot:
-    """One item on a rung."""
-
-    x: float
-    how: str = ""  # "adjacent" | "non-adjacent" | "" (where the data would put it)
-    name: str = ""  # told when a reader points at it
-
-
-@dataclass(frozen=True, slots=True)
-class Rung:
-    """One level of a ladder."""
-
-    level: str
-    mean: float | None
-    text: str
-    dots: list[Dot]
-    falls: bool = False  # its mean lies below that of the rung under it, as the measure found
-
-
-@dataclass(frozen=True, slots=True)
-class Ladder:
-    """The levels that one judge gave."""
-
-    label: str
-    rungs: list[Rung]  # lowest level first
-    note: str = ""
+# --------------------------------------------------------------------------- ladders
 
 
 @dataclass(frozen=True, slots=True)
 class Ladders:
-    """A ladder per judge as the template draws them."""
+    """A ladder per judge as the template draws them; `falls`: whether any rung lies below the one under it; `kinds`:
+    how far off its dots are, "adjacent", "non-adjacent" or "" (where the data would put them)."""
 
     caption: str
     unit: str
-    ladders: list[Ladder]
-    ticks: list[tuple[float, str]]
-
-    @property
-    def falls(self) -> bool:
-        """Whether any rung lies below the one under it."""
-        return any(rung.falls for ladder in self.ladders for rung in ladder.rungs)
-
-    @property
-    def kinds(self) -> set[str]:
-        """How far off its dots are."""
-        return {dot.how for ladder in self.ladders for rung in ladder.rungs for dot in rung.dots}
+    ladders: list[dict[str, object]]
+    falls: bool
+    kinds: set[str]
 
 
 def ladders(
@@ -129,14 +99,144 @@ def ladders(
     every = [m for rungs in means.values() for _, m in rungs]
     every += [v for levels in placed.values() for dots in levels.values() for v, _, _ in dots]
     scale = scale_over(every, zero=True, ticks=3)
-    decimals = 2 if scale.high > 0.1 else 4
+    decimals, kinds, any_falls = 2 if scale.high > 0.1 else 4, set[str](), False
+    drawn: list[dict[str, object]] = []
+    for who, levels in means.items():
+        rungs = []  # the lowest first
+        for level, mean in levels:
+            values = [(v, how, name) for v, how, name in placed.get(who, {}).get(level, ()) if is_number(v)]
+            dots = [{"x": scale.at(v) or 0.0, "how": how, "name": name} for v, how, name in values]
+            fell = level in (falls or {}).get(who, ())
+            rungs.append({"level": level, "mean": scale.at(mean), "text": fixed(mean, decimals), "dots": dots,
+                          "falls": fell})  # fmt: skip
+            kinds |= {how for _, how, _ in values}
+            any_falls |= fell
+        drawn.append({"label": label(who), "rungs": rungs, "note": (notes or {}).get(who, "")})
+    return Ladders(caption, unit, drawn, any_falls, kinds)
+
+
+# --------------------------------------------------------------------------- judge against people
+# A dot per text, people's mean across and the judge's upwards, on the ends of the scale, with the diagonal on which
+# both say the same; a line through the judge's mean where people give about the same score (calibration); below, how
+# often either gives which score.
+
+LARGEST = 7
+"""Radius of a dot that stands for the most texts, in pixels; of one text at most `SINGLE`."""
+SINGLE = 3.0
+BINS = 10
+"""Equal parts of the scale, of the line and of the bars."""
+HALF = 18
+"""Height of the tallest bar, in pixels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scatters:
+    """A picture per judge as the template draws them; all share the scale."""
+
+    caption: str
+    plots: list[dict[str, object]]
+    ticks: list[tuple[float, str]]
+
+
+def scatters(numbers: Sequence[Number], name: Callable[[Number], str], *, caption: str) -> Scatters | None:
+    """Of numbers whose detail has `pairs`; None where there is none."""
+    details = [n.detail for n in numbers]
+    ends = [end for detail in details for end in detail["ends"] if is_number(end)]
+    if not ends:
+        return None
+    low, high = min(ends), max(ends)
+    scale = scale_over([low, high], ticks=4, ends=(low, high))
+    ticks = [(scale.at(tick) or 0.0, short(tick)) for tick in dict.fromkeys((low, *scale.ticks, high))]
+    inner = [(x, text) for x, text in ticks if x in (0, 100) or 15 < x < 85]
+    pictures = zip(numbers, details, strict=True)
+    plots = [_one(name(n), d, (low, high), f"mean error {n.with_interval()}") for n, d in pictures]
+    return Scatters(caption, plots, inner)
+
+
+def _one(label: str, detail: Detail, ends: tuple[float, float], small: str) -> dict[str, object]:
+    """One judge: its dots (x, y, radius) and the `curve` of its means (x, y), y from the top; its `bars` and people's
+    (x, height, height); and what they come to in words."""
+    low, high = ends
+    across = high - low or 1.0
+    pairs = [(x, y, count) for x, y, count in detail["pairs"] if is_number(x) and is_number(y) and is_number(count)]
+    texts, most = fsum(count for *_, count in pairs), max((count for *_, count in pairs), default=1.0)
+    each = min(SINGLE, LARGEST / most**0.5)
+    above, below = (sum(c for x, y, c in pairs if sign * (y - x) > 0) for sign in (1, -1))
+    same = texts - above - below
+    parts = [[min(int(BINS * (value - low) / across), BINS - 1) for value in pair[:2]] for pair in pairs]
+    curve, shares = [], []
+    for part in range(BINS):
+        here = [pair for pair, (x, _) in zip(pairs, parts, strict=True) if x == part]
+        if weight := fsum(count for *_, count in here):
+            curve.append((fsum(x * c for x, _, c in here) / weight, fsum(y * c for _, y, c in here) / weight))
+        by_judge = fsum(c for (*_, c), (_, y) in zip(pairs, parts, strict=True) if y == part)
+        shares.append((by_judge / (texts or 1.0), weight / (texts or 1.0)))
+    tallest = max(map(max, shares)) or 1.0
+
+    def place(x: float, y: float) -> tuple[float, float]:
+        return 100 * (x - low) / across, 100 - 100 * (y - low) / across
+
+    bars, said = [], []
+    for k, (judge, people) in enumerate(shares):
+        bars.append((100 * k / BINS, round(HALF * judge / tallest, 1), round(HALF * people / tallest, 1)))
+        if judge or people:
+            said.append(f"from {short(low + across * k / BINS)}: {rate(judge)} and {rate(people)}")
+    return {
+        "label": label, "small": small, "bars": bars, "shares": ", ".join(said),
+        "dots": [(*place(x, y), round(each * count**0.5, 1)) for x, y, count in pairs],
+        "curve": [place(x, y) for x, y in curve],
+        "words": f"{texts:.0f} texts: above people {above:.0f}, below {below:.0f}, the same {same:.0f}",
+        "calibration": ", ".join(f"{short(y)} where people give {short(x)}" for x, y in curve),
+    }  # fmt: skip
+
+
+# --------------------------------------------------------------------------- trends
+# A gated number over the baselines that were committed and in this run, with the gate's limits as a band. Places
+# upwards are pixels.
+
+HEIGHT = 44
+MARGIN = 5
+MOST = 48
+"""Pictures, those first whose number moved farthest for its interval or whose outcome is another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trends:
+    """All of them as the template draws them, sharing the days; of each number its places over time, where its limits
+    lie (from the top, height), and what it comes to in words."""
+
+    caption: str
+    trends: list[dict[str, object]]
+    left_out: int
+    height: int = HEIGHT
+
+
+def trends(numbers: Sequence[Number], history: Sequence[PastBaseline], label: Callable[[Number], str]) -> Trends | None:
+    """Of the gated numbers that some baseline held; None without any."""
     drawn = []
-    for who, rungs in means.items():
-        dots = {
-            level: [Dot(scale.at(v) or 0.0, how, name) for v, how, name in values if is_number(v)]
-            for level, values in placed.get(who, {}).items()
-        }
-        fallen = (falls or {}).get(who, ())
-        built = [Rung(of, scale.at(m), fixed(m, decimals), dots.get(of, []), of in fallen) for of, m in rungs]
-        drawn.append(Ladder(label(who), built, (notes or {}).get(who, "")))
-    return Ladders(caption, unit, drawn, scale.labels())
+    for n in numbers:
+        past = [(at, *held) for at, (_, values) in enumerate(history) if (held := values.get((n.gate, n.about)))]
+        values = [(at, value) for at, value, _ in past if is_number(value)]
+        if values and is_number(n.value):
+            moved = max(abs(value - n.amount) for _, value in values)
+            wide = (n.high - n.low) if is_number(n.high) and is_number(n.low) else 1.0
+            same = all(outcome == n.outcome for *_, outcome in past)
+            drawn.append((same, -moved / (wide or 1.0), n, [*values, (len(history), n.amount)]))
+    if not drawn:
+        return None
+    ordered: list[dict[str, object]] = []
+    for *_, n, values in sorted(drawn, key=lambda one: one[:2])[:MOST]:
+        scale = scale_over([*(value for _, value in values), *n.limit_ends], ends=n.bounds)
+        ys = [_upwards(scale.at(value), 0.0) for _, value in values]
+        least, most = map(scale.at, n.limit_ends)
+        top, bottom = _upwards(most, 0.0), _upwards(least, float(HEIGHT))
+        words = f"{in_unit(values[0][1], n.unit, signed=n.is_signed)} → {n.text()}, limit {n.limit_text}"
+        dots = [(round(100 * at / len(history), 1), y) for (at, _), y in zip(values, ys, strict=True)]
+        ordered.append({"label": label(n), "gate": n.gate_title, "dots": dots, "band": (top, round(bottom - top, 1)),
+                        "words": words, "outcome": n.state})  # fmt: skip
+    caption = f"Baselines from {history[0][0]} to {history[-1][0]}, and this run last"
+    return Trends(caption, ordered, max(0, len(drawn) - MOST))
+
+
+def _upwards(place: float | None, edge: float) -> float:
+    return edge if place is None else round(MARGIN + (HEIGHT - 2 * MARGIN) * (1 - place / 100), 1)

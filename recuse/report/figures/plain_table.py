@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,6 +37,16 @@ class Table:
 
     def __bool__(self) -> bool:
         return bool(self.rows)
+
+
+def table(
+    caption: str, columns: str | Sequence[str], rows: Iterable[Sequence[str | Cell]], numeric: Iterable[int] = (), *,
+    most: int | None = None,
+) -> Table:  # fmt: skip
+    """A table of texts; `columns` separated by bars, or one by one; of more than `most` rows the first."""
+    cells = [[cell if isinstance(cell, Cell) else Cell(cell) for cell in row] for row in rows]
+    names = columns.split("|") if isinstance(columns, str) else list(columns)
+    return Table(caption, names, cells[:most], frozenset(numeric), len(cells) - len(cells[:most]))
 
 
 def number_cell(n: Number | None, text: str = "", *, small: str = "", outcome: str = "") -> Cell:

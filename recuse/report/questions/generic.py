@@ -8,7 +8,7 @@ from dataclasses import replace
 from recuse.report.drawing import Drawing, Words
 from recuse.report.figures import Cell, Forest, HeatMaps, Table, deviation_maps, magnitude_maps, main_matrices
 from recuse.report.figures.heat_map import is_matrix, ranking_maps
-from recuse.report.figures.plain_table import number_cell
+from recuse.report.figures.plain_table import number_cell, table
 from recuse.report.gated_number import Number, plain_name
 from recuse.report.results_model import Group
 from recuse.report.upgrade_table import upgrade_tables
@@ -20,18 +20,12 @@ MOST_ROWS = 60
 
 def plain_table(group: Group, numbers: list[Number], caption: str = "Single numbers") -> Table:
     """One row per estimate: what, about whom, its value, interval and n. Looks at no detail."""
-    rows = [
-        [
-            Cell(n.measure["title"], n.circumstances, n.state),
-            Cell(group.label(n.who) if n.who else "the panel as a whole"),
-            replace(number_cell(n), small=n.why_undefined),
-            Cell(n.spread()),
-            Cell(str(n.estimate.get("n", ""))),
-        ]
-        for n in numbers[:MOST_ROWS]
-    ]
-    columns = ["what", "whom", "value", "interval", "n"]
-    return Table(caption, columns, rows, frozenset({4}), max(0, len(numbers) - MOST_ROWS))
+    rows: list[list[str | Cell]] = [
+        [Cell(n.measure["title"], n.circumstances, n.state), group.label(n.who) if n.who else "the panel as a whole",
+         replace(number_cell(n), small=n.why_undefined), n.spread(), str(n.estimate.get("n", ""))]
+        for n in numbers
+    ]  # fmt: skip
+    return table(caption, "what|whom|value|interval|n", rows, (4,), most=MOST_ROWS)
 
 
 def all_but(group: Group, *metrics: str) -> Table:
@@ -73,10 +67,10 @@ def _upgrades(group: Group) -> list[object]:
     for of in upgrade_tables(group.view):
         panel, task, protocol = (of.upgrade.get(name) for name in ("panel", "task", "protocol"))
         if (panel, task) == (group.panel.name, group.task) and group.protocol in ("", protocol):
-            rows = [[Cell(row.title, "", row.outcome), *(Cell(text) for text in row.cells[1:])] for row in of.rows]
-            table = Table(of.where, ["what", *of.head[1:]], rows, frozenset({1, 2}))
+            rows: list[list[str | Cell]] = [[Cell(one.title, "", one.outcome), *one.cells[1:]] for one in of.rows]
+            drawn = table(of.where, ["what", *of.head[1:]], rows, (1, 2))
             foot = [Words("read", [" ".join(of.foot)])] if of.foot else []
-            figures += [Words("strong", [of.upgrade["sentence"]]), table, *foot]
+            figures += [Words("strong", [of.upgrade["sentence"]]), drawn, *foot]
     return figures
 
 

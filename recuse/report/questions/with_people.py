@@ -4,8 +4,8 @@ whom of them it may stand in for."""
 from __future__ import annotations
 
 from recuse.report.drawing import Drawing, Part, p_value, pair
-from recuse.report.figures import Cell, DetailTable, Forest, HeatMaps, Table, cross_table, detail_cell, magnitude_maps
-from recuse.report.figures.scatters import Scatters, scatters
+from recuse.report.figures import Forest, HeatMaps, Scatters, magnitude_maps, scatters
+from recuse.report.figures.plain_table import Cell, DetailTable, Table, cross_table, detail_cell, table
 from recuse.report.gated_number import Number
 from recuse.report.results_model import Group
 from recuse.schema.details import Matrix, MatrixDetail
@@ -56,30 +56,28 @@ def _winning(group: Group) -> Table:
     """Whom of the people the judge may stand in for, person by person."""
     rows = [
         [Cell(f"{_named(group, n)}, in place of {entry['person']}", outcome=PASS if entry["won"] else UNDECIDED),
-         Cell("yes" if entry["won"] else "not shown"), Cell(fixed(entry["advantage"], signed=True)),
-         Cell(p_value(entry["p"])), Cell(str(entry["n"]))]
+         "yes" if entry["won"] else "not shown", fixed(entry["advantage"], signed=True), p_value(entry["p"]),
+         str(entry["n"])]
         for n in group.of("winning_rate")
         for entry in n.detail.get("people") or ()
     ]  # fmt: skip
-    columns = ["whom it may stand in for", "as well as that person", "advantage", "p", "texts"]
-    return Table("Alternative annotator test, corrected over people", columns, rows, frozenset({2, 3, 4}))
+    columns = "whom it may stand in for|as well as that person|advantage|p|texts"
+    return table("Alternative annotator test, corrected over people", columns, rows, (2, 3, 4))
 
 
 def _delegation(group: Group) -> Table:
     """Per judge its groups of texts, surest first: the most errors that labels leave possible, against the bound."""
-    rows: list[list[Cell]] = []
+    rows = []
     for n in group.of("delegable_share"):
-        delegable = n.detail
-        bound = delegable.get("bound") or 0.0
-        for g in (delegable.get("groups") or [])[:MOST_GROUPS]:
+        bound = n.detail.get("bound") or 0.0
+        for g in (n.detail.get("groups") or [])[:MOST_GROUPS]:
             if is_number(g["at_most"]):
                 texts = f"the surest {100 * g['share']:.0f} %" if g["share"] < 1 else "all texts"
                 labels = f"{100 * g['errors']:.1f} % of {g['labels']}"
                 left, most = "yes" if g["at_most"] <= bound else "no", f"{100 * g['at_most']:.1f} %"
-                words = _named(group, n), texts, left, most, f"{100 * bound:.0f} %", labels
-                rows.append([Cell(word) for word in words])
-    columns = ["judge", "texts", "may be left to it", "errors, at most", "errors allowed", "errors among labels"]
-    return Table("What may be left to a judge alone", columns, rows, frozenset({3, 4, 5}))
+                rows.append([_named(group, n), texts, left, most, f"{100 * bound:.0f} %", labels])
+    columns = "judge|texts|may be left to it|errors, at most|errors allowed|errors among labels"
+    return table("What may be left to a judge alone", columns, rows, (3, 4, 5))
 
 
 def _coefficients(group: Group) -> Table:
@@ -102,14 +100,13 @@ def _slices(metric: str, caption: str, value: str, *, signed: bool = False) -> P
 
     def part(group: Group) -> Table:
         rows = [
-            [Cell(f"{_named(group, n)}, {entry['column'].replace('target', 'system')} {entry['level']}"),
-             Cell(fixed(entry["mean"], signed=signed)), Cell(fixed(entry["difference"], signed=True)),
-             Cell(p_value(entry["p"])), Cell(str(entry["n"]))]
+            [f"{_named(group, n)}, {entry['column'].replace('target', 'system')} {entry['level']}",
+             fixed(entry["mean"], signed=signed), fixed(entry["difference"], signed=True), p_value(entry["p"]),
+             str(entry["n"])]
             for n in group.of(metric)
             for entry in (n.detail.get("slices") or [])[:MOST_SLICES]
         ]  # fmt: skip
-        columns = ["slice", value, "less elsewhere", "p, for all looks", "texts"]
-        return Table(caption, columns, rows, frozenset({1, 2, 3, 4}))
+        return table(caption, f"slice|{value}|less elsewhere|p, for all looks|texts", rows, (1, 2, 3, 4))
 
     return part
 

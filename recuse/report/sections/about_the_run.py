@@ -4,13 +4,13 @@ limit with its reason, how often such a run would be wrong, what it cost, and of
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from recuse.report.addresses import fault_anchor
 from recuse.report.drawing import Block, Words
-from recuse.report.figures import Cell, Table, trends
+from recuse.report.figures import Cell, Table, table, trends
 from recuse.report.gated_number import Number, grouped, place_in, plain_name
 from recuse.report.results_model import Panel, Question, ResultsModel
 from recuse.schema.number_text import MINUS, count, counted, in_unit, is_number, limit, listed, short
@@ -32,12 +32,6 @@ class Part:
     is_open: bool = False
 
 
-def table(caption: str, columns: str, rows: Iterable[Sequence[str | Cell]], numeric: Iterable[int] = ()) -> Table:
-    """A table of texts; `columns` are separated by bars."""
-    cells = [[cell if isinstance(cell, Cell) else Cell(cell) for cell in row] for row in rows]
-    return Table(caption, columns.split("|"), cells, frozenset(numeric))
-
-
 # --------------------------------------------------------------------------- what was not asked
 
 MOST_NEEDS = 5
@@ -56,8 +50,7 @@ def not_asked(view: ResultsModel) -> Table:
     remedies = grouped(view.results.get("not_asked") or (), remedy)
     ordered = sorted(remedies.items(), key=lambda one: (-len(one[1]), one[0]))
     rows = [[how, missing, str(len(rows_alike)), _wanting(rows_alike)] for (how, missing), rows_alike in ordered]
-    drawn = table("", "what would unlock it|for lack of|questions|which, and where", rows[:MOST_UNLOCKS])
-    return replace(drawn, left_out=len(rows) - len(drawn.rows))
+    return table("", "what would unlock it|for lack of|questions|which, and where", rows, most=MOST_UNLOCKS)
 
 
 def _wanting(entries: Iterable[NotAskedRow]) -> str:

@@ -4,12 +4,13 @@ full."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from recuse.report.drawing import Words
+from recuse.report.figures import table
 from recuse.report.gated_number import plain_name
 from recuse.report.results_model import ResultsModel
-from recuse.report.sections.about_the_run import Part, table
+from recuse.report.sections.about_the_run import Part
 from recuse.schema.number_text import counted, fixed, in_unit, is_number
 from recuse.schema.verdict_rows import Comparison, EntryRow
 from recuse.schema.vocabulary import FAIL, NOT_MEASURED, PASS, printed
@@ -149,13 +150,12 @@ def baseline_part(view: ResultsModel) -> Part:
         return Part("baseline", "", "", [])
     because, path = baseline.get("because"), baseline.get("path")
     rows = [*_limits(view, baseline), *_results(view, baseline), *_untested(view, baseline)]
-    cells = [(row.what, row.before, row.after, row.note) for row in rows[:MOST_ROWS]]
-    drawn = table("", "what|was|is|and so", cells)
+    cells = [(row.what, row.before, row.after, row.note) for row in rows]
     first = f"{baseline.get('summary') or 'Nothing changed.'}{f' Compared with `{path}`.' if path else ''}"
     figures: list[object] = [
         Words("read", [first]),
         because and Words("note", [f"The baseline was written because: {because['reason']}"]),
-        replace(drawn, left_out=len(rows) - len(cells)),
+        table("", "what|was|is|and so", cells, most=MOST_ROWS),
     ]
     shown = [figure for figure in figures if figure]
     return Part("baseline", "What changed against the baseline?", "", shown, bool(baseline.get("named")))

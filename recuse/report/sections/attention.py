@@ -16,36 +16,24 @@ MOST_CHARACTERS, MOST_PROMPT_CHARACTERS = 600, 1600
 MOST_PASTED = MOST_REPLIES = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Excerpt:
-    """A reply in a judge's own words, and what was asked."""
-
-    about: str  # "Grok 4 on GPT-5.1"
-    circumstances: str
-    status: str
-    why: str
-    text: str
-    row: ExcerptRow  # as in results.json
-    cut: str  # how many characters were left out, in words
-    prompt: str  # what it was asked; "" where the results do not hold it
-
-
-def _excerpt(view: ResultsModel, entry: ExcerptRow) -> Excerpt:
+def _excerpt(view: ResultsModel, entry: ExcerptRow) -> dict[str, object]:
+    """A reply in a judge's own words, and what was asked, as attention.html.j2 shows it."""
     panel = view.panel(entry["panel"])
     text, cut = shortened(str(entry.get("text") or ""), MOST_CHARACTERS)
     factors = [view.lexicon.level(name, str(level)) for name, level in (entry.get("factors") or {}).items()]
     asked_again = [f"repeat {repeat + 1}"] if isinstance(repeat := entry.get("repeat"), int) else []
     names = (view.label(str(entry.get(name) or ""), panel) for name in ("judge", "target"))
-    return Excerpt(
-        about=" on ".join(filter(None, names)),
-        circumstances=", ".join(filter(None, [plain_name(str(entry.get("protocol") or "")), *factors, *asked_again])),
-        status=plain_name(str(entry.get("status") or "")),
-        why=visible(shortened(str(entry.get("why") or ""), 300)[0]),
-        text=visible(text),
-        row=entry,
-        cut=f"{count(cut)} more characters in results.json" if cut else "",
-        prompt=visible(shortened(str(entry.get("prompt") or ""), MOST_PROMPT_CHARACTERS)[0]),
-    )
+    circumstances = [plain_name(str(entry.get("protocol") or "")), *factors, *asked_again]
+    return {
+        "about": " on ".join(filter(None, names)),  # "Grok 4 on GPT-5.1"
+        "circumstances": ", ".join(filter(None, circumstances)),
+        "status": plain_name(str(entry.get("status") or "")),
+        "why": visible(shortened(str(entry.get("why") or ""), 300)[0]),
+        "text": visible(text),
+        "row": entry,
+        "cut": f"{count(cut)} more characters in results.json" if cut else "",
+        "prompt": visible(shortened(str(entry.get("prompt") or ""), MOST_PROMPT_CHARACTERS)[0]),
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +53,7 @@ class Matter:
     cases: list[Number]  # the worst first
     limit: str
     ways: list[Way]
-    replies: list[Excerpt]  # the failing judges' own
+    replies: list[dict[str, object]]  # the failing judges' own
 
     @property
     def first(self) -> Number:
@@ -93,7 +81,7 @@ def needs_attention(view: ResultsModel) -> list[Matter]:
     return matters
 
 
-def _replies(view: ResultsModel, alike: list[Number]) -> list[Excerpt]:
+def _replies(view: ResultsModel, alike: list[Number]) -> list[dict[str, object]]:
     """Of each judge that it is about, in order, its own replies to what was measured: one that was read and one that
     could not be, at the number's own factor levels where there are such."""
     about = {(n.subject.get("panel"), n.who): n.subject for n in reversed(alike) if "judge" in n.subject}
