@@ -62,29 +62,29 @@ def test_scales_have_round_ends_and_hold_all(
 
 def test_ranking_is_within_the_judges_own_row() -> None:
     (drawn,) = ranking_maps([("", matrix([[9.0, 8.0, 7.0], [2.0, 2.0, 1.0], [5.0, None, 4.0]]))], str).maps
-    shades = [[cell.shade for cell in cells] for _, cells in drawn.rows]
+    shades = [[cell["shade"] for cell in cells] for _, cells in drawn.rows]
     assert shades == [["r9", "r6", "r3"], ["r8", "r8", "r3"], ["r9", "", "r4"]]
 
 
 def test_maps_drawn_together_share_their_shades() -> None:
     strong, weak = deviation_maps([("a", matrix([[0.9, -0.9]])), ("b", matrix([[0.1, 0.0]]))], str).maps
-    assert [cell.shade for cell in strong.rows[0][1]] == ["o9", "u9"]
-    assert [cell.shade for cell in weak.rows[0][1]] == ["o1", ""]
+    assert [cell["shade"] for cell in strong.rows[0][1]] == ["o9", "u9"]
+    assert [cell["shade"] for cell in weak.rows[0][1]] == ["o1", ""]
 
 
 def test_missing_own_and_sure_cells() -> None:
     detail = matrix([[0.3, None]], own=[["j0", "t1"]], low=[[0.1, None]], high=[[0.5, None]])
     drawn = deviation_maps([("", detail)], str)
     first, second = drawn.maps[0].rows[0][1]
-    assert (first.sure, first.own, first.missing) == (True, False, False)
-    assert (second.text, second.own, second.missing, second.shade) == ("–", True, True, "")
+    assert (first["sure"], first["own"], first["missing"]) == (True, False, False)
+    assert (second["text"], second["own"], second["missing"], second["shade"]) == ("–", True, True, "")
     assert all(map(drawn.has, ("own", "missing", "sure")))
 
 
 def test_wide_maps_are_dense() -> None:
     (drawn,) = magnitude_maps([("", matrix([[1.0] * 12]))], str).maps
     assert drawn.dense
-    assert drawn.rows[0][1][0].text == "1"
+    assert drawn.rows[0][1][0]["text"] == "1"
 
 
 def test_forest_plot_places() -> None:
@@ -98,9 +98,9 @@ def test_forest_plot_places() -> None:
     assert plot is not None
     assert plot.series == ["names shown", "names hidden"]
     assert plot.band == (0.0, 100.0)
-    a, b = plot.rows
-    assert [(m.series, m.x, m.low, m.high) for m in a.marks] == [(0, 50.0, 37.5, 62.5), (1, 75.0, 62.5, 87.5)]
-    assert (b.marks[0].x, b.marks[0].value, b.marks[0].aside) == (None, "–", "undefined")
+    (_, a, _), (_, b, _) = plot.rows
+    assert [(m["series"], m["x"], m["low"], m["high"]) for m in a] == [(0, 50.0, 37.5, 62.5), (1, 75.0, 62.5, 87.5)]
+    assert (b[0]["x"], b[0]["value"], b[0]["aside"]) == (None, "–", "undefined")
 
 
 def test_forest_plot_with_limits_of_their_own_and_one_sided() -> None:
@@ -108,7 +108,7 @@ def test_forest_plot_with_limits_of_their_own_and_one_sided() -> None:
     plot = Forest("", "", "", signed=True, includes=(0, 1)).plot(numbers, str)
     assert plot is not None
     assert plot.band is None
-    (start_a, width_a), (start_b, width_b) = (row.band or (0, 0) for row in plot.rows)
+    (start_a, width_a), (start_b, width_b) = (band or (0, 0) for *_, band in plot.rows)
     assert start_a == 0
     assert start_a + width_a == start_b
     assert start_b + width_b == 100

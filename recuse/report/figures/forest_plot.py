@@ -18,37 +18,15 @@ from recuse.schema.number_text import MISSING, count, decimals_for, in_number, i
 
 
 @dataclass(frozen=True, slots=True)
-class ForestMark:
-    """One number of a row: places in percent, and its texts."""
-
-    series: int
-    x: float | None
-    low: float | None
-    high: float | None
-    value: str
-    interval: str
-    aside: str  # "p = 0.058", or why there is no number
-    outcome: str
-
-
-@dataclass(frozen=True, slots=True)
-class ForestRow:
-    """Whom the marks are about."""
-
-    label: str
-    marks: list[ForestMark]
-    band: tuple[float, float] | None  # its own limits, where they are not the plot's
-
-
-@dataclass(frozen=True, slots=True)
 class ForestPlot:
-    """A forest plot as its template draws it."""
+    """A forest plot as its template draws it. A row: whom its marks are about, the marks, and its own limits where they
+    are not the plot's; a mark: one number's places in percent and its texts, `aside` "p = 0.058" or "undefined"."""
 
     caption: str
     head: str
     value_name: str
     series: list[str]
-    rows: list[ForestRow]
+    rows: list[tuple[str, list[dict[str, object]], tuple[float, float] | None]]
     ticks: list[tuple[float, str]]
     zero: float | None
     band: tuple[float, float] | None  # the gate's limits, where all rows have the same
@@ -97,15 +75,15 @@ class Forest:
             whom = label(n.who) if n.who else self.panel
             return ", ".join(filter(None, (whom, n.circumstances_but(*shown))))
 
-        def mark(n: Number) -> ForestMark:
-            return ForestMark(
-                series=levels.index(n.subject[by]) if by in n.subject else 0,
-                x=scale.at(n.value), low=scale.at(n.low), high=scale.at(n.high),
-                value=in_unit(n.value, n.unit, decimals, signed=self.signed) if is_number(n.value) else MISSING,
-                interval=n.spread(signed=self.signed),
-                aside=self.aside(n) or ("" if is_number(n.value) else "undefined"),  # why stands below: in one line
-                outcome=n.state,
-            )  # fmt: skip
+        def mark(n: Number) -> dict[str, object]:
+            there = is_number(n.value)
+            return {
+                "series": levels.index(n.subject[by]) if by in n.subject else 0, "outcome": n.state,
+                "x": scale.at(n.value), "low": scale.at(n.low), "high": scale.at(n.high),
+                "value": in_unit(n.value, n.unit, decimals, signed=self.signed) if there else MISSING,
+                "interval": n.spread(signed=self.signed),
+                "aside": self.aside(n) or ("" if there else "undefined"),  # why stands below: in one line
+            }  # fmt: skip
 
         by_row = grouped(numbers, row_name)
         limited = {name: [n for n in of if n.limit] for name, of in by_row.items()}
@@ -118,7 +96,7 @@ class Forest:
             head=self.head,
             value_name=self.unit,
             series=[lexicon.level(by, level) for level in levels],
-            rows=[ForestRow(name, [*map(mark, of)], None if band else each[name]) for name, of in by_row.items()],
+            rows=[(name, [*map(mark, of)], None if band else each[name]) for name, of in by_row.items()],
             band=band,
             ticks=scale.labels(signed=self.signed, percent=units == {"share"}),
             zero=scale.at(0.0) if scale.low < 0 < scale.high else None,

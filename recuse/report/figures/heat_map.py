@@ -27,24 +27,13 @@ OWN = "its own work"
 
 
 @dataclass(frozen=True, slots=True)
-class HeatCell:
-    """A cell as its template draws it."""
-
-    text: str
-    shade: str = ""  # a class of the palette, "" for none
-    small: str = ""
-    own: bool = False
-    missing: bool = False
-    sure: bool = False  # its interval excludes zero
-
-
-@dataclass(frozen=True, slots=True)
 class HeatMap:
-    """One matrix as its template draws it."""
+    """One matrix as its template draws it. A cell: its `text` with a `small` one, its `shade`, a class of the palette
+    ("" for none), and whether it is one's `own`, `missing`, or `sure`, with an interval that excludes zero."""
 
     caption: str
     columns: list[str]
-    rows: list[tuple[str, list[HeatCell]]]
+    rows: list[tuple[str, list[dict[str, object]]]]
     dense: bool
 
 
@@ -62,7 +51,7 @@ class HeatMaps:
 
     def has(self, what: str) -> bool:
         """Whether any cell of the first map is one's own, missing, or surely not zero."""
-        return any(getattr(cell, what) for _, cells in self.maps[0].rows for cell in cells)
+        return any(cell[what] for _, cells in self.maps[0].rows for cell in cells)
 
 
 def deviation_maps(
@@ -150,16 +139,18 @@ def _maps(
 ) -> HeatMaps:  # fmt: skip
     """How they are shaded and written is the same for all: a colour means the same in each."""
 
-    def cell(matrix: Matrix, i: int, j: int) -> HeatCell:
+    def cell(matrix: Matrix, i: int, j: int) -> dict[str, object]:
         row, pair = matrix["values"][i], [matrix["rows"][i], matrix["columns"][j]]
-        own = pair in [list(one) for one in matrix.get("own") or ()]
-        if not is_number(value := row[j]):
-            return HeatCell(MISSING, own=own, missing=True)
-        beside = (matrix.get("sd"), matrix.get("low"), matrix.get("high"))
-        spread, low, high = ((of[i][j] if of else None) for of in beside)
-        small = f"± {fixed(spread)}" if is_number(spread) and not _is_dense(matrix) else ""
-        sure = is_number(low) and is_number(high) and (low > 0 or high < 0)
-        return HeatCell(write(value), shade(value, row) if value else "", small, own, sure=sure)
+        drawn = {"text": MISSING, "shade": "", "small": "", "missing": True, "sure": False,
+                 "own": pair in [list(one) for one in matrix.get("own") or ()]}  # fmt: skip
+        if is_number(value := row[j]):
+            beside = (matrix.get("sd"), matrix.get("low"), matrix.get("high"))
+            spread, low, high = ((of[i][j] if of else None) for of in beside)
+            small = f"± {fixed(spread)}" if is_number(spread) and not _is_dense(matrix) else ""
+            sure = is_number(low) and is_number(high) and (low > 0 or high < 0)
+            shown = shade(value, row) if value else ""
+            drawn |= {"text": write(value), "shade": shown, "small": small, "missing": False, "sure": sure}
+        return drawn
 
     maps = []
     for caption, matrix in matrices:
