@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from recuse.report.gated_number import grouped
 from recuse.report.results_model import Panel, ResultsModel
-from recuse.report.upgrade_table import upgrade_tables
+from recuse.report.verdict_tables import upgrade_tables
 from recuse.schema import number_text as numbers
 from recuse.schema.results import JudgeDecisionRow, Results
 from recuse.schema.vocabulary import CLEARED, WORD_MEANINGS, printed

@@ -27,8 +27,7 @@ from recuse.report.results_model import OUTCOMES, Question, ResultsModel
 from recuse.report.sections.about_the_run import facts, parts_after, parts_before
 from recuse.report.sections.against_baseline import TITLE, baseline_part, changed
 from recuse.report.sections.attention import needs_attention, run_faults
-from recuse.report.upgrade_table import upgrade_tables
-from recuse.report.verdict_tables import column_readings, verdict_tables
+from recuse.report.verdict_tables import column_readings, upgrade_tables, verdict_tables
 from recuse.schema import RecuseError, vocabulary
 from recuse.schema.number_text import count
 from recuse.schema.results import Known, Results

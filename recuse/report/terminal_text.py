@@ -17,8 +17,7 @@ from recuse.report.results_model import ResultsModel
 from recuse.report.sections.about_the_run import in_one_line
 from recuse.report.sections.against_baseline import TITLE, changed
 from recuse.report.sections.attention import Matter, needs_attention, run_faults
-from recuse.report.upgrade_table import UpgradeTable, upgrade_tables
-from recuse.report.verdict_tables import Cell, VerdictTable, verdict_table
+from recuse.report.verdict_tables import Cell, UpgradeTable, VerdictTable, upgrade_tables, verdict_table
 from recuse.schema import number_text as numbers
 from recuse.schema.results import Results
 from recuse.schema.vocabulary import FAIL, NOT_MEASURED, PASS, SHOWN, printed

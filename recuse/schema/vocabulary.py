@@ -70,22 +70,12 @@ Acceptable = Literal["fail", "undecided", "not measured"]
 JudgeWord = Literal["cleared", "not cleared", "undecided"]
 """Of a judge, for a use."""
 
-PRINTED: dict[str, str] = {
-    PASS: "pass",
-    FAIL: "fail",
-    UNDECIDED: "undecided",
-    NOT_MEASURED: "not measured",
-    ACCEPTED: "accepted",
-    ACCEPTED_FAULT: "known failure",
-    ACCEPTED_DOUBT: "not enough data",
-    CLEARED: "cleared",
-    NOT_CLEARED: "not cleared",
-}
-"""Identifier -> what people read, everywhere."""
+PRINTED = {ACCEPTED_FAULT: "known failure", ACCEPTED_DOUBT: "not enough data"}
+"""Identifier -> what people read everywhere, where that is another word."""
 
 
 def printed(identifier: str) -> str:
-    """The word that people read; an identifier that is no outcome stays as it is."""
+    """The word that people read: the identifier itself, but for those in `PRINTED`."""
     return PRINTED.get(identifier, identifier)
 
 

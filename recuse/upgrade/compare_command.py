@@ -25,7 +25,7 @@ from recuse.readers.formats import RatingsSource
 from recuse.report.canonical_form import canonical, normalised
 from recuse.report.results_model import ResultsModel
 from recuse.report.terminal_text import ascii_of
-from recuse.report.upgrade_table import upgrade_tables
+from recuse.report.verdict_tables import upgrade_tables
 from recuse.run.run import Run
 from recuse.run.show import check_outputs, write_results
 from recuse.schema import RecuseError

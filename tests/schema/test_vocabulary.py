@@ -54,8 +54,8 @@ def outputs(results: dict[str, Any]) -> dict[str, str]:
 
 
 def test_every_word_has_a_name_of_its_own() -> None:
-    assert set(NEW) == set(vocabulary.PRINTED)
-    assert len(set(vocabulary.PRINTED.values())) == len(vocabulary.PRINTED)
+    assert set(vocabulary.PRINTED) < set(NEW)
+    assert len(set(map(vocabulary.printed, NEW))) == len(NEW)
 
 
 @pytest.mark.parametrize("sample", ["published", "failing", "several_tasks"])

@@ -11,7 +11,7 @@ from recuse.report.figures.heat_map import is_matrix, ranking_maps
 from recuse.report.figures.plain_table import number_cell, table
 from recuse.report.gated_number import Number, plain_name
 from recuse.report.results_model import Group
-from recuse.report.upgrade_table import upgrade_tables
+from recuse.report.verdict_tables import upgrade_tables
 from recuse.schema.details import Matrix
 from recuse.schema.number_text import count, is_number
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from recuse.report.gated_number import Number, grouped, plain_name
 from recuse.report.results_model import ResultsModel
-from recuse.report.upgrade_table import deciding_numbers, is_of_upgrade
+from recuse.report.verdict_tables import deciding_numbers, is_of_upgrade
 from recuse.schema.number_text import count
 from recuse.schema.results import ExcerptRow
 from recuse.schema.vocabulary import SHOWN
