@@ -153,7 +153,8 @@ def open_suite(config: pytest.Config) -> Suite:
 
 
 def _write_replies(reports: Path, transcript: Transcript) -> RepliesRow:
-    from recuse.report.replies import FOLDER, write_transcript
+    from recuse.report.addresses import FOLDER
+    from recuse.report.reply_pages import write_transcript
 
     return write_transcript(transcript, reports / FOLDER)
 

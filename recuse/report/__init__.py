@@ -36,7 +36,7 @@ def write(
     All are drawn from the canonical form, so reading results.json back gives the same page. Templates in
     `template_folders` replace shipped ones of the same name; `drawings` are a team's own, by dotted module name.
     `identity`: of which commit and recordings this is (`recuse.git`), and which replies were written
-    beside it (`recuse.report.replies`): shown beside the results, no part of them.
+    beside it (`recuse.report.reply_pages`): shown beside the results, no part of them.
     Raises `RecuseError` for results of another schema, before anything is written, and for a template that does not
     render: then results.json and summary.md are written and the page is not.
     """
@@ -44,7 +44,7 @@ def write(
     from recuse.report.canonical_form import canonical, csv_tables, normalised
     from recuse.report.first_line import headline
     from recuse.report.page import pages
-    from recuse.report.replies import write_overview
+    from recuse.report.reply_pages import write_overview
     from recuse.report.results_model import ResultsModel
     from recuse.report.summary import summary
     from recuse.schema import RecuseError

@@ -14,7 +14,7 @@ from test_reply_pages import exchange, transcript
 
 from recuse import report
 from recuse.cli import main
-from recuse.report.replies import write_transcript
+from recuse.report.reply_pages import write_transcript
 from recuse.schema import Judgement
 
 pytestmark = [

@@ -14,9 +14,10 @@ import samples
 from page_reader import Element, read
 
 from recuse import report
-from recuse.report import replies
+from recuse.report import reply_pages
+from recuse.report.addresses import ReplyPlaces
 from recuse.report.canonical_form import normalised
-from recuse.report.replies import ReplyPlaces, write_overview, write_transcript
+from recuse.report.reply_pages import write_overview, write_transcript
 from recuse.report.results_model import ResultsModel
 from recuse.schema import (
     Call,
@@ -145,9 +146,9 @@ def test_whatever_a_judge_writes_stays_text(tmp_path: Path, where: str, text: st
 
 
 def test_replies_prompts_and_pages_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replies, "REPLIES_PER_PAGE", 3)
-    monkeypatch.setattr(replies, "PAGES_PER_JUDGE", 2)
-    monkeypatch.setattr(replies, "PROMPTS_PER_PAGE", 2)
+    monkeypatch.setattr(reply_pages, "REPLIES_PER_PAGE", 3)
+    monkeypatch.setattr(reply_pages, "PAGES_PER_JUDGE", 2)
+    monkeypatch.setattr(reply_pages, "PROMPTS_PER_PAGE", 2)
     long = "word " * 100_000
     many = [
         exchange(long, repeat=r, prompt=replace(PROMPT, messages=(Message("user", f"{r} {long}"),))) for r in range(8)

@@ -176,13 +176,13 @@ def _one(label: str, detail: Detail, ends: tuple[float, float], small: str) -> d
     def place(x: float, y: float) -> tuple[float, float]:
         return 100 * (x - low) / across, 100 - 100 * (y - low) / across
 
-    bars, said = [], []
+    bars, words = [], []
     for k, (judge, people) in enumerate(shares):
         bars.append((100 * k / BINS, round(HALF * judge / tallest, 1), round(HALF * people / tallest, 1)))
         if judge or people:
-            said.append(f"from {short(low + across * k / BINS)}: {rate(judge)} and {rate(people)}")
+            words.append(f"from {short(low + across * k / BINS)}: {rate(judge)} and {rate(people)}")
     return {
-        "label": label, "small": small, "bars": bars, "shares": ", ".join(said),
+        "label": label, "small": small, "bars": bars, "shares": ", ".join(words),
         "dots": [(*place(x, y), round(each * count**0.5, 1)) for x, y, count in pairs],
         "curve": [place(x, y) for x, y in curve],
         "words": f"{texts:.0f} texts: above people {above:.0f}, below {below:.0f}, the same {same:.0f}",
