@@ -166,7 +166,7 @@ def _unlisted(record: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
             raise RecuseError(
                 f"{lists[0]} holds two verdicts of one judge on a pair, {shown(one[verdicts[0]])} and "
                 f"{shown(other[verdicts[0]])}; nothing says whether the texts were shown the other way round for the "
-                "second. Write a row for each, with columns item, judge, winner and order (ab, or ba where they were)"
+                "second. Write a row for each, with columns item, judge, first and second (as shown) and winner"
             )
     bare = is_person(lists[0]) and all(isinstance(v, int | float) for one in record[lists[0]] for v in one.values())
     if bare or all(graded(one) is not None for one in record[lists[0]]):

@@ -7,8 +7,10 @@ from collections.abc import Collection
 from dataclasses import replace
 from itertools import combinations, islice, product
 
+import pandas as pd
+
 from recuse.readers import column_names, item_columns
-from recuse.readers.column_names import NAMES, PROMPTS, SETS, WINNERS, as_option, is_judge, is_person, told_apart
+from recuse.readers.column_names import NAMES, PROMPTS, SETS, WINNERS, as_option, is_judge, is_person, plain, told_apart
 from recuse.readers.columns import Column, Roles
 from recuse.readers.judgement_rows import Judgements
 from recuse.readers.mapping import ColumnMapping
@@ -17,6 +19,7 @@ from recuse.readers.nobodys_columns import check_left_out, leave_out_who_gave
 from recuse.readers.rater_columns import choosers_between, names_somebody, take_raters, take_raters_beside
 from recuse.readers.raw_table import RawTable, shown
 from recuse.readers.reshaping import without_unrated_roles
+from recuse.readers.values import chosen
 from recuse.schema import RecuseError
 
 PLACES = tuple(zip(NAMES["first"], NAMES["second"], strict=True))
@@ -124,7 +127,8 @@ def _check_sides(roles: Roles) -> None:
     for one, other in ((called[a], called[b]) for a, b in told_apart(called, ORDERS_SHOWN) if called[a].rating):
         raise RecuseError(
             f"{one} and {other} look like a judge's answers to the two texts of a pair in both orders; write a row "
-            f"for each, with a column order that holds ab or ba, or leave one out with --ignore {other}"
+            f"for each, with columns first and second that hold what was shown there, or leave one out with --ignore "
+            f"{other}"
         )
 
 
@@ -172,18 +176,41 @@ def _check_target(roles: Roles) -> None:
         )
 
 
+ORDERED = re.compile(r"(?:^|_)(?:order|position|swap|flip|revers|shown|b_?a(?:_|$))")
+"""How columns that tell two orders apart are called, or one of the two values in them."""
+PLACED = {"first", "second"}
+
+
 def _check_order(roles: Roles) -> None:
-    """`RecuseError` for answers A or B in both orders of two texts that no column names: a place, or a text?"""
-    orders = [c for c in roles.free if c.plain in NAMES["order"] and c.words == {"ab", "ba"}]
-    if not orders or roles.filled("first", "second"):
+    """`RecuseError` for answers A or B in both orders of two texts that no column names, or that stand in the same two
+    columns in both: a place, or a text?"""
+    two = [c for c in roles.free if len(c.distinct) == 2]
+    orders = [c for c in two if any(ORDERED.search(plain(str(word))) for word in (c.name, *c.distinct))]
+    orders = [c for c in orders if len(c.words) == 2 and {*map(chosen, c.words)} != PLACED]
+    if not orders:
+        return  # before any other column's words are spelled
+    pair = roles.filled("first", "second")
+    sides = {word for name in pair for word in roles.columns[name].words}
+    others = [c for c in roles.columns.values() if c.name not in (*pair, *map(str, orders))]
+    letters = [c for c in others if {*map(chosen, c.words)} >= PLACED and not c.words & sides]
+    letters = [c for c in letters if all(map(chosen, c.words)) and (pair or {"a", "b"} <= c.words)]
+    if not letters or (pair and _turned(roles, pair)):
         return
-    letters = [c for c in roles.columns.values() if {"a", "b"} <= c.words <= {"a", "b", "c", "tie"}]
-    if letters:
-        raise RecuseError(
-            f"{orders[0]} says in which order two texts were shown, and no column names them, so A in {letters[0]} may "
-            "be a text or a place: write columns first and second with what was shown there, and who won by its name; "
-            f"if A and B are labels, say --ignore {orders[0]}"
-        )
+    said = letters[0].distinct[0]
+    texts = f"{' and '.join(pair)} are the same in both" if pair else "no column names them"
+    raise RecuseError(
+        f"{orders[0]} says in which order two texts were shown, and {texts}, so {said} in {letters[0]} may be a text "
+        f"or a place: write columns first and second with what was shown there in each row, and who won by its name; "
+        f"if {said} says the same in both orders, say --ignore {orders[0]}"
+    )
+
+
+def _turned(roles: Roles, pair: list[str]) -> bool:
+    """Whether the two columns of a pair hold what was shown where: an item's two stand in them both ways round."""
+    item = roles.filled("item")
+    one = roles.frame[[*item, *pair]].drop_duplicates()
+    other = one.rename(columns=dict(zip(pair, pair[::-1], strict=True)))[[*item, *pair]]
+    return bool(pd.concat([one, other]).duplicated().any())
 
 
 def _take_repeats(roles: Roles) -> None:

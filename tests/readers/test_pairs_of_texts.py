@@ -124,13 +124,35 @@ def test_answers_a_and_b_in_both_orders_of_texts_that_nobody_names_are_asked_abo
     rows = [f"{k},{order},{'AB'[k % 2]},{'BA'[k % 3 == 0]}" for k in range(40) for order in orders]
     path = file("a.csv", "\n".join(["item,order,human,judge", *rows]))
     with pytest.raises(
-        RecuseError, match=r"write columns first and second .*; if A and B are labels, say --ignore order"
+        RecuseError, match=r"write columns first and second .*; if A says the same in both .* --ignore order"
     ):
         read_file(path)
     assert read_file(path, ignore="order").kind == "scores"
 
 
-def test_answers_a_and_b_in_both_orders_of_named_systems_are_places(file):
-    rows = [f"{k},{order},new,old,{'AB'[k % 2]},{'BA'[k % 3 == 0]}" for k in range(40) for order in ("ab", "ba")]
-    read = read_file(file("a.csv", "\n".join(["item,order,first,second,human,judge", *rows])))
-    assert (read.kind, read.ratings.judges) == ("choices", ("judge",))
+ORDERS = ("order,ab,ba", "order,original,reversed", "swapped,False,True", "flipped,0,1", "position,original,swapped",
+          "run,A-B,B-A")  # fmt: skip
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("won", ["A,B", "[[A]],[[B]]", "model_a,model_b"])
+def test_places_beside_an_order_that_the_columns_of_texts_do_not_follow_are_asked_about(file, order, won):
+    name, *orders = order.split(",")
+    sides = won.split(",")
+    shown = {"old": ("new,old", "new,old"), "turned": ("new,old", "old,new")}
+    table = {
+        how: [f"{k},{o},{of[j]},{sides[k % 2]},{sides[k % 3 == 0]}" for k in range(40) for j, o in enumerate(orders)]
+        for how, of in shown.items()
+    }
+    path = file("a.csv", "\n".join([f"item,{name},model_a,model_b,human,judge", *table["old"]]))
+    with pytest.raises(RecuseError, match=f"{name} says in which order .* are the same in both.*--ignore {name}"):
+        read_file(path)
+    assert read_file(path, ignore=name).kind == "choices"
+    read = read_file(file("b.csv", "\n".join([f"item,{name},model_a,model_b,human,judge", *table["turned"]])))
+    assert (read.kind, read.ratings.judges, read.ratings.levels("order")) == ("choices", ("judge",), ("ab", "ba"))
+
+
+def test_winners_by_name_need_no_order(file):
+    rows = [f"{k},{order},new,old,{('new', 'old')[k % 2]},{('new', 'old')[k % 3 == 0]}" for k in range(40)
+            for order in ("ab", "ba")]  # fmt: skip
+    assert read_file(file("a.csv", "\n".join(["item,order,first,second,human,judge", *rows]))).kind == "choices"
