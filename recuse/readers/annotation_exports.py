@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from os.path import commonprefix
 from typing import Any
 
 import pandas as pd
@@ -100,7 +101,9 @@ def _prodigy(raw: RawTable) -> RawTable | None:
         answer = chosen.where(frame["answer"].eq("accept"), "")
     item = "_input_hash" if "accept" in frame else "_task_hash"
     table = frame.drop(columns=[c for c in ("accept", "options") if c in frame]).assign(answer=answer)
-    table = table.rename(columns={session: "annotator"})
+    begun = commonprefix([*frame[session].unique()]).rpartition("-")[0] if frame[session].nunique() > 1 else ""
+    who = frame[session].str[len(begun) :].str.lstrip("-")  # behind the data set, whatever that is called after
+    table = table.drop(columns=session).assign(annotator=who)
     roles = {"item": (item,), "rater": "annotator", "value": ("answer",)}
     about = {"criterion": "label"} if "accept" not in frame and "label" in frame else {}
     return raw.noted("annotations of Prodigy, one a row", frame=table, roles={**roles, **about})

@@ -58,10 +58,8 @@ def _parts(name: str) -> list[str]:
 
 
 def is_judge(name: str) -> bool:
-    """Whether a rater is called as models are; a human eval is people's."""
-    parts = _parts(name)
-    called = [part for part in parts if part in JUDGES or part.startswith(NAMED_ON) or SIZE.fullmatch(part)]
-    return bool(called) and not ({*called} == {"eval"} and is_person(name))
+    """Whether a rater is called as models are."""
+    return any(part in JUDGES or part.startswith(NAMED_ON) or SIZE.fullmatch(part) for part in _parts(name))
 
 
 def is_software(name: str) -> bool:

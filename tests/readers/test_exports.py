@@ -260,3 +260,14 @@ def test_assessments_of_mlflow_in_a_row_each(file, names):
     assert read.ratings.table["target"].eq("").all()
     assert names[-1] not in read.mapping.ignored  # the answers are used
     assert read_file(path, item=names[0], value=names[-1], rater=names[3]).ratings.judges == ("gpt-4o",)
+
+
+def test_annotators_of_prodigy_are_called_as_they_are_behind_the_data_set(file):
+    """_session_id is the data set's name, whatever that speaks of, and the session's."""
+    who = ["llm-eval-anna", "llm-eval-ben", "llm-eval-gpt-4o"]
+    rows = [
+        {"text": f"text {k}", "label": "GOOD", "_input_hash": k, "_task_hash": -k, "answer": "accept" if k % m else
+         "reject", "_annotator_id": name, "_session_id": name} for m, name in enumerate(who, start=2) for k in range(40)
+    ]  # fmt: skip
+    read = read_file(file("a.jsonl", "\n".join(map(json.dumps, rows))))
+    assert (read.ratings.judges, read.ratings.persons) == (("gpt-4o",), ("anna", "ben"))
