@@ -162,6 +162,7 @@ def as_option(names: Iterable[str]) -> str:
 def as_typed(options: Mapping[str, Any]) -> str:
     """Options as they are typed behind a file, so that a command that is printed reads it in the same way."""
     typed = {name: "" if value is True else f" {quote(str(value))}" for name, value in options.items() if value}
+    typed = {name: f"={value[1:]}" if value.startswith(" -") else value for name, value in typed.items()}
     return "".join(f" --{name}{value}" for name, value in typed.items())
 
 

@@ -110,8 +110,9 @@ def _numbers(part: pd.DataFrame, criterion: str, given: Numeric | None, place: P
     _check_thousands(part["cell"], criterion)
     scale = given or scale_of_numbers(values, top)
     if given is None:
-        _check_no_far_code(values.where(values.between(scale.minimum, scale.maximum)), criterion)
-        _check_one_scale(part, values.where(values.between(scale.minimum, scale.maximum)), criterion)
+        seen = values.where(values.between(scale.minimum, scale.maximum))
+        _check_no_far_code(seen, part["kind"].eq("person"), criterion)
+        _check_one_scale(part, seen, criterion)
     if bad.any():
         _check_one_kind(part, bad, criterion)
     if given is None:
@@ -119,7 +120,7 @@ def _numbers(part: pd.DataFrame, criterion: str, given: Numeric | None, place: P
     if given is None and _are_places(part, values, criterion):
         scale = replace(scale, minimum=1.0, maximum=float(values.max()), step=1.0, reversed=True)
     outside = values.notna() & ~values.between(scale.minimum, scale.maximum)
-    wider = "" if given else f"; --scale {min(values.min(), 1):g}-{values.max():g} counts them"
+    wider = "" if given else f"; --scale={min(values.min(), 1):g}-{values.max():g} counts them"
     faults = [
         *faults_in("answer(s) are not numbers", part[bad], place, "they count as unusable"),
         *faults_in(f"number(s) outside {scale.minimum:g} to {scale.maximum:g}", part[outside], place,
@@ -264,7 +265,7 @@ def _check_one_scale(part: pd.DataFrame, values: pd.Series[float], criterion: st
     if a > 1.6 * b and not strict and scale_of_numbers(values[part["rater"] == high]).maximum > b:
         raise RecuseError(
             f"{criterion}: {high} gives numbers up to {a:g}, {low} only up to {b:g}; if that is one scale, say so "
-            f"(--scale {scale_of_numbers(values).minimum:g}-{a:g}), otherwise bring them to one or leave one out with "
+            f"(--scale={scale_of_numbers(values).minimum:g}-{a:g}), otherwise bring them to one or leave one out with "
             "--ignore"
         )
 
@@ -305,10 +306,16 @@ def _check_thousands(cells: pd.Series[Any], criterion: str) -> None:
         )
 
 
-def _check_no_far_code(values: pd.Series[float], criterion: str) -> None:
+def _check_no_far_code(values: pd.Series[float], person: pd.Series[bool], criterion: str) -> None:
     """`RecuseError` for one or two whole numbers, given more than once, that lie further from all others than twice
-    these from each other: they may stand for no answer, as 99 and -9 do."""
+    these from each other: they may stand for no answer, as 99 and -9 do; and for the only number below 0, -1 beside
+    0 to 10, but where people give it on a scale as short as -1, 0 and 1."""
     marks = np.sort(values.dropna().unique())
+    by_people = values[person.to_numpy()].dropna()
+    below, rest = marks[marks < 0], marks[marks >= 0]
+    alone = len(by_people) >= ENOUGH_OF_PEOPLE and len(rest) > 1 and by_people.min() >= 0
+    if len(below) == 1 and below[0] % 1 == 0 and (alone or len(rest) > SHIFTED) and values.eq(below[0]).sum() > 1:
+        raise _no_answer(criterion, "somebody gives", below, rest)
     for k in range(1, cell_values.CODES + 1):
         for rest, codes in ((marks[:-k], marks[-k:]), (marks[k:], marks[:k])):
             if len(values) < cell_values.FEWEST or len(rest) < SHIFTED:
@@ -316,17 +323,23 @@ def _check_no_far_code(values: pd.Series[float], criterion: str) -> None:
             low, high = float(rest[0]), float(rest[-1])
             far = max(codes[0] - high, low - codes[-1]) > FAR * (high - low)
             if far and bool((codes % 1 == 0).all()) and values.isin(codes).sum() > 1:
-                raise RecuseError(
-                    f"{criterion}: somebody gives {' and '.join(f'{code:g}' for code in codes)}, all others {low:g} to "
-                    f"{high:g}; if that stands for no answer, say --scale {low:g}-{high:g}; if it is one, --scale "
-                    f"{marks[0]:g}-{marks[-1]:g}"
-                )
+                raise _no_answer(criterion, "somebody gives", codes, rest)
+
+
+def _no_answer(criterion: str, gives: str, codes: Any, rest: Any) -> RecuseError:
+    usual, marks = scale_of_numbers(pd.Series([*rest], dtype=float)), [*codes, *rest]
+    scale = f"{usual.minimum:g}-{usual.maximum:g}" if len(rest) > 2 else f'"{min(rest):g}<{max(rest):g}"'
+    return RecuseError(
+        f"{criterion}: {gives} {' and '.join(f'{code:g}' for code in codes)}, all others {min(rest):g} to "
+        f"{max(rest):g}; if that stands for no answer, say --scale={scale}; if it is one, --scale={min(marks):g}-"
+        f"{max(marks):g}"
+    )
 
 
 def _check_ends(people: pd.Series[float], judges: pd.Series[float], criterion: str) -> None:
     """`RecuseError` for people from 1 to 5 beside a judge from 0 to 4, or the other way round: both ends are used often
-    by the one and never by the other, and each is one step further; and for a number that judges alone give, two steps
-    and more off every mark of the people, who leave no mark out: -1 beside 1 to 5 may stand for no answer."""
+    by the one and never by the other, and each is one step further; and for a number that judges alone give, two
+    steps and more off every mark of the people, who leave none out, or below 1: 0 beside 1 to 5 may be no answer."""
     marks, given = sorted(people.unique()), {*judges.unique()}
     low, high = marks[0], marks[-1]
     shift = judges.min() - low
@@ -341,13 +354,9 @@ def _check_ends(people: pd.Series[float], judges: pd.Series[float], criterion: s
             "1 to its numbers, or leave one out with --ignore"
         )
     code = min(given - {*marks}, default=low)
-    far = code <= low - 2 or code >= high + 2
+    far = code <= low - 2 or code < min(low, 1) or code >= high + 2
     if marks == [*range(int(low), int(high) + 1)] and far and 1 == len(given - {*marks}) < len(given):
-        raise RecuseError(
-            f"{criterion}: judges give {code:g}, far from every mark of the people, {low:g} to {high:g}; if it stands "
-            f"for no answer, say --scale {low:g}-{high:g}; if it is a mark, --scale {min(low, code):g}-"
-            f"{max(high, code):g}"
-        )
+        raise _no_answer(criterion, "judges give", [code], marks)
 
 
 def _scale_words(scale: Numeric | Ordinal | Nominal, declared: bool) -> str:

@@ -56,7 +56,7 @@ def test_rows_without_a_number_are_repeats_and_it_is_said(file):
 
 def test_raters_on_two_scales(file):
     rows = "".join(f"{k},{k * 3 % 101},{1 + k % 5}\n" for k in range(60))
-    with pytest.raises(RecuseError, match=r"gpt gives numbers up to 99, anna only up to 5.*--scale 0-99"):
+    with pytest.raises(RecuseError, match=r"gpt gives numbers up to 99, anna only up to 5.*--scale=0-99"):
         read_file(file("a.csv", f"item,gpt,anna\n{rows}"))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from recuse.readers import read_file
+from recuse.readers.column_names import as_typed
 from recuse.readers.file_panel import load_versions
 from recuse.schema import RecuseError
 from recuse.upgrade.compare_command import compare
@@ -359,7 +360,7 @@ def test_verdicts_of_something_else_beside_two_first_names_are_asked_about(file)
 
 def test_a_number_far_from_every_mark_may_stand_for_no_answer(file):
     path = file("a.csv", table(["id", "anna", "ben", "gpt-4o"], ANNA, BEN, [-1 if m == 2 else m for m in JUDGE]))
-    with pytest.raises(RecuseError, match=r"judges give -1, far from .*--scale 1-5"):
+    with pytest.raises(RecuseError, match=r"somebody gives -1, all others 1 to 5; .*--scale=1-5"):
         read_file(path)
     assert sum(np.isnan(answers(read_file(path, scale="1-5"))["gpt-4o"])) == JUDGE.count(2)
     assert answers(read_file(path, scale="-1-5"))["gpt-4o"].count(-1) == JUDGE.count(2)
@@ -584,3 +585,46 @@ def test_a_majority_is_a_persons_where_those_that_it_is_made_of_are_not_told(fil
     records = [{"id": k, "tone": one, "tact": one, "gpt": c} for k, (one, c) in both]
     read = read_file(file("a.json", json.dumps(records)))
     assert read.ratings.persons == ("tone.majority_human", "tact.majority_human")
+
+
+@pytest.mark.parametrize("low", [(0, 10), (0, 1), (1, 5), (0.2, 0.4)])
+@pytest.mark.parametrize("who", ["judge", "all"])
+def test_minus_one_as_the_only_number_below_0_is_asked_about(file, low, who):
+    """What FastChat and others write where a reply could not be read."""
+    least, step = low[0], (low[1] - low[0]) / (1 if low == (0, 1) else 4)
+    marks = [f"{least + k * step:g}" for k in range(2 if low == (0, 1) else 5)]
+    rows = [[marks[k * m % 7 % len(marks)] for m in (1, 3, 5)] for k in range(60)]
+    rows = [[*people, "-1" if k % 9 == 4 else judge] for k, (*people, judge) in enumerate(rows)]
+    if who == "all":
+        rows = [["-1" if k % 11 == 2 else anna, *rest] for k, (anna, *rest) in enumerate(rows)]
+    path = file("a.csv", "\n".join(["id,anna,ben,gpt", *(f"{k},{','.join(row)}" for k, row in enumerate(rows))]))
+    if who == "all" and low == (0, 1):  # bad, neither, good
+        assert read_file(path, people="anna,ben").kind == "scores"
+        return
+    with pytest.raises(
+        RecuseError, match=r"somebody gives -1, all others .* say --scale=.*; if it is one, --scale=-1-"
+    ):
+        read_file(path)
+    assert read_file(path, scale="-1-10").ratings.scales["rating"].minimum == -1
+    assert as_typed({"scale": "-1-10", "item": "id"}) == " --scale=-1-10 --item id"  # no option of its own
+
+
+def test_a_judges_0_beside_peoples_1_to_5_is_asked_about(file):
+    """What a parser that gives 0 for a failure writes."""
+    rows = [f"t{k},{k % 5 + 1},{k * 3 % 5 + 1},{0 if k % 9 == 4 else k % 5 + 1}" for k in range(60)]
+    path = file("a.csv", "\n".join(["id,anna,ben,gpt", *rows]))
+    with pytest.raises(RecuseError, match=r"judges give 0, all others 1 to 5; .* say --scale=1-5; .*--scale=0-5"):
+        read_file(path)
+    assert (read_file(path, scale="1-5").ratings.table["status"] == "out_of_scale").sum() == 7
+
+
+def test_whose_column_begins_with_eval_is_no_judge_for_that(file):
+    rows = [f"t{k},{k % 5 + 1},{k * 3 % 5 + 1},{k * 2 % 5 + 1}" for k in range(40)]
+    read = read_file(file("a.csv", "\n".join(["id,eval_anna,eval_ben,eval_gpt4", *rows])))
+    assert (read.ratings.judges, read.ratings.persons) == (("eval_gpt4",), ("eval_anna", "eval_ben"))
+
+
+def test_an_original_score_is_nobodys_first_name(file):
+    rows = [f"t{k},{k % 5 + 1},It is fine and polite enough. [RESULT] {k * 2 % 5 + 1}" for k in range(40)]
+    with pytest.raises(RecuseError, match="no name tells judges from people: 'orig'"):
+        read_file(file("a.csv", "\n".join(["id,orig_score,judge_output", *rows])))

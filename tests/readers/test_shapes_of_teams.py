@@ -321,7 +321,7 @@ def test_a_strict_judge_answers_on_the_peoples_scale(file):
 
 def test_people_on_1_to_3_beside_a_judge_on_1_to_5_are_two_scales(file):
     rows = [(f"t{k}", k % 3 + 1, (k + k % 2) % 3 + 1, k % 5 + 1) for k in range(60)]
-    with pytest.raises(RecuseError, match=r"judge gives numbers up to 5, \w+ only up to 3; .*--scale 1-5.*--ignore"):
+    with pytest.raises(RecuseError, match=r"judge gives numbers up to 5, \w+ only up to 3; .*--scale=1-5.*--ignore"):
         read_file(file("a.csv", table(rows)), people="anna,ben")
     read = read_file(file("a.csv", table(rows)), people="anna,ben", scale="1-5")
     assert read.ratings.scales["rating"].ends == (1, 5)

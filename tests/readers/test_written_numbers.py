@@ -164,7 +164,7 @@ def test_a_number_far_from_all_others_may_stand_for_none(file, code):
     lines = table(str).splitlines()
     coded = [f"t{k},{code},{code},{code}" if k % 20 == 0 else line for k, line in enumerate(lines[1:])]
     path = file("a.csv", "\n".join([lines[0], *coded]))
-    with pytest.raises(RecuseError, match=rf"somebody gives {code}, all others 1 to 5; .* --scale 1-5; .* --scale "):
+    with pytest.raises(RecuseError, match=rf"somebody gives {code}, all others 1 to 5; .* --scale=1-5; .* --scale="):
         read_file(path)
     assert read_file(path, scale="1-5").ratings.table["score"].max() == 5
 
