@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from os.path import commonprefix
 from typing import Any
 
 import pandas as pd
@@ -101,8 +100,9 @@ def _prodigy(raw: RawTable) -> RawTable | None:
         answer = chosen.where(frame["answer"].eq("accept"), "")
     item = "_input_hash" if "accept" in frame else "_task_hash"
     table = frame.drop(columns=[c for c in ("accept", "options") if c in frame]).assign(answer=answer)
-    begun = commonprefix([*frame[session].unique()]).rpartition("-")[0] if frame[session].nunique() > 1 else ""
-    who = frame[session].str[len(begun) :].str.lstrip("-")  # behind the data set, whatever that is called after
+    who = frame[session]
+    while who.nunique() > 1 and (parts := who.str.partition("-"))[0].nunique() == 1 and parts[1].ne("").all():
+        who = parts[2]  # behind the data set's name, whatever that speaks of
     table = table.drop(columns=session).assign(annotator=who)
     roles = {"item": (item,), "rater": "annotator", "value": ("answer",)}
     about = {"criterion": "label"} if "accept" not in frame and "label" in frame else {}

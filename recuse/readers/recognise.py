@@ -196,12 +196,12 @@ def _check_order(roles: Roles) -> None:
     letters = [c for c in letters if all(map(chosen, c.words)) and (pair or {"a", "b"} <= c.words)]
     if not letters or (pair and _turned(roles, pair)):
         return
-    said = letters[0].distinct[0]
+    letter = letters[0].distinct[0]
     texts = f"{' and '.join(pair)} are the same in both" if pair else "no column names them"
     raise RecuseError(
-        f"{orders[0]} says in which order two texts were shown, and {texts}, so {said} in {letters[0]} may be a text "
+        f"{orders[0]} says in which order two texts were shown, and {texts}, so {letter} in {letters[0]} may be a text "
         f"or a place: write columns first and second with what was shown there in each row, and who won by its name; "
-        f"if {said} says the same in both orders, say --ignore {orders[0]}"
+        f"if {letter} says the same in both orders, say --ignore {orders[0]}"
     )
 
 

@@ -217,7 +217,7 @@ def test_what_may_mean_two_things_is_asked_about(file, draw, columns, asked):
 
 def test_two_games_of_one_pair_are_asked_about(file):
     games = [{"id": k, "judge": "gpt", "games": [{"score": "A>B"}, {"score": ["B>A", "A=B"][k % 2]}]} for k in range(N)]
-    with pytest.raises(RecuseError, match=r"two verdicts of one judge on a pair, 'A>B' and 'B>A'.*order"):
+    with pytest.raises(RecuseError, match=r"two verdicts of one judge on a pair, 'A>B' and 'B>A'.*first and second"):
         read_file(file("a.json", json.dumps(games)))
 
 
