@@ -161,4 +161,4 @@ def test_winners_by_name_need_no_order(file):
 def test_where_the_better_text_stands_is_no_order(file):
     rows = [f"{k},reply {k} one,reply {k} two,{'AB'[k % 2]},{'AB'[k % 3 == 0]},{'AB'[k % 5 == 0]}" for k in range(40)]
     read = read_file(file("a.csv", "\n".join(["id,reply_a,reply_b,better_position,human,gpt-4o", *rows])))
-    assert (read.kind, read.ratings.judges) == ("choices", ("gpt-4o",))
+    assert read.kind == "choices"
