@@ -26,7 +26,7 @@ from scipy import special
 
 from recuse.schema.arrays import Floats, ascending_codes, average, number_of_clusters
 from recuse.statistics.clusters import FEW, exact_sum, sizes_of
-from recuse.statistics.distributions import Sampled, Side, joined, tail
+from recuse.statistics.distributions import Sampled, joined
 
 BOUNDED = "mean within the ends of the scale, beta intervals of the parts above and below 0, joined (MOVER)"
 
@@ -85,27 +85,6 @@ class BoundedMean(Sampled):
     @property
     def undefined(self) -> str:
         return "" if self.df > 0 else "one cluster says nothing about the next"
-
-    def _interval(self, level: float) -> tuple[float, float]:
-        return self._ends(tail(level))
-
-    def _p_value(self, limit: float, side: Side) -> float:
-        """The tail at which the interval just reaches the limit."""
-        beyond = self.value > limit if side == "above" else self.value < limit
-        if not beyond:
-            return 1.0 if limit == self.value else 1 - self.p_value(limit, "below" if side == "above" else "above")
-
-        def clear(alpha: float) -> bool:
-            low, high = self._ends(alpha)
-            return low > limit if side == "above" else high < limit
-
-        small, large = 1e-15, 0.5
-        if clear(small):
-            return small
-        while large > small * (1 + 1e-9):
-            middle = math.sqrt(small * large)
-            small, large = (small, middle) if clear(middle) else (middle, large)
-        return large
 
     def _half_width_at(self, factor: float) -> float | None:
         above, below = (replace(part, trials=part.trials * factor) for part in (self.above, self.below))

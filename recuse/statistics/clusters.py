@@ -18,7 +18,7 @@ from scipy import special
 
 from recuse.schema.arrays import Floats, ascending_codes, cluster_times, distinct, number_of, number_of_clusters, taken
 from recuse.statistics.contrasts import slip_variance
-from recuse.statistics.distributions import Binomial, Side, Student
+from recuse.statistics.distributions import Binomial, Sampled, Student
 
 FEW = 4
 """Hits in fewer clusters than these do not show whether the observations of a cluster are alike."""
@@ -40,14 +40,11 @@ class Bounded(OverClusters):
     the interval; the mean itself lies a little further out."""
 
     ends: tuple[float, float] = (-math.inf, math.inf)
+    _p_value = Sampled._p_value  # not Student's
 
-    def _interval(self, level: float) -> tuple[float, float]:
-        low, high = OverClusters._interval(self, level)
+    def _ends(self, alpha: float) -> tuple[float, float]:
+        low, high = OverClusters._ends(self, alpha)
         return max(low, self.ends[0]), min(high, self.ends[1])
-
-    def _p_value(self, limit: float, side: Side) -> float:
-        beyond = limit < self.ends[0] if side == "above" else limit > self.ends[1]
-        return 0.0 if beyond else OverClusters._p_value(self, limit, side)
 
 
 def clustered_mean(

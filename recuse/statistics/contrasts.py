@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from recuse.schema.arrays import Floats
-from recuse.statistics.distributions import Side, Student, tail, welch_satterthwaite
+from recuse.statistics.distributions import Sampled, Student, welch_satterthwaite
 
 TOWARDS_ALL = 0.3
 """How far a small variance is pulled towards the mean of all cells' variances."""
@@ -47,28 +47,21 @@ class Contrast(Student):
 
     skew: float = 0.0
     symmetric: float = SYMMETRIC
+    _p_value = Sampled._p_value  # not Student's
 
     @property
     def skewed(self) -> bool:
         """Whether the skewness is worth a wider interval."""
         return abs(self.skew) > self.symmetric
 
-    def _interval(self, level: float) -> tuple[float, float]:
-        low, high = Student._interval(self, level)
+    def _ends(self, alpha: float) -> tuple[float, float]:
+        low, high = Student._ends(self, alpha)
         if not self.skewed:
             return low, high
-        t = float(special.stdtrit(self.df, 1 - tail(level)))
+        t = float(special.stdtrit(self.df, 1 - alpha))
         cubic = (1 + self.skew * (side * t - self.skew / 6) for side in (1, -1))
         ends = [self.value - self.se * (3 / self.skew * (float(np.cbrt(of)) - 1)) for of in cubic]  # Hall's, inverted
         return min(low, ends[0]), max(high, ends[1])
-
-    def _p_value(self, limit: float, side: Side) -> float:
-        plain = Student._p_value(self, limit, side)
-        if not self.skewed:
-            return plain
-        t = (self.value - limit) / self.se
-        cubic = ((1 + self.skew * t / 3) ** 3 - 1) / self.skew + self.skew / 6
-        return max(plain, float(special.stdtr(self.df, -cubic if side == "above" else cubic)))
 
     def _half_width_at(self, factor: float) -> float | None:
         root = math.sqrt(factor)

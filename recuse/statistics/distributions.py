@@ -39,22 +39,39 @@ class Sampled:
     def undefined(self) -> str: ...
 
     @abstractmethod
-    def _interval(self, level: float) -> tuple[float, float]: ...
-
-    @abstractmethod
-    def _p_value(self, limit: float, side: Side) -> float: ...
+    def _ends(self, alpha: float) -> tuple[float, float]:
+        """Both ends of the interval, each missed with probability alpha."""
 
     @abstractmethod
     def _half_width_at(self, factor: float) -> float | None: ...
 
     def interval(self, level: float) -> tuple[float, float]:
-        return NOTHING if self.undefined else self._interval(level)
+        alpha = tail(level)
+        return NOTHING if self.undefined else self._ends(alpha)
 
     def p_value(self, limit: float, side: Side) -> float:
         return 1.0 if self.undefined else self._p_value(limit, side)
 
     def half_width_at(self, factor: float) -> float | None:
         return None if self.undefined else self._half_width_at(factor)
+
+    def _p_value(self, limit: float, side: Side) -> float:
+        """The tail at which the interval just reaches the limit, found by search: no class has to know it."""
+
+        def clear(alpha: float) -> bool:
+            low, high = self._ends(alpha)
+            return low > limit if side == "above" else high < limit
+
+        small, large = 1e-15, 0.4999
+        if not clear(large):
+            low, high = self._ends(large)
+            return 1.0 if low <= limit <= high else 1 - self._p_value(limit, "below" if side == "above" else "above")
+        if clear(small):
+            return 0.0
+        while large > small * (1 + 1e-9):
+            middle = math.sqrt(small * large)
+            small, large = (small, middle) if clear(middle) else (middle, large)
+        return large
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +94,8 @@ class Student(Sampled):
             return self.UNKNOWN
         return "" if self.se > 0 else self.CONSTANT
 
-    def _interval(self, level: float) -> tuple[float, float]:
-        half = float(special.stdtrit(self.df, 1 - tail(level))) * self.se
+    def _ends(self, alpha: float) -> tuple[float, float]:
+        half = float(special.stdtrit(self.df, 1 - alpha)) * self.se
         return self.value - half, self.value + half
 
     def _p_value(self, limit: float, side: Side) -> float:
@@ -108,8 +125,8 @@ class Binomial(Sampled):
     def undefined(self) -> str:
         return "" if self.trials > 0 else "nothing was counted"
 
-    def _interval(self, level: float) -> tuple[float, float]:
-        x, n, alpha = self.successes, self.trials, tail(level)
+    def _ends(self, alpha: float) -> tuple[float, float]:
+        x, n = self.successes, self.trials
         low = float(special.betaincinv(x, n - x + 1, alpha)) if x > 0 else 0.0
         high = float(special.betaincinv(x + 1, n - x, 1 - alpha)) if x < n else 1.0
         return low, high
@@ -152,22 +169,15 @@ class FisherZ(Sampled):
     def _se(self) -> float:
         return math.sqrt((1 + self.rho**2 / 2) / (self.n - 3))
 
-    def _interval(self, level: float) -> tuple[float, float]:
-        z, half = math.atanh(self.rho), float(special.ndtri(1 - tail(level))) * self._se
+    def _ends(self, alpha: float) -> tuple[float, float]:
+        z, half = math.atanh(self.rho), float(special.ndtri(1 - alpha)) * self._se
         return math.tanh(z - half), math.tanh(z + half)
 
-    def _p_value(self, limit: float, side: Side) -> float:
-        if abs(limit) >= 1:
-            return 0.0 if (limit < 0) == (side == "above") else 1.0
-        z = (math.atanh(self.rho) - math.atanh(limit)) / self._se
-        return float(special.ndtr(-z if side == "above" else z))
-
     def _half_width_at(self, factor: float) -> float | None:
-        n = self.n * factor
-        if n <= 3:
+        if self.n * factor <= 3:
             return None
-        z, half = math.atanh(self.rho), float(special.ndtri(0.975)) * FisherZ(self.rho, n)._se
-        return (math.tanh(z + half) - math.tanh(z - half)) / 2
+        low, high = FisherZ(self.rho, self.n * factor)._ends(0.025)
+        return (high - low) / 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -192,8 +202,8 @@ class Draws(Sampled):
             return "the value is the same in every resample, so no interval can be computed"
         return ""
 
-    def _interval(self, level: float) -> tuple[float, float]:
-        alpha, total = tail(level), len(self.draws) + self.lost + 1
+    def _ends(self, alpha: float) -> tuple[float, float]:
+        total = len(self.draws) + self.lost + 1
         place = math.floor(alpha * total + 1e-9) - self.lost
         return (float(self.draws[place - 1]), float(self.draws[-place])) if place >= 1 else NOTHING
 
@@ -202,7 +212,7 @@ class Draws(Sampled):
         return min(1.0, (int(contrary.sum()) + self.lost + 1) / (len(self.draws) + self.lost + 1))
 
     def _half_width_at(self, factor: float) -> float | None:
-        low, high = self._interval(0.95)
+        low, high = self._ends(tail(0.95))
         return None if math.isnan(low) or math.isnan(high) else (high - low) / 2 / math.sqrt(factor)
 
 

@@ -80,10 +80,9 @@ class Largest(Sampled):
     def undefined(self) -> str:
         return why_undefined(*self.distributions)
 
-    def _interval(self, level: float) -> tuple[float, float]:
-        corrected = 1 - (1 - level) / len(self.distributions)
-        low = max(size.interval(corrected)[0] for size in self.distributions)
-        high = max(size.interval(level)[1] for size in self.distributions)
+    def _ends(self, alpha: float) -> tuple[float, float]:
+        low = max(size.interval(1 - 2 * alpha / len(self.distributions))[0] for size in self.distributions)
+        high = max(size.interval(1 - 2 * alpha)[1] for size in self.distributions)
         return min(low, high), high
 
     def _p_value(self, limit: float, side: Side) -> float:

@@ -158,9 +158,9 @@ class Further(Sampled):
     def undefined(self) -> str:
         return why_undefined(self.first, self.difference, self.sum)
 
-    def _interval(self, level: float) -> tuple[float, float]:
+    def _ends(self, alpha: float) -> tuple[float, float]:
         pair = (self.difference, self.sum)
-        half, quarter = (1 + level) / 2, (3 + level) / 4
+        half, quarter = 1 - alpha, 1 - alpha / 2
         lows, highs = zip(*(d.interval(half) for d in pair), strict=True)
         low = max(min(lows), -max(highs))
         ends = (self.difference.interval(half), self.sum.interval(quarter), self.first.interval(quarter))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from recuse.schema.arrays import Floats
-from recuse.statistics.distributions import Sampled, Side, tail
+from recuse.statistics.distributions import Sampled
 
 HALVINGS = 40  # twelve digits; `scipy.special.ncfdtrinc` finds none above 10,000, and smaller ones to two or three
 SEEN = 4.5  # times the excess kurtosis seen counts: a few dozen repeats show a part of a heavy tail
@@ -94,26 +94,12 @@ class FixedTexts(Sampled):
             return "the runs of a target never differ, and the scale's step is unknown"
         return ""
 
-    def _interval(self, level: float) -> tuple[float, float]:
+    def _ends(self, alpha: float) -> tuple[float, float]:
         if self.f == math.inf:
-            slips = min(0.5, 1 - tail(level) ** (1 / self.n))
+            slips = min(0.5, 1 - alpha ** (1 / self.n))
             noise = self.step**2 * slips * (1 - slips)
             return self._reliability(max(0.0, self.between / noise - 1 / self.k)), 1.0
-        return self._reliability(self._ratio(1 - tail(level))), self._reliability(self._ratio(tail(level)))
-
-    def _p_value(self, limit: float, side: Side) -> float:
-        if self.f == math.inf and limit == 1:
-            return 1.0
-        if limit < 0 or limit >= 1:
-            return 0.0 if (limit < 0) == (side == "above") else 1.0
-        theta = limit / (1 - limit) / (1.0 if self.form == "single" else self.k)
-        if self.f == math.inf:
-            share = self.between / (theta + 1 / self.k) / self.step**2
-            if side == "below" or share >= 0.25:
-                return 1.0 if side == "below" else 0.0
-            return ((1 + math.sqrt(1 - 4 * share)) / 2) ** self.n
-        below = self._cdf(theta)
-        return 1 - below if side == "above" else below
+        return self._reliability(self._ratio(1 - alpha)), self._reliability(self._ratio(alpha))
 
     def _half_width_at(self, factor: float) -> float | None:
         """Unknown: what helps depends on whether the texts or the repeats are few."""

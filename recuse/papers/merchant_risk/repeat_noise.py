@@ -28,7 +28,7 @@ from recuse.papers.merchant_risk.fixed_texts import by_size
 from recuse.ratings import Cells
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats
-from recuse.statistics.distributions import Sampled, Side, tail
+from recuse.statistics.distributions import Sampled
 
 SKEW = 0.85  # how much of Johnson's correction for skewness is applied, on the scale of logarithms
 NORMAL = 0.511  # squared relative standard error of the mean difference of normal scores, times degrees of freedom
@@ -64,35 +64,14 @@ class MeanDifference(Sampled):
         known = self.value > 0 or (self.step > 0 and self.n > 1)
         return "" if known else "no repeat differs from another, so nothing bounds the true spread"
 
-    def _interval(self, level: float) -> tuple[float, float]:
+    def _ends(self, alpha: float) -> tuple[float, float]:
         if self.value == 0:
-            slips = min(0.5, 1 - tail(level) ** (1 / self.n))
+            slips = min(0.5, 1 - alpha ** (1 / self.n))
             return 0.0, 2 * self.step * slips * (1 - slips)
-        t = float(special.stdtrit(self.df, 1 - tail(level)))
+        t = float(special.stdtrit(self.df, 1 - alpha))
         bend, slip, most = self._upper_end
         out = min(FARTHEST, (t + bend * (1 + 2 * t * t)) * self.error)
         return self.value * math.exp(-min(FARTHEST, t * self.error)), min(self.value * math.exp(out) + slip, most)
-
-    def _p_value(self, limit: float, side: Side) -> float:
-        if self.value == 0:
-            if side == "above" or limit <= 0:
-                return 0.0 if side == "above" and limit < 0 else 1.0
-            share = 2 * limit / self.step
-            return 0.0 if share > 1 else ((1 + math.sqrt(1 - share)) / 2) ** self.n
-        bend, slip, most = self._upper_end
-        if side == "below" and limit >= most:
-            return 0.0
-        least = 0.0 if side == "above" else slip
-        if limit <= least:
-            return 0.0 if side == "above" else 1.0
-        if side == "above":
-            t = math.log(self.value / limit) / self.error
-        else:  # the t of which t + bend (1 + 2 t^2) is this far out; what lies below t = 0 is no evidence
-            t = math.log((limit - least) / self.value) / self.error
-            if bend:
-                inner = 1 - 8 * bend * (bend - t)
-                t = (math.sqrt(inner) - 1) / (4 * bend) if inner > 1 else 0.0
-        return float(special.stdtr(self.df, -t))
 
     def _half_width_at(self, factor: float) -> float | None:
         root, n = math.sqrt(factor), round(self.n * factor)

@@ -17,7 +17,6 @@ from recuse.statistics.distributions import (
     Side,
     Student,
     joined,
-    tail,
     why_undefined,
 )
 
@@ -70,14 +69,9 @@ class OnScale(Sampled):
         slope = 1 / (1 - self.value) if self.form == "chance" else 1 / (1 - self.value**2)
         return Student(self._z(self.value), self.se * slope, self.df)
 
-    def _interval(self, level: float) -> tuple[float, float]:
-        low, high = self._on_z.interval(level)
+    def _ends(self, alpha: float) -> tuple[float, float]:
+        low, high = self._on_z._ends(alpha)
         return self._back(max(low, -700.0)), self._back(high)
-
-    def _p_value(self, limit: float, side: Side) -> float:
-        if limit >= 1 or (self.form == "correlation" and limit <= -1):
-            return 0.0 if (limit < 0) == (side == "above") else 1.0
-        return self._on_z.p_value(self._z(limit), side)
 
     def _half_width_at(self, factor: float) -> float | None:
         on_z = self._on_z
@@ -101,14 +95,8 @@ class PerfectAgreement(Sampled):
     def undefined(self) -> str:
         return "" if self.clusters > 1 and math.isfinite(self.worst) else "one cluster says nothing about the next"
 
-    def _interval(self, level: float) -> tuple[float, float]:
-        return 1 + self.worst * math.expm1(math.log(tail(level)) / self.clusters), 1.0
-
-    def _p_value(self, limit: float, side: Side) -> float:
-        if side == "below":
-            return 1.0
-        share = (1 - limit) / self.worst
-        return 0.0 if share >= 1 else 1.0 if share <= 0 else float((1 - share) ** self.clusters)
+    def _ends(self, alpha: float) -> tuple[float, float]:
+        return 1 + self.worst * math.expm1(math.log(alpha) / self.clusters), 1.0
 
     def _half_width_at(self, factor: float) -> float | None:
         return float(-self.worst * special.expm1(math.log(0.025) / (self.clusters * factor)) / 2)
@@ -159,7 +147,7 @@ class Difference(Sampled):
         high = value + sqrt((u1 - v1)^2 - 2 r (u1 - v1)(v2 - l2) + (v2 - l2)^2)
 
     Zou and Donner (2008), Statistics in Medicine 27, 1693-1702. Intervals that lean to one side, as those of
-    coefficients close to 1 do, keep leaning; `correlation` is that of the two estimates. p-values are found by search.
+    coefficients close to 1 do, keep leaning; `correlation` is that of the two estimates.
     """
 
     values: tuple[float, float]
@@ -177,30 +165,19 @@ class Difference(Sampled):
     def undefined(self) -> str:
         if why := why_undefined(self.first, self.second):
             return why
-        low, high = self._interval(0.95)
+        low, high = self._ends(0.025)
         return "" if high > low else "no cluster differs from another, so there is no standard error"
 
-    def _interval(self, level: float) -> tuple[float, float]:
-        (v1, v2), (l1, u1), (l2, u2) = self.values, self.first.interval(level), self.second.interval(level)
+    def _ends(self, alpha: float) -> tuple[float, float]:
+        (v1, v2), ((l1, u1), (l2, u2)) = self.values, (of.interval(1 - 2 * alpha) for of in (self.first, self.second))
         down, up = joined(v1 - l1, u2 - v2, self.correlation), joined(u1 - v1, v2 - l2, self.correlation)
         return v1 - v2 - down, v1 - v2 + up
-
-    def _p_value(self, limit: float, side: Side) -> float:
-        inside = (self.values[0] - self.values[1] > limit) == (side == "above")
-        end = 0 if (side == "above") == inside else 1
-        low, high = 0.0, 1.0  # levels
-        for _ in range(60):
-            level = (low + high) / 2
-            reached = self._interval(min(max(level, 1e-12), 1 - 1e-15))[end]
-            low, high = (low, level) if (reached <= limit if end == 0 else reached >= limit) else (level, high)
-        half = (1 - high) / 2
-        return half if inside else 1 - half
 
     def _half_width_at(self, factor: float) -> float | None:
         if isinstance(self.first, Binomial) and isinstance(self.second, Binomial):
             # Where little was seen to happen, exact intervals of shares shrink faster than with the root of the trials.
             first, second = (Binomial(s.successes * factor, s.trials * factor) for s in (self.first, self.second))
-            low, high = replace(self, first=first, second=second)._interval(0.95)
+            low, high = replace(self, first=first, second=second)._ends(0.025)
             return (high - low) / 2
-        low, high = self._interval(0.95)
+        low, high = self._ends(0.025)
         return (high - low) / 2 / math.sqrt(factor)

@@ -1,4 +1,4 @@
-"""Intraclass correlations of items x raters, all six of Shrout and Fleiss, with their F intervals.
+"""Intraclass correlations of items x raters, all six of Shrout and Fleiss, and the F interval of ICC(2,1).
 
     ICC(1,1) = (MSR - MSW) / (MSR + (k - 1) MSW)                          raters differ from item to item
     ICC(2,1) = (MSR - MSE) / (MSR + (k - 1) MSE + k (MSC - MSE) / n)      raters are a sample: absolute agreement
@@ -14,7 +14,7 @@ Arrays have shape (..., items, raters): whatever stands in front is computed at 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -24,7 +24,8 @@ from scipy import special
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.coefficient import Coefficient
-from recuse.statistics.distributions import Sampled, Side, tail
+from recuse.statistics.agreement.correlation import products
+from recuse.statistics.distributions import Sampled, tail
 
 IccForm = Literal["ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)"]
 FORMS: tuple[IccForm, ...] = ("ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)")
@@ -80,22 +81,15 @@ def icc(squares: MeanSquares, form: IccForm = "ICC(2,1)") -> Floats:
     return coefficient
 
 
-def icc_of_pairs(x: ArrayLike, y: ArrayLike, form: IccForm = "ICC(2,1)") -> Coefficient:
-    """The correlation of two raters from sums that items add up to, so that it can be resampled: where items come in
-    clusters, the jackknife over clusters, symmetric in atanh, takes the place of the F interval, which counts every
-    item as independent."""
-    values = np.column_stack([np.asarray(x, float), np.asarray(y, float)])
-    values = values[np.isfinite(values).all(axis=1)]
-    a, b = (values - values.mean()).T if len(values) else values.T
-    shares = np.column_stack([np.ones(len(a)), a, b, a * a, b * b, a * b])
-
-    def of(s: Floats) -> Floats:
-        return icc(squares_of_pairs(s), form)
+def icc_of_pairs(x: ArrayLike, y: ArrayLike) -> Coefficient:
+    """ICC(2,1) of two raters from sums that items add up to, so that it can be resampled: where items come in clusters,
+    the jackknife over clusters, symmetric in atanh, takes the place of the F interval, which counts every item as
+    independent."""
 
     def why(s: Floats) -> str:
         return "" if s[0] >= 2 else f"an intraclass correlation needs two items that both rated; there are {int(s[0])}"
 
-    return Coefficient(shares, of, why, "correlation" if form[6] == "1" else "chance")
+    return Coefficient(products(x, y), lambda s: icc(squares_of_pairs(s)), why, "correlation")
 
 
 def squares_of_pairs(s: Floats) -> MeanSquares:
@@ -110,53 +104,36 @@ def squares_of_pairs(s: Floats) -> MeanSquares:
         return MeanSquares(between / (n - 1), raters, rest / (n - 1), (raters + rest) / n, n, 2)
 
 
-def icc_interval(squares: MeanSquares, form: IccForm = "ICC(2,1)", level: float = 0.95) -> tuple[Floats, Floats]:
-    """Both ends of the F interval of every table, exact for normal scores but for ICC(2,.), where the degrees of
-    freedom are Satterthwaite's. NaN where there is none."""
-    low = _at(squares, form, 1 - tail(level))
-    return low, _at(squares, form, tail(level))
+def icc_interval(squares: MeanSquares, level: float = 0.95) -> tuple[Floats, Floats]:
+    """Both ends of the F interval of ICC(2,1) of every table, with Satterthwaite's degrees of freedom: nearly exact for
+    normal scores. NaN where there is none."""
+    return _at(squares, 1 - tail(level)), _at(squares, tail(level))
 
 
-def _at(s: MeanSquares, form: IccForm, probability: float) -> Floats:
+def _at(s: MeanSquares, probability: float) -> Floats:
     """The correlation under which the observed items' mean square lies at this quantile."""
-    k, df = s.k, s.n - 1
+    k, n, rho = s.k, s.n, icc(s)
     with np.errstate(invalid="ignore", divide="ignore"):
-        if form[4] == "2":
-            f = _quantile(df, _satterthwaite(s), probability)
-            rest = k * s.raters + (k * s.n - k - s.n) * s.rest
-            single = s.n * (s.items - f * s.rest) / (f * rest + s.n * s.items)
-        else:
-            error, spare = (s.within, s.n * (k - 1)) if form[4] == "1" else (s.rest, df * (k - 1))
-            f = s.items / error / _quantile(df, spare, probability)
-            single = (f - 1) / (f + k - 1)
-        value: Floats = k * single / (1 + (k - 1) * single) if form[6] == "k" else single
+        ratio = s.raters / s.rest
+        shared = n * (1 + (k - 1) * rho) - k * rho
+        spare = (k - 1) * (n - 1) * (k * rho * ratio + shared) ** 2 / ((n - 1) * (k * rho * ratio) ** 2 + shared**2)
+        known = (n > 1) & (spare > 0)
+        quantile = special.fdtri(np.where(known, n - 1, 1.0), np.where(known, spare, 1.0), probability)
+        f = np.where(known, quantile, np.nan)
+        value: Floats = n * (s.items - f * s.rest) / (f * (k * s.raters + (k * n - k - n) * s.rest) + n * s.items)
     return np.where(np.isfinite(value), value, np.nan)
-
-
-def _quantile(df: Floats, spare: Floats, probability: float) -> Floats:
-    safe = np.where(df > 0, df, 1.0), np.where(spare > 0, spare, 1.0)
-    return np.where((df > 0) & (spare > 0), special.fdtri(*safe, probability), np.nan)
-
-
-def _satterthwaite(s: MeanSquares) -> Floats:
-    """Degrees of freedom of the denominator a MSC + b MSE of ICC(2,1), a and b at the estimate."""
-    k, n, rho = s.k, s.n, icc(s, "ICC(2,1)")
-    ratio = s.raters / s.rest
-    shared = n * (1 + (k - 1) * rho) - k * rho
-    return (k - 1) * (n - 1) * (k * rho * ratio + shared) ** 2 / ((n - 1) * (k * rho * ratio) ** 2 + shared**2)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ICC(Sampled):
-    """Sampling distribution of one intraclass correlation: the interval of `icc_interval`, and its dual p-values."""
+    """Sampling distribution of ICC(2,1): the interval of `icc_interval`."""
 
     squares: MeanSquares
-    form: IccForm = "ICC(2,1)"
 
     @property
     def value(self) -> float:
         """The correlation itself."""
-        return float(icc(self.squares, self.form))
+        return float(icc(self.squares))
 
     @property
     def undefined(self) -> str:
@@ -165,31 +142,12 @@ class ICC(Sampled):
             return f"an intraclass correlation needs two items that both rated; there are {int(s.n)}"
         if math.isnan(self.value):
             return "no rating differs from another" if not float(s.within + s.items) > 0 else "item means are all equal"
-        low, high = (float(end) for end in icc_interval(s, self.form))
+        low, high = self._ends(0.025)
         return "" if math.isfinite(low) and math.isfinite(high) else "the raters never differ, or the items never do"
 
-    def _interval(self, level: float) -> tuple[float, float]:
-        low, high = icc_interval(self.squares, self.form, level)
-        return float(low), float(high)
-
-    def _p_value(self, limit: float, side: Side) -> float:
-        if limit >= 1:
-            return 1.0 if side == "above" else 0.0
-        s, k = self.squares, self.squares.k
-        single = limit / (k - (k - 1) * limit) if self.form[6] == "k" else limit
-        if single <= -1 / (k - 1):
-            return 0.0 if side == "above" else 1.0
-        if self.form[4] == "2":
-            rest = k * s.raters + (k * s.n - k - s.n) * s.rest
-            f, spare = s.n * s.items * (1 - single) / (single * rest + s.n * s.rest), _satterthwaite(s)
-        else:
-            error, spare = (s.within, s.n * (k - 1)) if self.form[4] == "1" else (s.rest, (s.n - 1) * (k - 1))
-            f = s.items / error / (1 + k * single / (1 - single))
-        if f < 0:  # beyond what the mean squares allow
-            return 0.0 if (single < self.value) == (side == "above") else 1.0
-        return float((special.fdtrc if side == "above" else special.fdtr)(s.n - 1, spare, f))
+    def _ends(self, alpha: float) -> tuple[float, float]:
+        return float(_at(self.squares, 1 - alpha)), float(_at(self.squares, alpha))
 
     def _half_width_at(self, factor: float) -> float | None:
-        s = self.squares
-        low, high = ICC(MeanSquares(s.items, s.raters, s.rest, s.within, s.n * factor, s.k), self.form).interval(0.95)
+        low, high = ICC(replace(self.squares, n=self.squares.n * factor)).interval(0.95)
         return None if math.isnan(low) else (high - low) / 2
