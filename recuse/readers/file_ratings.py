@@ -15,9 +15,10 @@ import numpy as np
 import pandas as pd
 
 from recuse.configuration import named as by_name
-from recuse.ratings import Numeric, Ratings, ResponseSets, Scale, read_choices
+from recuse.ratings import Numeric, Ratings, ResponseSets, Scale
 from recuse.ratings.folding import unfolded
 from recuse.ratings.needs import offers_of
+from recuse.ratings.pair_array import choices_of
 from recuse.ratings.people_faults import PeopleFault, people_faults, sentences
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import check_thresholds
@@ -327,11 +328,9 @@ def _chosen(judged: Judgements) -> Ratings:
     table = rows[[*kept, *(name for name in ("text_a", "text_b", "cluster") if name in rows)]].reset_index(drop=True)
     if "text_a" in table:
         table = table.assign(**{f"words_{side}": table[f"text_{side}"].map(word_count) for side in ("a", "b")})
-    if plain(mapping.first).startswith("generator"):  # AlpacaEval shows them in an order that it does not keep
-        table = table.rename(columns={"first": "a", "second": "b"})
-        table["response"] = table["response"].replace({"first": "a", "second": "b"})
+    ordered = not plain(mapping.first).startswith("generator")  # AlpacaEval shows them in an order that it loses
     called = _plural(judged.clusters if "cluster" in rows else (mapping.item or ("item",))[0])
-    return replace(read_choices(table, factors=factors, clusters=called), truth=mapping.truth)
+    return replace(choices_of(table, ordered=ordered, factors=factors, clusters=called), truth=mapping.truth)
 
 
 def _authors(rows: pd.DataFrame, mapping: ColumnMapping) -> dict[str, str]:

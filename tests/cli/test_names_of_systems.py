@@ -20,10 +20,10 @@ from recuse.metrics.human_ceiling import human_ceiling
 from recuse.metrics.upgrade import Upgrade, measure_upgrade
 from recuse.ratings import Ratings
 from recuse.ratings.answers import answers_of
-from recuse.ratings.pair_array import read_choices
 from recuse.ratings.people_faults import people_faults
 from recuse.ratings.text_slices import slices_of
 from recuse.schema import Estimate
+from tests.ratings.choices import read_choices
 
 BEST_FIRST = ("auk", "emu", "jay", "kea", "owl")
 ORDERS = [("kea", "auk", "owl", "emu", "jay"), ("owl", "kea", "jay", "emu", "auk")]

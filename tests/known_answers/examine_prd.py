@@ -17,8 +17,8 @@ import pandas as pd
 from recuse.metrics import position
 from recuse.papers.self_preference import calibration, pairwise_bias, win_rates
 from recuse.ratings import Ratings
-from recuse.ratings.pair_array import read_choices
 from recuse.schema import Estimates
+from tests.ratings.choices import read_choices
 
 RESPONSES = {1: "first", 2: "second", 3: "tie"}
 DUPLICATED = ("answer-gpt35-", "answer-gpt4-")  # two files that were stored twice under other names

@@ -23,7 +23,7 @@ from shipped_questions import QUESTIONS, answer, answers
 
 from recuse.ratings import Ratings
 from recuse.ratings.needs import missing, offers_of
-from recuse.ratings.pair_array import read_choices
+from tests.ratings.choices import read_choices
 
 TICKETS = range(12)
 POSITION, LENGTH, OWN = "test_position_bias", "test_length_bias", "test_own_wins"
@@ -44,7 +44,7 @@ def lines() -> list[str]:
         for first, second in (("alpha", "beta"), ("beta", "alpha")):
             sides = f"{first},{second},{words[first]},{words[second]}"
             rows += [f"{judge},ticket {k},{sides},{chosen(judge, k, first)}" for judge in ("fair", "kin", "third")]
-        verdict = "draw" if k == 0 else chosen("third", k, "alpha")
+        verdict = "tie" if k == 0 else chosen("third", k, "alpha")
         rows.append(f"ann,ticket {k},alpha,beta,{words['alpha']},{words['beta']},{verdict}")
     return rows
 

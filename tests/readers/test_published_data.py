@@ -16,8 +16,8 @@ from recuse.metrics import position
 from recuse.papers.best_response import best_response
 from recuse.papers.merchant_risk import score_repeats
 from recuse.papers.self_preference import pairwise_bias, win_rates
-from recuse.ratings.pair_array import read_choices
 from recuse.readers import read_file
+from tests.ratings.choices import read_choices
 
 RATINGS = Path(__file__).parents[2] / "fixtures" / "ratings"
 PRD = Path(os.environ.get("RECUSE_PUBLISHED_DATA", "no-such-folder")) / "prd_vicuna80_long.csv.gz"

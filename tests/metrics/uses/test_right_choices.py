@@ -8,8 +8,9 @@ import pytest
 from scipy import stats
 
 from recuse.metrics.right_choices import right_choices
-from recuse.ratings import Numeric, Ratings, read_choices
+from recuse.ratings import Numeric, Ratings
 from recuse.schema import RatingsError
+from tests.ratings.choices import read_choices
 
 
 def pairs(right, judge, orders=("ab",), **known):
