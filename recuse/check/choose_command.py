@@ -183,21 +183,21 @@ def _recorded(path: Path, use: str, task: str) -> Contest:
     from recuse.upgrade.sources import open_source
 
     source = open_source(path, Gates.load(shipped_evals() / "gates.toml", today=date.today()), {})
-    parts = [part for part in source.parts if task in ("", part.task, f"{part.task}/{part.protocol}")]
-    if len(parts) != 1:
-        names = ", ".join(f"{part.task}/{part.protocol}" for part in source.parts)
+    places = [place for place in source.compared if task in ("", place.task, f"{place.task}/{place.protocol}")]
+    if len(places) != 1:
+        names = ", ".join(f"{place.task}/{place.protocol}" for place in source.compared)
         raise RecuseError(f"{path}: judges are chosen at one place; name it: --task TASK/PROTOCOL. There is {names}")
-    part, panel = parts[0], next(iter(source.selection.panels.values()))
-    tables, costs, ratings = [], {}, part.ratings(source.judges[0])
+    tables, costs, ratings = [], {}, source.suite.ratings(source.asked(places[0], source.judges[0]))
     for judge in source.judges:
-        each = part.ratings(judge)
+        asked = source.asked(places[0], judge)
+        each = source.suite.ratings(asked)
         if judge in each.judges:
             tables.append(each.table[each.table["rater"].eq(judge)])
-            call = part.calls(judge).get("dollars")
+            call = source.suite.calls(asked, judge).get("dollars")
             costs[judge] = call and call * tables[-1]["repeat"].nunique()
     people = ratings.table[ratings.table["kind"].eq("person")]
     ratings = replace(ratings, table=pd.concat([*tables, people], ignore_index=True), _memory={})
-    uses = tuple(use.split(",")) if use else panel.uses
+    uses = tuple(use.split(",")) if use else source.panel.uses
     return Contest(str(path), ratings, uses, {name: nan if cost is None else cost for name, cost in costs.items()})
 
 

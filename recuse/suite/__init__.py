@@ -147,12 +147,17 @@ class Suite:
 
         panel = self.selection.panels[elicitation.panel]
         incumbent, in_use = panel.replaces[elicitation.candidate], replace(elicitation, candidate="")
-        before, after = self.ratings(in_use), self.ratings(elicitation)
-        return Upgrade(
-            before, incumbent, after, elicitation.candidate, change=panel.changes[elicitation.candidate],
-            settings=(self.settings(in_use, incumbent), self.settings(elicitation, elicitation.candidate)),
-            calls=(self.calls(in_use, incumbent), self.calls(elicitation, elicitation.candidate)),
-        )  # fmt: skip
+        sides = self.answered(in_use, incumbent), self.answered(elicitation, elicitation.candidate)
+        (before, after), settings, calls = zip(*sides, strict=True)
+        change = panel.changes[elicitation.candidate]
+        return Upgrade(before, incumbent, after, elicitation.candidate, change, settings, calls)
+
+    def answered(self, elicitation: Elicitation, judge: str) -> tuple[Any, Any, Any]:
+        """The ratings, and, where the judge was recorded, its `settings` and `calls`."""
+        ratings = self.ratings(elicitation)
+        if elicitation.panel in self.selection.files:
+            return ratings, {}, {}
+        return ratings, self.settings(elicitation, judge), self.calls(elicitation, judge)
 
     def settings(self, elicitation: Elicitation, judge: str) -> dict[str, Any]:
         """How a judge was asked, by the names of `SETTINGS`: from the header that its cassettes must have."""

@@ -38,7 +38,7 @@ from recuse.security.sanitize import shortened, visible
 from recuse.suite.question_runner import Asking, Respondents, shipped_evals
 from recuse.upgrade import judge_upgrade, worst_of
 from recuse.upgrade.executed_code import SETTINGS, text_of
-from recuse.upgrade.sources import Part, Source, open_sources, pair_up, root_of, split_arguments
+from recuse.upgrade.sources import Source, files_of, open_sources, pair_up, root_of, split_arguments
 
 WORDS: QuestionWords = {"question": "upgrade", "title": "May a judge be replaced by its candidate?", "note": ""}
 NAME = 22
@@ -101,11 +101,11 @@ def run_compare(
     verdicts = _decide(sources, names, limits, changes, scores)
     worst = worst_of(verdict for _, verdict in verdicts)
     run = Run()
-    for part, verdict in verdicts:
-        asking = Asking("compare", WORDS, Respondents(part.place, (verdict.candidate,), Uses(()), ()), limits)
+    for place, verdict in verdicts:
+        asking = Asking("compare", WORDS, Respondents(place, (verdict.candidate,), Uses(()), ()), limits)
         asking.upgrade(verdict)
         run.add(asking.records)
-    results = run.conclude(sources[-1].selection, limits) | {"headline": worst.sentence}
+    results = run.conclude(sources[-1].suite.selection, limits) | {"headline": worst.sentence}
     own = [] if gates or limits.path == shipped_evals() / "gates.toml" else [f"limits: {limits.path}"]
     remarks = [remark for source in dict.fromkeys(sources) for remark in source.remarks]
     print("\n".join([verdict_text(results, worst), *map(visible, [*own, *remarks])]))
@@ -115,7 +115,7 @@ def run_compare(
 
 def _decide(
     sources: Sequence[Source], names: Sequence[str], limits: Gates, change: Sequence[str], thresholds: Sequence[float]
-) -> list[tuple[Part, UpgradeVerdict]]:
+) -> list[tuple[Mapping[str, str], UpgradeVerdict]]:
     """The verdict at every place where both judges were asked."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a degenerate table is told in words, not by numpy
@@ -124,16 +124,15 @@ def _decide(
             raise RecuseError("the two judges were never asked the same: no task and protocol has both")
         scales = [scale for _, one in pairs for scale in one.before.scales.values()]
         check_thresholds(thresholds, scales)
-        panels = [panel for source in sources for panel in source.selection.files.values()]
-        kept = [panel.mapping.threshold or "inf" for panel in panels]
+        kept = [panel.mapping.threshold or "inf" for panel in files_of(sources)]
         read_so = [float(one) == score for one in kept for score in thresholds]
         if thresholds and not any(isinstance(scale, Numeric) for scale in scales) and read_so != [True] * len(sources):
             raise RecuseError(
                 "--threshold decides by scores, and there are options only: leave it out; of scores that are read as "
                 "one decision it is one score, given where they are read (recuse.read, or saved beside the file)"
             )
-        wanted = [(part, one.with_thresholds(thresholds) if thresholds else one) for part, one in pairs]
-        return [(part, judge_upgrade(limits, one, part.place, share=1 / len(pairs))) for part, one in wanted]
+        wanted = [(at.place, one.with_thresholds(thresholds) if thresholds else one) for at, one in pairs]
+        return [(place, judge_upgrade(limits, one, place, share=1 / len(pairs))) for place, one in wanted]
 
 
 def _typed(thresholds: Sequence[float]) -> dict[str, str]:

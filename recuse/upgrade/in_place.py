@@ -32,11 +32,11 @@ from recuse.schema.results import InPlaceRow
 from recuse.schema.vocabulary import record_command
 from recuse.suite import Elicitation, Selection
 from recuse.suite.question_runner import shipped_evals
+from recuse.suite.questions import UPGRADED
 from recuse.upgrade import judge_upgrade, worst_of
 from recuse.upgrade.executed_code import text_of
 from recuse.upgrade.request_recordings import base_copy
-from recuse.upgrade.sources import KINDS as KINDS_OF_RATINGS
-from recuse.upgrade.sources import RecordedPanel
+from recuse.upgrade.sources import Source
 from recuse.upgrade.yardsticks import keys_of
 
 Word = Literal["better", "equivalent", "decide", "worse"]
@@ -88,7 +88,7 @@ def _of_panel(
         return
     with base_copy(root, commit, before, *tasks, f"cassettes/{panel.name}") as folder:
         try:
-            old = RecordedPanel.opened(folder, folder / before, gates)
+            old = Source.of_panel(folder, folder / before, gates)
             known = {place: _fingerprints(old, place) for place in old.places}
         except RecuseError as error:
             reason = next(iter(str(error).splitlines()), "").replace(f"{folder}/", "")
@@ -97,7 +97,7 @@ def _of_panel(
                 yield {"judge": judge, "panel": panel.name, "kind": "recording", "was": "", "is": "", "word": "decide",
                        "cause": why, "paste": "", "kinds": [], "steps": []}  # fmt: skip
             return
-        yield from _of_judges(old, known, RecordedPanel.opened(root, panel.path, gates), readers)
+        yield from _of_judges(old, known, Source.of_panel(root, panel.path, gates), readers)
 
 
 def _reader_changed(root: Path, name: str, commit: BaseCommit) -> str | None:
@@ -114,7 +114,7 @@ def _reader_changed(root: Path, name: str, commit: BaseCommit) -> str | None:
 
 
 def _of_judges(
-    old: RecordedPanel, known: Mapping[Elicitation, Fingerprints], new: RecordedPanel, readers: Mapping[str, str]
+    old: Source, known: Mapping[Elicitation, Fingerprints], new: Source, readers: Mapping[str, str]
 ) -> Iterator[InPlaceRow]:
     """`known`: the fingerprints of `old`, place by place."""
     at_places = {place: (known[place], _fingerprints(new, place)) for place in new.places if place in known}
@@ -143,7 +143,7 @@ def _of_judges(
 Fingerprints = Mapping[str, Mapping[str, object]]
 
 
-def _fingerprints(side: RecordedPanel, place: Elicitation) -> Fingerprints:
+def _fingerprints(side: Source, place: Elicitation) -> Fingerprints:
     """Judge -> how it is asked, field by field, with what cells differ by under one name each."""
     plan = side.suite.selection.plan(place)
     fingerprints: dict[str, dict[str, object]] = {}
@@ -153,12 +153,12 @@ def _fingerprints(side: RecordedPanel, place: Elicitation) -> Fingerprints:
 
 
 def _word(
-    judge: str, old: RecordedPanel, new: RecordedPanel, places: Sequence[Elicitation], readers: Mapping[str, str]
+    judge: str, old: Source, new: Source, places: Sequence[Elicitation], readers: Mapping[str, str]
 ) -> tuple[Word, str, tuple[str, ...]]:  # fmt: skip
     """The verdict over all places at which it was asked in both states; "decide" where one cannot be compared."""
     verdicts: list[UpgradeVerdict] = []
     for place in places:
-        if protocol(place.protocol).OFFERS not in KINDS_OF_RATINGS:
+        if protocol(place.protocol).OFFERS not in UPGRADED:
             return "decide", f"replies by {place.protocol} give no scores or choices to compare; read what changed", ()
         if place.protocol in readers:
             file = readers[place.protocol]
@@ -188,7 +188,7 @@ def _word(
 
 
 def _was_and_is(
-    judge: str, kind: str, old: RecordedPanel, new: RecordedPanel, places: Sequence[Elicitation]
+    judge: str, kind: str, old: Source, new: Source, places: Sequence[Elicitation]
 ) -> tuple[str, str]:  # fmt: skip
     before, after = old.panel.judges[judge], new.panel.judges[judge]
     if kind in ("prompt", "rubric", "scale"):
@@ -207,7 +207,7 @@ def _was_and_is(
 SAMPLING = ("parameters", "structured", "seeded", "headers", "query", "rename", "omit")
 
 
-def _lines(old: RecordedPanel, new: RecordedPanel, task: str, pattern: str) -> tuple[str, str]:
+def _lines(old: Source, new: Source, task: str, pattern: str) -> tuple[str, str]:
     folders = [side.suite.selection.root / "fixtures" / "tasks" / task for side in (old, new)]
     names = sorted({p.relative_to(f).as_posix() for f in folders for p in f.glob(pattern) if p.is_file()})
     lines: list[str] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,39 +25,55 @@ from recuse.readers.formats import RatingsSource
 from recuse.schema import RecuseError
 from recuse.schema.vocabulary import FILE
 from recuse.suite import Elicitation, Selection, Suite
-
-KINDS = ("scores", "choices")
-
-
-@dataclass(frozen=True, eq=False)
-class Part:
-    """Ratings of one task by one protocol; `settings` and `calls` of a judge where these were recorded."""
-
-    panel: str
-    task: str
-    protocol: str
-    ratings: Callable[[str], Ratings]  # of the line-up that this judge belongs to
-    settings: Callable[[str], Mapping[str, Any]] = lambda judge: {}
-    calls: Callable[[str], Mapping[str, float | None]] = lambda judge: {}
-
-    @property
-    def place(self) -> dict[str, str]:
-        """What every conclusion drawn from it is about."""
-        return {"panel": self.panel, "task": self.task, "protocol": self.protocol}
+from recuse.suite.questions import UPGRADED
+from recuse.suite.recordings import Recordings
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """One file or panel. `replaces`: candidate -> judge in use, where the panel says so; `changes` what is declared;
-    `remarks`: who its people are, and what could not be read, in sentences."""
+    """One file or panel, as it is now or as it was at another commit, with what was recorded of it. `remarks`: who its
+    people are, and what could not be read, in sentences."""
 
     path: Path
-    judges: tuple[str, ...]
-    parts: tuple[Part, ...]
-    selection: Selection
-    replaces: Mapping[str, str]
-    changes: Mapping[str, tuple[str, ...]]
+    suite: Suite
     remarks: tuple[str, ...] = ()
+
+    @classmethod
+    def of_panel(cls, root: Path, path: Path, gates: Gates) -> Source:
+        """The panel file at `path`, its tasks and cassettes below `root`."""
+        selection = Selection.load(root, [str(path)])
+        return cls(path, Suite(selection, gates, Recordings(selection)))
+
+    @property
+    def panel(self) -> Panel:
+        """Where it is no file of ratings."""
+        return next(iter(self.suite.selection.panels.values()))
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """Those in use and their candidates."""
+        files = files_of([self])
+        return files[0].judges if files else tuple(self.panel.judges)
+
+    @property
+    def replaces(self) -> Mapping[str, str]:
+        """Candidate -> judge in use, where a panel says so."""
+        return self.panel.replaces if self.suite.selection.panels else {}
+
+    @property
+    def places(self) -> list[Elicitation]:
+        """Every task and protocol that its judges in use were asked by."""
+        (name,) = (*self.suite.selection.panels, *self.suite.selection.files)
+        return self.suite.selection.elicitations(name)
+
+    @property
+    def compared(self) -> list[Elicitation]:
+        """Those whose ratings judges are compared by."""
+        return [one for one in self.places if one.protocol == FILE or known_protocol(one.protocol).OFFERS in UPGRADED]
+
+    def asked(self, place: Elicitation, judge: str) -> Elicitation:
+        """Where this judge was asked: a candidate in a line-up of its own."""
+        return replace(place, candidate=judge if judge in self.replaces else "")
 
 
 def split_arguments(given: Sequence[str]) -> tuple[list[Path], list[str]]:
@@ -83,7 +99,7 @@ def open_sources(
     if fewer would do."""
     given = {"compared": tuple(part for name in names for part in (name, name.split(",")[0])), **given}
     sources = [open_source(path, gates, given, reader) for path in paths]
-    panels = [panel for source in sources for panel in source.selection.files.values()]
+    panels = files_of(sources)
     item = max((panel.mapping.item for panel in panels), key=len, default=())
     if len(panels) < len(sources) or given.get("item") or not all(
         set(item) <= set(panel.raw.frame.columns) for panel in panels
@@ -95,35 +111,33 @@ def open_sources(
         else open_source(path, gates, {**given, "item": item}, reader)
         for path, source, panel in zip(paths, sources, panels, strict=True)
     )
-    panels = [panel for source in opened for panel in source.selection.files.values()]
-    panels = on_the_same_items(panels)
-    return [*map(_file, panels)]
+    return [_file(panel, gates) for panel in on_the_same_items(files_of(opened))]
+
+
+def files_of(sources: Iterable[Source]) -> list[FilePanel]:
+    """Those of them that are files of ratings."""
+    return [panel for source in sources for panel in source.suite.selection.files.values()]
 
 
 def open_source(path: Ratings | RatingsSource, gates: Gates, given: Mapping[str, Any], reader: str = "") -> Source:
     """A panel file (.toml), a file, frame or table of ratings, or ratings. `RecuseError` for what cannot be read."""
     if isinstance(path, Ratings):
-        return _file(panel_of(path))
+        return _file(panel_of(path), gates)
     if isinstance(path, Path) and path.suffix == ".toml":
-        recorded = RecordedPanel.opened(root_of([path]), path.resolve(), gates)
-        panel = recorded.panel
-        if unfixed(panel.source_fixes, "pairs"):
+        source = Source.of_panel(root_of([path]), path.resolve(), gates)
+        if unfixed(source.panel.source_fixes, "pairs"):
             raise RecuseError(
                 f"{path}: not measured: the source gives no pairs, and judges are compared text by text; "
                 f"{UNLOCK['pairs']}"
             )
-        parts = tuple(recorded.part(place) for place in recorded.places
-                      if known_protocol(place.protocol).OFFERS in KINDS)  # fmt: skip
-        selection = recorded.suite.selection
-        return Source(path, tuple(panel.judges), parts, selection, panel.replaces, panel.changes)
+        return source
     if isinstance(path, Path) and not path.exists():
         raise RecuseError(f"there is no file {path}; recuse compare FILE JUDGE_IN_USE CANDIDATE, or two files")
-    return _file(load_file_panel(path, reader=reader, **{"compared": (), **given}))
+    return _file(load_file_panel(path, reader=reader, **{"compared": (), **given}), gates)
 
 
-def _file(panel: FilePanel) -> Source:
+def _file(panel: FilePanel, gates: Gates) -> Source:
     check_for_judges(panel.ratings, panel.path)
-    part = Part(panel.name, panel.task, FILE, lambda judge: panel.ratings)
     selection = Selection(panel.path.parent, files={panel.name: panel})
     truth = panel.ratings.truth
     people = ", ".join(people_beside_truth(panel.ratings)) or "none"
@@ -131,7 +145,7 @@ def _file(panel: FilePanel) -> Source:
     faults = (f"fault: {fault.sentence()}" for fault in panel.faults)
     decided = (note for note in panel.notes if note.startswith(ONE_DECISION))
     remarks = tuple(f"{panel.path.name}: {remark}" for remark in (f"people: {people}", *decided, *faults))
-    return Source(panel.path, panel.judges, (part,), selection, {}, {}, remarks)
+    return Source(panel.path, Suite(selection, gates, Recordings(selection)), remarks)
 
 
 def root_of(paths: Iterable[object]) -> Path:
@@ -141,65 +155,34 @@ def root_of(paths: Iterable[object]) -> Path:
     return next((path.parents[2] for path in panels if path.parts[-3:-1] == ("fixtures", "panels")), Path.cwd())
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedPanel:
-    """A panel whose recordings are replayed, as it is now or as it was at another commit."""
-
-    panel: Panel
-    suite: Suite
-
-    @classmethod
-    def opened(cls, root: Path, path: Path, gates: Gates) -> RecordedPanel:
-        """The panel file at `path`, its tasks and cassettes below `root`."""
-        from recuse.suite.recordings import Recordings
-
-        selection = Selection.load(root, [str(path)])
-        return cls(next(iter(selection.panels.values())), Suite(selection, gates, Recordings(selection)))
-
-    @property
-    def places(self) -> list[Elicitation]:
-        """Every task and protocol that its judges in use are asked by."""
-        return self.suite.selection.elicitations(self.panel.name)
-
-    def part(self, place: Elicitation) -> Part:
-        """What was recorded there, of a candidate in its own line-up."""
-        suite, replaces = self.suite, self.panel.replaces
-
-        def of(judge: str) -> Elicitation:
-            return replace(place, candidate=judge if judge in replaces else "")
-
-        return Part(
-            place.panel, place.task, place.protocol, lambda judge: suite.ratings(of(judge)),
-            lambda judge: suite.settings(of(judge), judge), lambda judge: suite.calls(of(judge), judge),
-        )  # fmt: skip
-
-
-def pair_up(sources: Sequence[Source], names: Sequence[str], change: Sequence[str]) -> Iterator[tuple[Part, Upgrade]]:
-    """Every part of the sources on which both judges were asked, with the upgrade to decide there. A judge may be named
-    with the levels it was asked under: "gpt,prompt=short,temp=0"."""
+def pair_up(
+    sources: Sequence[Source], names: Sequence[str], change: Sequence[str]
+) -> Iterator[tuple[Elicitation, Upgrade]]:
+    """Every place at which both judges were asked, with the upgrade to decide there. A judge may be named with the
+    levels it was asked under: "gpt,prompt=short,temp=0"."""
     old, new = sources[0], sources[-1]
     given = names or _only(old, new)
     (incumbent, held), (candidate, wanted) = _judge_and_levels(old, given[0]), _judge_and_levels(new, given[1])
-    declared = tuple(change) or (new.changes.get(candidate, ("model",)) if new is old else ("model",))
-    there = {(part.task, part.protocol): part for part in old.parts}
-    pairs = [(there[key], part) for part in new.parts if (key := (part.task, part.protocol)) in there]
-    if len(old.parts) == len(new.parts) == 1:  # whatever they are called
-        pairs = [(old.parts[0], new.parts[0])]
+    declared = tuple(change) or ("model",)
+    if not change and new is old and candidate in new.replaces:
+        declared = new.panel.changes[candidate]
+    there = {(place.task, place.protocol): place for place in old.compared}
+    pairs = [(there[key], place) for place in new.compared if (key := (place.task, place.protocol)) in there]
+    if len(old.compared) == len(new.compared) == 1:  # whatever they are called
+        pairs = [(old.compared[0], new.compared[0])]
     if not pairs:
         raise RecuseError(f"{old.path.name} and {new.path.name} have no task and protocol in common")
     for before, after in pairs:
-        one, other = before.ratings(incumbent), after.ratings(candidate)
+        sides = ((old, before, incumbent), (new, after, candidate))
+        answered = (source.suite.answered(source.asked(place, judge), judge) for source, place, judge in sides)
+        (one, other), settings, calls = zip(*answered, strict=True)
         if incumbent not in one.judges or candidate not in other.judges:
             continue
         if one is other and incumbent == candidate and held == wanted:
             raise RecuseError(f"an upgrade is between two judges; {candidate} was named as both")
         if one is other and incumbent != candidate:
             one, other = one.without(candidate), other.without(incumbent)
-        yield after, Upgrade(
-            _under(one, held), incumbent, _under(other, wanted), candidate, change=declared,
-            settings=(before.settings(incumbent), after.settings(candidate)),
-            calls=(before.calls(incumbent), after.calls(candidate)),
-        )  # fmt: skip
+        yield after, Upgrade(_under(one, held), incumbent, _under(other, wanted), candidate, declared, settings, calls)
 
 
 def _judge_and_levels(source: Source, given: str) -> tuple[str, dict[str, str]]:

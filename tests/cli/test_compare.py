@@ -19,7 +19,7 @@ from recuse.schema import RecuseError
 from recuse.suite.question_runner import shipped_evals
 from recuse.suite.questions import Elicitation
 from recuse.upgrade.compare_command import _limits_of
-from recuse.upgrade.sources import RecordedPanel
+from recuse.upgrade.sources import Source
 
 ITEMS = 500
 PANEL = Path(__file__).parents[2] / "fixtures" / "panels" / "thesis.toml"
@@ -343,12 +343,10 @@ def test_a_panel_known_from_printed_statistics_is_not_compared(recuse):
 
 
 def test_a_candidate_is_read_in_the_line_up_it_would_be_in():
-    suite = SimpleNamespace(
-        ratings=str, settings=lambda place, judge: str(place), calls=lambda place, judge: str(place)
-    )
-    part = RecordedPanel(SimpleNamespace(replaces={"new": "old"}), suite).part(Elicitation("ours", "poems", "rubric"))
-    for of in (part.ratings, part.settings, part.calls):
-        assert [of(judge) for judge in ("old", "new")] == ["ours/poems/rubric", "ours/poems/rubric/new"]
+    selection = SimpleNamespace(panels={"ours": SimpleNamespace(replaces={"new": "old"})})
+    source, place = Source("ours.toml", SimpleNamespace(selection=selection)), Elicitation("ours", "poems", "rubric")
+    asked = [str(source.asked(place, judge)) for judge in ("old", "new")]
+    assert asked == ["ours/poems/rubric", "ours/poems/rubric/new"]
 
 
 def own_limits(folder, name):
