@@ -214,18 +214,8 @@ FAULTS = (
 )  # fmt: skip
 
 
-@dataclass(eq=False)
-class _Judged:
-    """Answers of the judge, (repeats, texts), NaN where there is none; `before`: of its older version; `author`: the
-    system whose texts are its own; `peers`: another judge beside it, for questions that need one."""
-
-    values: Floats
-    before: Floats | None = None
-    author: str = ""
-    peer: bool = False
-
-
-def _judge(kind: str, draw: Draw) -> _Judged:
+def _judge(kind: str, draw: Draw) -> tuple[Floats, Floats | None]:
+    """Answers of the judge, and of its older version where there is one, (repeats, texts), NaN where there is none."""
     s, rng, n = draw.setting, draw.rng, draw.texts
     left = 1.0  # of the agreement with people, which falls by twice the margin
     if kind == "longer":
@@ -249,31 +239,21 @@ def _judge(kind: str, draw: Draw) -> _Judged:
         answers = np.where(rng.random(answers.shape) < 4 * draw.margins("slot_preference"), place, answers)
     elif kind not in (*PERSON_LIKE, "lenient", "refuses hard ones", "longer", "own system", "drift"):
         raise ValueError(f"unknown judge {kind!r}")
-    judged = _Judged(draw.written(answers), peer=kind == "longer")
+    values, before = draw.written(answers), None
     if kind == "lenient":
-        judged.values = draw.raised(judged.values, 2 * draw.margins("human_offset"))
+        values = draw.raised(values, 2 * draw.margins("human_offset"))
     elif kind == "own system":
-        judged.author = "s0"
-        judged.values = draw.raised(judged.values, 2 * draw.margins("slice_favour") * (draw.system == 0))
+        values = draw.raised(values, 2 * draw.margins("slice_favour") * (draw.system == 0))
     elif kind == "refuses hard ones":
         apart = draw.people.std(axis=0) + 1e-6 * rng.random(n)  # where people differ; ties in an order by lot
-        judged.values[:, np.argsort(-apart)[: round(2 * draw.margins("unanswered") * n)]] = np.nan
-    elif kind == "drift":
-        judged.before = judged.values
-        judged.values = _changed(judged.values, 2 * draw.margins("drift"), draw)
-    judged.values[rng.random(judged.values.shape) < s.losses] = np.nan
-    return judged
-
-
-def _changed(values: Floats, share: float, draw: Draw) -> Floats:
-    """Another version with so many other answers: another person's where that differs, then the next option."""
-    other, options = draw.answers(1.0).astype(float), len(draw.setting.options)
-    order = draw.rng.permutation(draw.texts)
-    differing = (other != values).any(axis=0)
-    chosen = order[np.argsort(~differing[order], kind="stable")][: round(share * draw.texts)]
-    changed = values.copy()
-    changed[:, chosen] = np.where(differing, other, (values + 1) % options)[:, chosen]
-    return changed
+        values[:, np.argsort(-apart)[: round(2 * draw.margins("unanswered") * n)]] = np.nan
+    elif kind == "drift":  # so many other answers: another person's where that differs, then the next option
+        before, other, order = values.copy(), draw.answers(1.0).astype(float), rng.permutation(n)
+        differing = (other != values).any(axis=0)
+        chosen = order[np.argsort(~differing[order], kind="stable")][: round(2 * draw.margins("drift") * n)]
+        values[:, chosen] = np.where(differing, other, (values + 1) % len(s.options))[:, chosen]
+    values[rng.random(values.shape) < s.losses] = np.nan
+    return values, before
 
 
 # --------------------------------------------------------------------------- as a file
@@ -290,13 +270,13 @@ def simulated_file(setting: Setting, texts: int, judge: str, rng: np.random.Gene
         return bound.high if math.isfinite(bound.high) else -bound.low
 
     draw = Draw(setting, texts, rng, margin)
-    judged = _judge(judge, draw)
+    values, before = _judge(judge, draw)
     people = [_rows(f"person {p + 1}", "person", draw.written(row[None]), draw) for p, row in enumerate(draw.people)]
-    frames = [*people, _rows("judge", "judge", judged.values, draw)]
-    if judged.peer:
+    frames = [*people, _rows("judge", "judge", values, draw)]
+    if judge == "longer":  # its question needs another judge beside it
         frames.append(_rows("peer", "judge", draw.written(draw.answers(1.0)), draw))
-    if judged.before is not None:
-        older = [*people, _rows("judge", "judge", judged.before, draw)]
+    if before is not None:
+        older = [*people, _rows("judge", "judge", before, draw)]
         frames = [frame.assign(**{VERSION: name}) for name, part in (("before", older), ("now", frames))
                   for frame in part]  # fmt: skip
     known = draw.names.assign(words=np.round(200 * 2.0**draw.doublings))
@@ -304,7 +284,7 @@ def simulated_file(setting: Setting, texts: int, judge: str, rng: np.random.Gene
     if setting.scale == "pairs":
         known = draw.names[["item"]].assign(a="s0", b="s1")
     scale = Numeric(setting.options[0], setting.options[-1]) if setting.numbers else scales[setting.scale]
-    authors = {"judge": judged.author} if judged.author else {}
+    authors = {"judge": "s0"} if judge == "own system" else {}
     return panel_of(Ratings.of(pd.concat(frames, ignore_index=True), scales=scale, authors=authors, texts=known))
 
 

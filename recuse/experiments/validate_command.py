@@ -19,7 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from recuse.experiments.simulated_files import FAULTS, PERSON_LIKE, Setting
-from recuse.gates import Gates
+from recuse.gates import Gates, JudgeDecision
 from recuse.readers.file_ratings import FilePanel
 from recuse.recording.progress import watched
 from recuse.run.run import ask_file
@@ -71,7 +71,8 @@ def run_validate(
     for fault in FAULTS:
         drawn, use = words["", fault.name], fault.use
         looked = next((part for n, part in zip(sizes, drawn, strict=True) if n == NAMED_AT), ())
-        causes = [one.cause for one in looked if one.use == use and one.word == "not cleared"]
+        refused = (one for one in looked if one.use == use and one.word == "not cleared")
+        causes = [one.cause.partition("; ")[0] for one in refused]
         others = [cause for cause in causes if not re.search(fault.cause, cause)]
         faults.append({
             "fault": fault.name, "use": use, "cleared": _shares(drawn, use), "refused": len(causes),
@@ -102,7 +103,7 @@ def too_often(record: Mapping[str, Any]) -> list[str]:
     return [row["fault"] for row in record["faults"] if any((share or 0.0) > most for share in row["cleared"])]
 
 
-def _shares(drawn: Iterable[Sequence[Word]], use: str) -> list[float | None]:
+def _shares(drawn: Iterable[Sequence[JudgeDecision]], use: str) -> list[float | None]:
     shares = (share_cleared(words, use) for words in drawn)
     return [None if share is None else round(share, 4) for share in shares]
 
@@ -160,17 +161,9 @@ class Case:
     runs: int
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
-    """The word on one judge of one file for one use, with its first cause."""
-
-    use: str
-    word: str
-    cause: str
-    gates: tuple[str, ...]
-
-
-def words_for(cases: Sequence[Case], folder: Path, *, seed: int, processes: int, today: date) -> list[list[Word]]:
+def words_for(
+    cases: Sequence[Case], folder: Path, *, seed: int, processes: int, today: date
+) -> list[list[JudgeDecision]]:
     """The words of each case; a seed for every file, so that they do not depend on the number of processes."""
     jobs = [(case, folder, today, seed, run) for case in cases for run in range(case.runs)]
     with ProcessPoolExecutor(processes) if processes > 1 and len(jobs) > 1 else nullcontext() as pool:
@@ -179,15 +172,11 @@ def words_for(cases: Sequence[Case], folder: Path, *, seed: int, processes: int,
         return [[word for part in islice(parts, case.runs) for word in part] for case in cases]
 
 
-def _words(case: Case, folder: Path, today: date, seed: int, run: int) -> list[Word]:
+def _words(case: Case, folder: Path, today: date, seed: int, run: int) -> list[JudgeDecision]:
     gates, questions = _door(folder, today)
     rng = np.random.default_rng((seed, case.texts, run, *case.judge.encode()))
     answers = ask_file(case.source.draw(case.texts, case.judge, rng, gates), gates, questions, deciding=True)
-    return [
-        Word(one.use, one.word, one.cause.partition("; ")[0], one.gates)
-        for one in answers.decision.judges
-        if one.judge.startswith(JUDGES)
-    ]
+    return [one for one in answers.decision.judges if one.judge.startswith(JUDGES)]
 
 
 _door = cache(read_evals)
@@ -199,12 +188,12 @@ def error_of(share: float, runs: int) -> float:
     return sqrt(share * (1 - share) / runs) if runs else 0.0
 
 
-def share_cleared(words: Sequence[Word], use: str) -> float | None:
+def share_cleared(words: Sequence[JudgeDecision], use: str) -> float | None:
     """Of the judges that the files were asked about for this use; None where no file offers it."""
     cleared = [one.word == "cleared" for one in words if one.use == use]
     return sum(cleared) / len(cleared) if cleared else None
 
 
-def uses_in(words: Sequence[Word]) -> tuple[str, ...]:
+def uses_in(words: Sequence[JudgeDecision]) -> tuple[str, ...]:
     """In the order in which files offer them."""
     return tuple(dict.fromkeys(one.use for one in words))

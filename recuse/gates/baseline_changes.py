@@ -63,28 +63,20 @@ NORMAL_DF = 1e6
 
 
 def compare(
-    baseline: Baseline,
-    results: Results,
-    gates: Gates,
-    *,
-    former: Gates | None = None,
-    path: str = "reports/baseline.json",
-    complete: bool = True,
-) -> Comparison:
+    baseline: Baseline, results: Results, gates: Gates, *, former: Gates | None = None,
+    path: str = "reports/baseline.json", complete: bool = True,
+) -> Comparison:  # fmt: skip
     """What changed between a baseline and results, in the order of the subjects, whatever the order of the tests.
 
     `former`: the gates that these are compared with, where they are not the baseline's own. `complete=False` says that
-    only part of the evals ran, so nothing counts as vanished. `path` is only for the sentence.
-    """
+    only part of the evals ran, so nothing counts as vanished. `path` is only for the sentence."""
     before, after = keyed(baseline["entries"]), keyed(reduce(results, gates)["entries"])
     shared = sorted(before.keys() & after.keys())
     pairs = [(before[key], after[key]) for key in shared]
     then, sources = baseline.get("sources") or {}, results.get("sources") or {}
     same = {place for place in then.keys() & sources.keys() if then[place].get("items") == sources[place].get("items")}
-    tested = _tested(pairs, same)
-    named = _named(tested, gates)
-    testable = {identity(now) for _, now, _ in tested}
-    changed = {identity(row) for row in named}
+    named, tested = beyond_chance(pairs, same, gates)
+    testable, changed = {identity(now) for _, now, _ in tested}, {identity(row) for row in named}
 
     def named_so(entry: EntryRow) -> bool:
         """By itself, or by all levels of its factors together."""
@@ -92,13 +84,10 @@ def compare(
         return not changed.isdisjoint((identity(entry), identity(together)))
 
     comparison: Comparison = {
-        "path": path,
-        "because": baseline.get("because"),
-        "named": named,
+        "path": path, "because": baseline.get("because"), "named": named, "tested": len(tested),
         "outcomes": [
             {**row_of(now), "before": was["outcome"], "after": now["outcome"], "named": named_so(now)}
-            for was, now in pairs
-            if was.get("outcome") != now.get("outcome")
+            for was, now in pairs if was.get("outcome") != now.get("outcome")
         ],
         "limits": limit_changes(former or as_stated(baseline["gates"], gates), gates, results["verdicts"]),
         "removed": removed(baseline["asked"], examined(results)) if complete else [],
@@ -106,39 +95,17 @@ def compare(
         "moved": [row for was, now in pairs for row in moved(was, now, identity(now) in testable)],
         "appeared": [_brief(after[key]) for key in sorted(after.keys() - before.keys())],
         "vanished": [_brief(before[key]) for key in sorted(before.keys() - after.keys())] if complete else [],
-        "tested": len(tested),
-    }
+    }  # fmt: skip
     return {**comparison, "summary": _summary(comparison, len(shared), complete)}
 
 
 def beyond_chance(
-    pairs: Sequence[tuple[BaselineEntry, BaselineEntry]], same: set[str], gates: Gates, *, only_paired: bool =
-    False,
-) -> tuple[list[NamedRow], int]:  # fmt: skip
-    """Changes that are named (as of `compare`) between entries then and now, and how many were tested. `same`: the
+    pairs: Sequence[tuple[BaselineEntry, BaselineEntry]], same: set[str], gates: Gates, *, only_paired: bool = False
+) -> tuple[list[NamedRow], list[Tested]]:
+    """Changes that are named (as of `compare`) between entries then and now, and all that were tested. `same`: the
     places, "panel/task/protocol", at which both are about the same items."""
-    tested = [t for t in _tested(pairs, same) if not only_paired or t[2][1] == "paired"]
-    return _named(tested, gates), len(tested)
-
-
-def objections(comparison: Comparison) -> list[str]:
-    """A sentence for everything that `--baseline` fails the run for."""
-    changed = [f"{_name(row)}: {_moved_by(row)}, {row['beyond']}" for row in comparison["named"] if row["beyond"]]
-    lost = [
-        f"{_name(v)}: {printed(v['outcome'] or '')} in the baseline, not decided any more"
-        for v in comparison["vanished"]
-        if v["kind"] == "verdict"
-    ]
-    limits = [str(row["sentence"]) for row in comparison["limits"] if row["change"] != "narrowed"]
-    return [*changed, *limits, *comparison["removed"], *lost]
-
-
-def _tested(pairs: Sequence[tuple[BaselineEntry, BaselineEntry]], same: set[str]) -> list[Tested]:
-    each = [(was, now, change) for was, now in pairs if (change := _change(was, now, same)) is not None]
-    return [*each, *joined_levels(each)]
-
-
-def _named(tested: Sequence[Tested], gates: Gates) -> list[NamedRow]:
+    alone: list[Tested] = [(was, now, by) for was, now in pairs if (by := _change(was, now, same)) is not None]
+    tested = [one for one in (*alone, *joined_levels(alone)) if not only_paired or one[2][1] == "paired"]
     rows: list[NamedRow] = []
     for kind, alpha in SHARES.items():
         alike = [one for one in tested if one[1]["kind"] == kind]
@@ -152,7 +119,19 @@ def _named(tested: Sequence[Tested], gates: Gates) -> list[NamedRow]:
                     "low": as_kept(low), "high": as_kept(high), "level": level, "test": test,
                     "beyond": _beyond(was, now, change.value, gates),
                 })  # fmt: skip
-    return rows
+    return rows, tested
+
+
+def objections(comparison: Comparison) -> list[str]:
+    """A sentence for everything that `--baseline` fails the run for."""
+    changed = [f"{_name(row)}: {_moved_by(row)}, {row['beyond']}" for row in comparison["named"] if row["beyond"]]
+    lost = [
+        f"{_name(v)}: {printed(v['outcome'] or '')} in the baseline, not decided any more"
+        for v in comparison["vanished"]
+        if v["kind"] == "verdict"
+    ]
+    limits = [str(row["sentence"]) for row in comparison["limits"] if row["change"] != "narrowed"]
+    return [*changed, *limits, *comparison["removed"], *lost]
 
 
 def _change(was: BaselineEntry, now: BaselineEntry, same: set[str]) -> tuple[Student, str] | None:
@@ -225,22 +204,13 @@ EXACT = ("n", "n_clusters", "n_excluded")
 
 
 def moved(was: BaselineEntry, now: BaselineEntry, tested: bool) -> list[MovedRow]:
-    """Counts that differ, and what differs that no test speaks for: the value, and the cells of a matrix."""
+    """Counts that differ, and what differs that no test speaks for: the value, and the cells of a matrix; in the order
+    of the fields, None where a side has none."""
     before, after = (
         {name: figures.get(name) for name in EXACT}
         | ({} if tested else {"value": figures.get("value")} | dict(figures.get("cells") or {}))
         for figures in (was["figures"], now["figures"])
     )
-    return [
-        {**row_of(now), "field": field, "before": a, "after": b,
-         "delta": as_kept(b - a) if is_number(a) and is_number(b) else None}
-        for field, a, b in _differences(before, after)
-        if not (is_number(a) and is_number(b) and math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12))  # but for rounding
-    ]  # fmt: skip
-
-
-def _differences(before: Mapping[str, object], after: Mapping[str, object]) -> list[tuple[str, object, object]]:
-    """(field, before, after) of every difference, None where a side has none, in the order of the fields."""
     if before == after:  # nearly always, and far cheaper to see
         return []
     from deepdiff import DeepDiff
@@ -249,9 +219,15 @@ def _differences(before: Mapping[str, object], after: Mapping[str, object]) -> l
     diff = DeepDiff(before, after, view="tree", ignore_numeric_type_changes=True, threshold_to_diff_deeper=0)
     differences: dict[str, tuple[object, object]] = {}
     for leaf in (leaf for leaves in diff.values() for leaf in leaves):
-        was, now = (None if side is notpresent else side for side in (leaf.t1, leaf.t2))
-        differences[str(leaf.path(output_format="list")[0])] = was, now
-    return [(field, *differences[field]) for field in dict.fromkeys([*before, *after]) if field in differences]
+        ends = (None if side is notpresent else side for side in (leaf.t1, leaf.t2))
+        differences[str(leaf.path(output_format="list")[0])] = next(ends), next(ends)
+    each = [(field, *differences[field]) for field in dict.fromkeys([*before, *after]) if field in differences]
+    return [
+        {**row_of(now), "field": field, "before": a, "after": b,
+         "delta": as_kept(b - a) if is_number(a) and is_number(b) else None}
+        for field, a, b in each
+        if not (is_number(a) and is_number(b) and math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12))  # but for rounding
+    ]  # fmt: skip
 
 
 def row_of(entry: EntryRow) -> EntryRow:

@@ -124,16 +124,14 @@ _STRICT: Any = {"sort_keys": True, "ensure_ascii": False, "allow_nan": False}
 
 def _entry(kind: Literal["verdict", "measurement"], what: str, source: MeasurementRow) -> BaselineEntry:
     estimate = source["estimate"]
-    kept = {name: as_kept(estimate.get(name)) for name in FIGURES if estimate.get(name) is not None}
-    figures = cast("Figures", kept)
+    figures = cast("Figures", {name: as_kept(estimate.get(name)) for name in FIGURES if estimate.get(name) is not None})
     if per_item := estimate.get("per_item"):
         figures["per_item"] = {str(item): float(f"{value:.6g}") for item, value in per_item.items()}
     detail = estimate.get("detail") or {}
-    known = detail
-    if ends := known.get("these_texts"):
+    if ends := detail.get("these_texts"):
         figures["these_texts"] = [as_kept(end) for end in ends]
-        figures["these_texts_df"] = as_kept(known.get("these_texts_df"))
-    if chosen := known.get("slice"):
+        figures["these_texts_df"] = as_kept(detail.get("these_texts_df"))
+    if chosen := detail.get("slice"):
         figures["slice"] = chosen
     if detail.get("kind") == "matrix":  # by name, so that a moved cell says who judged whom
         matrix = detail_as(MatrixDetail, detail)

@@ -195,10 +195,8 @@ def _judge(
     plan = evidence.plan
     gates = set(plan.gates_of(use)) | plan.conditions
     rows = [a for a in plan.due if a["panel"] == panel.name and a["gate"] in gates]
-    every = sorted(
-        (v for group in by_place.values() for v in group if v.judge == judge),
-        key=lambda v: (v.gate, _about(v), v.test),
-    )
+    every = [v for group in by_place.values() for v in group if v.judge == judge]
+    every.sort(key=lambda v: (v.gate, _about(v), v.test))
     verdicts = [v for v in every if v.gate in gates]
     peers = plan.peers - set(plan.gates_of(use))  # a use that names such a gate decides by it
     failed = [v for v in verdicts if v.outcome == "fail" and v.gate not in peers]

@@ -60,24 +60,6 @@ class Member:
         return decide_estimate(self.limit, self.estimate, level).outcome == "fail"
 
 
-def _member(name: str, gate: Gate, subject: Mapping[str, str], estimate: Estimate) -> Member:
-    """With the limit for this subject, `of_range` multiplied by the estimate's `span`.
-
-    Raises `GatesError` for a limit of the range and an estimate that does not know the range. One that is undefined is
-    not decided by its limit, which then stays in shares.
-    """
-    stated = gate.stated_for(subject)
-    if stated.of_range and estimate.span is None and estimate.defined:
-        raise GatesError(
-            f"gate {name}: its limit is a share of the scale's range (of_range = true), and {estimate.metric} does not "
-            f"say how wide the scale is. Give its Estimate a span, or tell the limit in the unit of {estimate.metric}, "
-            "without of_range"
-        )
-    limit = stated.bound.times(estimate.span) if stated.of_range and estimate.span is not None else stated.bound
-    share = stated.bound if stated.of_range else None
-    return Member(name, gate, subject, estimate, limit.of_unit(estimate.unit), stated.reason, share)
-
-
 @dataclass(frozen=True, slots=True)
 class Decided:
     """A member with its decision, the level at which it could fail, and what it was corrected with."""
@@ -89,8 +71,9 @@ class Decided:
 
 
 def members_of(name: str, gate: Gate, measured: Estimate | Estimates, subject: Mapping[str, str]) -> list[Member]:
-    """Each measured subject that the gate is about: what was given, and what it was measured by. `GatesError` for
-    nothing measured, and for a name that is in both."""
+    """Each measured subject that the gate is about: what was given, and what it was measured by; with the limit for it,
+    `of_range` multiplied by the estimate's `span`. `GatesError` for nothing measured, for a name that is in both, and
+    for a limit of the range where an estimate does not know the range: undefined, it stays in shares."""
     if not isinstance(measured, Estimate | Estimates):
         raise GatesError(f"gate {name} decides an Estimate or Estimates; it was given {type(measured).__name__}")
     by = measured.by if isinstance(measured, Estimates) else ()
@@ -101,7 +84,20 @@ def members_of(name: str, gate: Gate, measured: Estimate | Estimates, subject: M
             f"gate {name}: what was measured is by ({', '.join(by)}), and each member has a verdict of its "
             f"own; leave {', '.join(twice)} out of the subject, e.g. gate({name!r}, estimates)"
         )
-    return [_member(name, gate, {**subject, **names}, estimate) for names, estimate in members(measured)]
+    each = []
+    for names, estimate in members(measured):
+        about = {**subject, **names}
+        stated = gate.stated_for(about)
+        if stated.of_range and estimate.span is None and estimate.defined:
+            raise GatesError(
+                f"gate {name}: its limit is a share of the scale's range (of_range = true), and {estimate.metric} does "
+                "not say how wide the scale is. Give its Estimate a span, or tell the limit in the unit of "
+                f"{estimate.metric}, without of_range"
+            )
+        limit = stated.bound.times(estimate.span) if stated.of_range and estimate.span is not None else stated.bound
+        share = stated.bound if stated.of_range else None
+        each.append(Member(name, gate, about, estimate, limit.of_unit(estimate.unit), stated.reason, share))
+    return each
 
 
 def decide_together(together: Sequence[Member], name: str, within: dict[str, str], alpha: float) -> list[Decided]:
@@ -206,12 +202,7 @@ def _smallest_faults(verdicts: list[VerdictRow]) -> list[SmallestFault]:
             key = (verdict["gate"], verdict["rule"]["limit_text"], verdict["estimate"]["unit"])
             gates.setdefault(key, []).append((verdict, power["smallest_fault"]))
     return [
-        {
-            "gate": gate,
-            "limit": limit,
-            "unit": unit,
-            "typical": float(f"{median(value for _, value in values):.4g}"),
-            "worst": (min if "at_least" in values[0][0]["limit"] else max)(value for _, value in values),
-        }
+        {"gate": gate, "limit": limit, "unit": unit, "typical": float(f"{median(value for _, value in values):.4g}"),
+         "worst": (min if "at_least" in values[0][0]["limit"] else max)(value for _, value in values)}
         for (gate, limit, unit), values in sorted(gates.items())
-    ]
+    ]  # fmt: skip

@@ -135,16 +135,8 @@ class UpgradeVerdict:
         return visible("\n".join(self.sentences))
 
     def _repr_html_(self) -> str:
-        rows = [
-            (
-                _title(v),
-                printed(v.outcome),
-                v.estimate.value,
-                span(v.estimate.low, v.estimate.high),
-                v.rule["limit_text"],
-            )
-            for v in self.rows
-        ]
+        each = ((_title(v), printed(v.outcome), v.estimate, v.rule["limit_text"]) for v in self.rows)
+        rows = [(title, word, e.value, span(e.low, e.high), limit) for title, word, e, limit in each]
         return html_table(self.sentence, ("component", "outcome", "value", "interval", "limit"), rows)
 
     def to_frame(self) -> pd.DataFrame:
@@ -195,7 +187,7 @@ def decide_upgrade(
         sentence = f"Do not replace {old} by {new}: {worse}."
         if all(row.gate in AGAINST_INCUMBENT for row in failed):
             word, sentence = "different", f"{new} decides differently from {old}: {worse}; nobody knows who is right."
-        return _concluded(replace(verdict, word=word, clause=clause, rows=ordered), sentence)
+        return _concluded(replace(verdict, word=word, clause=clause, rows=ordered, sentence=sentence))
     could = [(row, by) for row in rows if row.gate in SUPERIOR and (by := row.estimate.distribution) is not None]
     adjusted = holm([min(1.0, 2 * by.p_value(0.0, "above")) for _, by in could])  # 5 % two-sided over all it could win
     won = [row for (row, _), p in zip(could, adjusted, strict=True) if p <= 0.05]
@@ -229,11 +221,8 @@ def without_answers(verdict: UpgradeVerdict, missing: int) -> UpgradeVerdict:
     which nobody can say why: worse stays worse, anything else is undecided."""
     if verdict.word in ("worse", "different"):
         return verdict
-    old, new = verdict.incumbent, verdict.candidate
     more = missing if verdict.outcome == "pass" else verdict.more and max(verdict.more, missing)
-    sentence = f"Whether {new} may replace {old} is {printed(UNDECIDED)}: {missing} texts have no answer of {new}."
-    rows = Verdicts(verdict.rows, sentence)
-    return replace(verdict, word=UNDECIDED, sentence=sentence, rows=rows, more=more, missing=missing)
+    return _left_open(verdict, f"{missing} texts have no answer of {verdict.candidate}", more=more, missing=missing)
 
 
 def by_people_at_fault(verdict: UpgradeVerdict, fault: str, step: str) -> UpgradeVerdict:
@@ -241,46 +230,46 @@ def by_people_at_fault(verdict: UpgradeVerdict, fault: str, step: str) -> Upgrad
     decided = verdict.rows[:1] if verdict.outcome == "fail" else verdict.rows
     if not any(row.gate in BY_PEOPLE for row in decided):
         return verdict
-    sentence = f"Whether {verdict.candidate} may replace {verdict.incumbent} is {printed(UNDECIDED)}: {fault}."
-    rows, steps = Verdicts(verdict.rows, sentence), (f"keep {verdict.incumbent}", step)
-    return replace(verdict, word=UNDECIDED, sentence=sentence, rows=rows, more=None, clause="", steps=steps)
+    return _left_open(verdict, fault, more=None, clause="", steps=(f"keep {verdict.incumbent}", step))
 
 
 def _undecided(verdict: UpgradeVerdict, opened: list[Verdict]) -> UpgradeVerdict:
     """`opened`: the rows that are open, what takes the most first; they stand in front."""
-    old, new, most = verdict.incumbent, verdict.candidate, _needed(opened[0])
+    row, most = opened[0], _needed(opened[0])
     more = None if math.isinf(most) else max(1, int(most))
-    sentence = f"Whether {new} may replace {old} is {printed(UNDECIDED)}: {_open(opened[0], old, more)}."
-    rows = _ordered(verdict.rows, opened)
-    units = opened[0].estimate.units
-    return _concluded(replace(verdict, word=UNDECIDED, rows=rows, more=more, units=units), sentence)
+    what, units, estimate = _title(row), row.estimate.units, row.estimate
+    why = f"the change in {what} is too close to what you allow"
+    if _says(row) == NOT_MEASURED:
+        why = f"{what} could not be measured"
+    elif estimate.detail.get("asked_once") and estimate.value <= Limit.of(row.limit).high:
+        why += f"; more {units}, or {verdict.incumbent} asked again, would decide"
+    elif estimate.detail.get("asked_once"):
+        why = f"{what} may be {verdict.incumbent}'s own noise, which one answer per text does not show"
+        why += f"; ask {verdict.incumbent} again"
+    elif not has_interval(estimate):
+        why = f"{estimate.n} {units} are too few to say how sure {what} is"
+    elif more is not None:
+        why += f"; about {more:,} {units} more would decide"
+    else:
+        why += f"; no feasible number of {units} decides while it stays there"
+    return _concluded(_left_open(verdict, why, rows=_ordered(verdict.rows, opened), more=more, units=units))
 
 
-def _concluded(verdict: UpgradeVerdict, sentence: str) -> UpgradeVerdict:
-    """With the sentence, which also says whether what it says is accepted."""
+def _left_open(verdict: UpgradeVerdict, why: str, *, rows: Verdicts | None = None, **more: Any) -> UpgradeVerdict:
+    sentence = f"Whether {verdict.candidate} may replace {verdict.incumbent} is {printed(UNDECIDED)}: {why}."
+    rows = Verdicts(verdict.rows if rows is None else rows, sentence)
+    return replace(verdict, word=UNDECIDED, sentence=sentence, rows=rows, **more)
+
+
+def _concluded(verdict: UpgradeVerdict) -> UpgradeVerdict:
+    """With a sentence that also says whether what it says is accepted."""
+    sentence = verdict.sentence
     if until := verdict.accepted:
         but = f", but {verdict.still_open}" if verdict.still_open else ""
         sentence = f"{sentence.removesuffix('.')}; accepted until {until}{but}."
     elif over := verdict.expired:
         sentence = f"{sentence.removesuffix('.')}; its acceptance expired on {over}."
     return replace(verdict, sentence=sentence, rows=Verdicts(verdict.rows, sentence))
-
-
-def _open(row: Verdict, incumbent: str, more: int | None) -> str:
-    """Why a row is undecided, and what would decide it."""
-    what, units, estimate = _title(row), row.estimate.units, row.estimate
-    close = f"the change in {what} is too close to what you allow"
-    if _says(row) == NOT_MEASURED:
-        return f"{what} could not be measured"
-    if estimate.detail.get("asked_once") and estimate.value <= Limit.of(row.limit).high:
-        return f"{close}; more {units}, or {incumbent} asked again, would decide"
-    if estimate.detail.get("asked_once"):
-        return f"{what} may be {incumbent}'s own noise, which one answer per text does not show; ask {incumbent} again"
-    if not has_interval(estimate):
-        return f"{estimate.n} {units} are too few to say how sure {what} is"
-    if more is not None:
-        return f"{close}; about {more:,} {units} more would decide"
-    return f"{close}; no feasible number of {units} decides while it stays there"
 
 
 def _says(row: Verdict) -> Outcome:

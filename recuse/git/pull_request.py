@@ -62,14 +62,9 @@ class PullRequest:
                 f"GITHUB_API_URL must begin with https://, as the token is sent there; got {parts.scheme}://"
             )
         server, run = environ.get("GITHUB_SERVER_URL", ""), environ.get("GITHUB_RUN_ID", "")
-        return cls(
-            api=api.rstrip("/"),
-            repository=repository,
-            number=int(about["number"]),
-            commit=str((about.get("head") or {}).get("sha") or environ.get("GITHUB_SHA", "")),
-            link=f"{server}/{repository}/actions/runs/{run}" if server and run else "",
-            token=token,
-        )
+        link = f"{server}/{repository}/actions/runs/{run}" if server and run else ""
+        commit = str((about.get("head") or {}).get("sha") or environ.get("GITHUB_SHA", ""))
+        return cls(api.rstrip("/"), repository, int(about["number"]), commit, link, token)
 
 
 def body(summary: str, pull_request: PullRequest, name: str, today: date) -> str:
@@ -92,11 +87,8 @@ def put(pull_request: PullRequest, author: str, text: str) -> str:
     are not followed: the token goes to the API's own address only."""
     import httpx2
 
-    headers = {
-        "authorization": f"Bearer {pull_request.token}",
-        "accept": "application/vnd.github+json",
-        "x-github-api-version": "2022-11-28",
-    }
+    headers = {"authorization": f"Bearer {pull_request.token}", "accept": "application/vnd.github+json",
+               "x-github-api-version": "2022-11-28"}  # fmt: skip
     issues, mark = f"/repos/{pull_request.repository}/issues", text.partition("\n")[0]
     path = f"{issues}/{pull_request.number}/comments"
     try:

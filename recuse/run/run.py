@@ -221,20 +221,12 @@ class Run(Records):
         outcomes = [record["outcome"] for record in self.verdicts]
         counts = {name: outcomes.count(name) for name in (PASS, FAIL, UNDECIDED, NOT_MEASURED, ACCEPTED)}
         return {
-            "schema": 1,
-            "outcome": self._outcome(),
-            "counts": counts,
-            "headline": "",
-            "decision": None,
-            "panels": [
-                *(self._with_uses(panel.record()) for panel in selection.panels.values()),
-                *(self._with_uses(file.record()) for file in selection.files.values()),
-            ],
+            "schema": 1, "outcome": self._outcome(), "counts": counts, "headline": "", "decision": None,
+            "panels": [self._with_uses(panel.record()) for panels in (selection.panels, selection.files)
+                       for panel in panels.values()],
             "uses": {name: cast(row_types.UseRow, use.model_dump()) for name, use in gates.uses.items()},
             "asked": {
-                "whole": self.whole,
-                "part": self.part,
-                "outside": list(self.outside),
+                "whole": self.whole, "part": self.part, "outside": list(self.outside),
                 "conditions": sorted(gates.conditions),
                 "peers": sorted(name for name, gate in gates.items() if gate.against == "peers"),
                 "shown": sorted(selection.shown),
@@ -259,9 +251,8 @@ class Run(Records):
             "cassettes": self._cassettes(),
             "usage": [row for _, part in sorted(self.replayed.items()) for row in part["usage"]],
             "excerpts": [row for _, part in sorted(self.replayed.items()) for row in part["excerpts"]],
-            "baseline": None,
-            "ends": gates.ends(),
-        }
+            "baseline": None, "ends": gates.ends(),
+        }  # fmt: skip
 
     def _with_uses(self, panel: PanelRow) -> PanelRow:
         uses = self.uses.get(panel["name"])

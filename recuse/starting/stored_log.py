@@ -62,23 +62,17 @@ def stored_log(panel: FilePanel) -> StoredLog:
     ways = people.groupby(KEYS)[["score", "response"]].transform("nunique").sum(axis=1)
     people = people[ways.gt(1) | ~people.duplicated(KEYS)]  # one rating stands beside each row of its text
     people = people.assign(repeat=people.groupby(KEYS).cumcount())
-    items = texts.rename(columns={"item": "id"}).to_dict("records")
-    lines = [
-        json.dumps({"id": one.pop("id"), "target": one.pop("target"), "fields": one}, ensure_ascii=False)
-        for one in items
-    ]
+    items = ({"id": one.pop("item"), "target": one.pop("target"), "fields": one} for one in texts.to_dict("records"))
+    lines = [json.dumps(one, ensure_ascii=False) for one in items]
+    unordered = [name for name, scale in criteria.items() if isinstance(scale, Nominal)]
     files = {
         f"{TASK}/task.toml": rendered(
-            "stored/task.toml",
-            criteria=criteria,
-            targets=dict.fromkeys(texts["target"]),
-            people=len(people),
-            truth=ratings.truth and json.dumps(ratings.truth),
-            unordered=[name for name, scale in criteria.items() if isinstance(scale, Nominal)],
+            "stored/task.toml", criteria=criteria, targets=dict.fromkeys(texts["target"]), people=len(people),
+            truth=ratings.truth and json.dumps(ratings.truth), unordered=unordered,
         ),
         f"{TASK}/items.jsonl": "\n".join(lines) + "\n",
         f"{TASK}/prompts/{protocol}.user.j2": rendered(f"stored/{protocol}.user.j2", fields=fields),
-    }
+    }  # fmt: skip
     if len(people):
         values = [name for name in ("score", "response") if people[name].notna().any()]
         columns = [*KEYS, *(["repeat"] if people["repeat"].any() else []), *values]

@@ -20,7 +20,6 @@ from recuse.gates.upgrade_verdict import (
 from recuse.metrics.human_ceiling import human_ceiling
 from recuse.metrics.measure import described
 from recuse.metrics.upgrade import Upgrade, measure_upgrade
-from recuse.metrics.upgrade.pairing import Overlap
 from recuse.ratings.answers import COMPARED
 from recuse.ratings.people_faults import people_faults, sentences
 from recuse.ratings.ratings_table import JUDGE, PERSON
@@ -58,7 +57,7 @@ def judge_upgrade(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], *,
         return not_comparable(upgrade.shown, reasons, upgrade.change)
     verdict = _decided_on_common_texts(gates, upgrade, subject, share)
     also += filter(None, [upgrade.corrected])
-    reasons = (*also, *_left_out(upgrade.overlap, verdict), *_level(verdict), *_below_people(upgrade))
+    reasons = (*also, *_left_out(upgrade, verdict), *_level(verdict), *_below_people(upgrade))
     steps = tuple(_steps(verdict, gates.file, _repaired(gates, upgrade, subject, share, verdict)))
     decided = replace(verdict, reasons=reasons, steps=steps)
     faults = sentences(people_faults(upgrade.both))
@@ -90,22 +89,21 @@ def _decided_on_common_texts(
     return verdict
 
 
-def _left_out(shared: Overlap, verdict: UpgradeVerdict) -> Iterator[str]:
-    old, new = verdict.incumbent, verdict.candidate
-    if shared.missing:
+def _left_out(upgrade: Upgrade, verdict: UpgradeVerdict) -> Iterator[str]:
+    (common, missing, added), old, new = upgrade.overlap, verdict.incumbent, verdict.candidate
+    if missing:
         counted = "counted as unanswered, which is no more than you allow"
         became = {
-            "worse": f"left out; {new} is worse on the {len(shared.common)} texts of both",
-            "different": f"left out; {new} decides differently on the {len(shared.common)} texts of both",
+            "worse": f"left out; {new} is worse on the {len(common)} texts of both",
+            "different": f"left out; {new} decides differently on the {len(common)} texts of both",
             "better": counted, "equivalent": counted,
         }.get(verdict.word, f"more than you allow if they count as unanswered. Ask {new} of them; if it was never "
               f"meant to answer them, take them out of the rows of {old}")  # fmt: skip
-        texts = len(shared.common) + len(shared.missing)
-        first = min(shared.missing)[0]
-        yield f"{new} has no answer to {len(shared.missing)} of {texts} texts of {old}, first {first}: {became}"
-    if shared.added:
-        texts = len(shared.common) + len(shared.added)
-        yield f"{len(shared.added)} of {texts} texts of {new} are left out: {old} has no answers to compare them with"
+        texts, first = len(common | missing), min(missing)[0]
+        yield f"{new} has no answer to {len(missing)} of {texts} texts of {old}, first {first}: {became}"
+    if added:
+        of = f"{len(added)} of {len(common | added)} texts of {new}"
+        yield f"{of} are left out: {old} has no answers to compare them with"
 
 
 def _level(verdict: UpgradeVerdict) -> Iterator[str]:

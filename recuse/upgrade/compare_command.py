@@ -171,8 +171,8 @@ def verdict_text(results: Results, worst: UpgradeVerdict) -> str:
 # beyond chance, corrected over all that both baselines hold, and lies outside the limit now that the judge in use
 # keeps.
 
-FIXED = ("items", "scale")
-"""What two judges must share; prompt and rubric may be declared to change."""
+FIXED = {"items": "", "scale": "s"}
+"""What two judges must share, and how its verb ends; prompt and rubric may be declared to change."""
 ROWS = 12
 
 
@@ -230,11 +230,19 @@ def compare_baselines(
     item is tested."""
     incumbent, candidate = _judges(old, new, names)
     before, after = _entries((old, incumbent), (new, candidate))
-    shared = sorted(before.keys() & after.keys())
     called = (incumbent, candidate) if incumbent != candidate else (f"{incumbent} before", f"{candidate} after")
-    why = {key: [*_differently_asked(old, new, before[key], after[key], change)] for key in shared}
-    reasons = sorted({reason for reasons_of_one in why.values() for reason in reasons_of_one})
-    pairs = [(before[key], after[key]) for key in shared if not why[key]]
+    pairs, unlike = list[tuple[BaselineEntry, BaselineEntry]](), set[str]()
+    for key in sorted(before.keys() & after.keys()):
+        was, now = before[key], after[key]
+        asked = [held.get("sources", {}).get(place_of(entry), {}) for held, entry in ((old, was), (new, now))]
+        wanted = (name for name in (*FIXED, "prompt", "rubric") if name not in change)
+        if differing := [name for name in wanted if asked[0].get(name) != asked[1].get(name)]:
+            about = f"{now['subject'].get('task', '')}, {now['subject'].get('protocol', '')}"
+            unlike |= {f"{about}: the {name} differ{FIXED.get(name, f's; if that is the upgrade, say --change {name}')}"
+                       for name in differing}  # fmt: skip
+        else:
+            pairs.append((was, now))
+    reasons = sorted(unlike)
     if not pairs:
         first, *others = reasons or ["the two judges share no result"]
         sentence = f"{called[0]} and {called[1]} cannot be compared: {first}."
@@ -261,7 +269,7 @@ def compare_baselines(
             f"Do not replace {called[0]} by {called[1]}: {worse[0]['what']} goes from "
             f"{figure(worse[0]['before'])} to {figure(worse[0]['after'])}, {worse[0]['beyond']}."
         )
-    return BaselineVerdict("worse" if worse else UNDECIDED, sentence, named, len(pairs), tested, reasons)
+    return BaselineVerdict("worse" if worse else UNDECIDED, sentence, named, len(pairs), len(tested), reasons)
 
 
 def _judges(old: Baseline, new: Baseline, names: Sequence[str]) -> tuple[str, str]:
@@ -293,16 +301,3 @@ def _entries(*sides: tuple[Baseline, str]) -> list[dict[str, BaselineEntry]]:
         return json.dumps([entry["kind"], entry["what"], subject], sort_keys=True)
 
     return [{about(entry): entry for entry in entries} for entries in each]
-
-
-def _differently_asked(
-    old: Baseline, new: Baseline, was: BaselineEntry, now: BaselineEntry,
-    change: Sequence[str],
-) -> Iterator[str]:  # fmt: skip
-    """Why an entry of both is not about the same question."""
-    before, after = (held.get("sources", {}).get(place_of(entry), {}) for held, entry in ((old, was), (new, now)))
-    about = f"{now['subject'].get('task', '')}, {now['subject'].get('protocol', '')}"
-    for name in (*FIXED, "prompt", "rubric"):
-        if before.get(name) != after.get(name) and name not in change:
-            declare = "" if name in FIXED else f"; if that is the upgrade, say --change {name}"
-            yield f"{about}: the {name} differ{'' if name == 'items' else 's'}{declare}"

@@ -12,7 +12,8 @@ import pytest
 from recuse.experiments import plan_command
 from recuse.experiments.plan_command import planned_size
 from recuse.experiments.simulated_files import Setting
-from recuse.experiments.validate_command import Case, Word, error_of, share_cleared, words_for
+from recuse.experiments.validate_command import Case, error_of, share_cleared, words_for
+from recuse.gates import JudgeDecision
 from recuse.readers.file_panel import read
 from recuse.schema import RecuseError
 
@@ -24,7 +25,7 @@ def rising(cases, folder, *, seed=1, **_):
     """In place of drawn files: of n texts n / 300 of the judges are cleared to grade, all from 300 on."""
     return [
         [
-            Word("grade", "cleared" if k < case.runs * case.texts / 300 else "undecided", "", ())
+            JudgeDecision("p", "judge", "grade", "cleared" if k < case.runs * case.texts / 300 else "undecided", "")
             for k in range(case.runs)
         ]
         for case in cases
@@ -178,7 +179,7 @@ def searched(monkeypatch, chance, sizes=(50, 100, 200, 400)):
     def ask(cases, folder, *, seed, **_):
         rng = np.random.default_rng((seed, cases[0].texts))
         words = rng.random(cases[0].runs) < chance(cases[0].texts)
-        return [[Word("grade", "cleared" if one else "undecided", "", ()) for one in words]]
+        return [[JudgeDecision("p", "judge", "grade", "cleared" if one else "undecided", "") for one in words]]
 
     monkeypatch.setattr(plan_command, "words_for", ask)
     shares = [chance(n) for n in sizes]

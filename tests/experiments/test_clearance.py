@@ -16,7 +16,6 @@ from recuse.experiments.simulated_files import FAULTS, PERSON_LIKE, Setting
 from recuse.experiments.validate_command import (
     GOOD,
     Case,
-    Word,
     error_of,
     run_validate,
     share_cleared,
@@ -24,8 +23,13 @@ from recuse.experiments.validate_command import (
     uses_in,
     words_for,
 )
+from recuse.gates import JudgeDecision
 
 SHIPPED, TODAY = Path(__file__).parents[2] / "evals", date(2026, 3, 1)
+
+
+def word_on(use, word, cause="", gates=()):
+    return JudgeDecision("p", "judge", use, word, cause, gates)
 
 
 def words_of(setting, texts, judge, runs, processes=1):
@@ -49,7 +53,7 @@ def test_cases_keep_their_order_and_a_peer_is_not_counted():
 
 
 def test_shares_count_judges_of_a_use():
-    words = [Word("grade", "cleared", "", ()), Word("grade", "undecided", "", ()), Word("rank", "cleared", "", ())]
+    words = [word_on("grade", "cleared"), word_on("grade", "undecided"), word_on("rank", "cleared")]
     assert share_cleared(words, "grade") == 0.5
     assert share_cleared(words, "choose") is None
     assert error_of(0.5, 100) == 0.05
@@ -61,7 +65,7 @@ def test_a_fault_that_is_cleared_too_often_is_named_and_the_command_says_1(monke
     def everybody(word):
         def ask(cases, folder, **_):
             uses = ("grade", "rank", "decide", "choose")
-            words = [Word(use, word, "it always says pass", ("unanswered",)) for use in uses]
+            words = [word_on(use, word, "it always says pass", ("unanswered",)) for use in uses]
             return [words * case.runs for case in cases]
 
         return ask
@@ -91,7 +95,7 @@ def test_five_percent_and_three_errors_are_allowed():
 def test_the_table_and_the_json_hold_the_same(tmp_path, capsys, monkeypatch):
     def by_lot(cases, folder, *, seed, **_):
         rng = np.random.default_rng(seed)
-        return [[Word(use, ("cleared", "undecided")[rng.integers(2)], "it errs", ("human_ceiling",))
+        return [[word_on(use, ("cleared", "undecided")[rng.integers(2)], "it errs", ("human_ceiling",))
                  for _ in range(case.runs) for use in ("grade", "rank", "estimate", "decide", "choose")]
                 for case in cases]  # fmt: skip
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -55,14 +55,6 @@ TEXT = ["item", "target"]
 SAME_ANSWER = ("rater", *TEXT, "criterion", "repeat")
 """What two files must say alike of an answer of a person for it to be one."""
 Text = tuple[str, str]
-
-
-class Overlap(NamedTuple):
-    """Texts, as (item, target), that both judges have rows on, the incumbent alone, the candidate alone."""
-
-    common: frozenset[Text]
-    missing: frozenset[Text]
-    added: frozenset[Text]
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,23 +211,25 @@ class Upgrade:
     # rest.
 
     @cached_property
-    def overlap(self) -> Overlap:
-        """On which texts the two judges have rows, whatever became of their answers."""
+    def overlap(self) -> tuple[frozenset[Text], frozenset[Text], frozenset[Text]]:
+        """Texts, as (item, target), that both judges have rows on, whatever became of their answers, the incumbent
+        alone, the candidate alone."""
         old, new = (
             frozenset(rows[TEXT].drop_duplicates().astype(str).itertuples(index=False, name=None))
             for rows in (r.table[r.table["rater"] == judge] for r, judge in self.sides)
         )
-        return Overlap(old & new, old - new, new - old)
+        return old & new, old - new, new - old
 
     def on_common_texts(self) -> Upgrade:
         """The same on the texts that both have."""
-        before, after = (_only(ratings, self.overlap.common) for ratings in (self.before, self.after))
+        before, after = (_only(ratings, self.overlap[0]) for ratings in (self.before, self.after))
         return replace(self, before=before, after=after)
 
     def missing_as_unanswered(self) -> Upgrade:
         """The same on all texts of the incumbent: where the candidate has none of them, it has an answer that cannot be
         used, asked as the incumbent was."""
-        missing, after = self.overlap.missing, _only(self.after, self.overlap.common | self.overlap.missing)
+        common, missing, _ = self.overlap
+        after = _only(self.after, common | missing)
         if missing:
             rows = _only(self.before, missing).table
             rows = rows[rows["rater"] == self.incumbent]
