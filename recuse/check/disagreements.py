@@ -251,20 +251,15 @@ def kinds_of_disagreement(read: FilePanel) -> Iterator[str]:
             of = "with a right answer" if answers.right else "that people rated"
             yield f"{where} disagrees on {len(differing)} of {counted(int(both.sum()), 'text')} {of}:"
             texts = {text: u for u, text in enumerate(zip(answers.items, answers.targets, strict=True))}
-            slices = slices_of(answers)[0]
-            slices = {
-                name: there
-                for name, there in slices.items()
-                if min((there & both).sum(), (~there & both).sum()) >= FEWEST
-            }
+            slices = {name: there for name, there in slices_of(answers)[0].items()
+                      if min((there & both).sum(), (~there & both).sum()) >= FEWEST}  # fmt: skip
             for kind, count in zip(map(str, kinds.index[:SHOWN]), kinds, strict=False):
                 of_kind = differing[differing["kind"].eq(kind)]
                 hit = np.zeros(len(both), dtype=bool)
                 places = zip(of_kind["item"].astype(str), of_kind["target"].astype(str), strict=True)
                 hit[[texts[text] for text in places if text in texts]] = True
-                p, (column, level) = min(
-                    ((_p_value(hit, there, both), name) for name, there in slices.items()), default=(1.0, ("", ""))
-                )
+                each = ((_p_value(hit, there, both), name) for name, there in slices.items())
+                p, (column, level) = min(each, default=(1.0, ("", "")))
                 shown = ", ".join(of_kind["item"].astype(str).head(EXAMPLES))
                 line = f"  {count} {kind} (such as {shown})"
                 if slices and p * len(slices) * len(kinds) < SURE:

@@ -3,20 +3,16 @@
     comparison = compare(baseline.load(path), results, gates, path="reports/baseline.json")
     failures = objections(comparison)     # pytest --baseline: any of these fails the run
 
-A change is *named* when the interval of the difference excludes 0. The intervals are corrected by Holm over all that
-are tested (what was replayed as it was is not), so that recording the same judges anew names nothing in at least 95 %
-of runs: four fifths of the 5 % for what gates decide, one fifth for what is only measured. The sharpest test that the
-baseline allows is used:
+A change is *named* when the interval of the difference excludes 0, corrected by Holm over all that are tested (what was
+replayed as it was is not), so that recording the same judges anew names nothing in at least 95 % of runs (`SHARES`).
+The sharpest test that the baseline allows is used:
 
-- *same texts*: one fixed text per target, the same ones: from one recording to the next only the replies are new, so
-  the intervals over repeats decide, not those over texts. Where that holds at several levels of a factor, their mean
-  is tested as well (`joined_levels`).
+- *same texts*: one fixed text per target, the same ones, so that only the replies are new and the intervals over
+  repeats decide. Where that holds at several levels of a factor, their mean is tested as well (`joined_levels`).
 - *paired*: the same items, whose values both sides keep: Student's t of the differences per item.
-- *independent*: the two standard errors added up, with Welch and Satterthwaite's degrees of freedom. For intervals over
-  repeats that is exact, since the replies are new; for intervals over items it holds for other items as well, and is
-  cautious where they are the same.
-- *not tested*: an estimate without a sampling distribution (a matrix, a count). A different value is listed and fails
-  nothing.
+- *independent*: the two standard errors added up, with Welch and Satterthwaite's degrees of freedom: exact over
+  repeats, since the replies are new, and cautious over items where they are the same.
+- *not tested*: an estimate without a sampling distribution (a matrix, a count), listed where its value differs.
 
 A named change is red under `--baseline` if it exceeds its gate's `tolerance`, or crosses its limit. So is a verdict
 that is gone, and a limit or accepted failure that is not what it was (`recuse.gates.limit_changes`). An outcome that
@@ -45,7 +41,6 @@ from recuse.schema.verdict_rows import (
     BriefRow,
     Comparison,
     EntryRow,
-    Figures,
     MovedRow,
     NamedRow,
 )
@@ -145,9 +140,13 @@ def _change(was: BaselineEntry, now: BaselineEntry, same: set[str]) -> tuple[Stu
     change = value_of(now) - value_of(was)
     if change == 0:  # replayed as it was: no accident could have changed it, and it takes no part in the correction
         return None
-    alone = [_these_texts(side) for side in (before, after)]
-    if place_of(now) in same and all(alone):
-        return Student(change, *welch_satterthwaite(*zip(*filter(None, alone), strict=True))), "same texts"
+    alone = []  # variances and degrees of freedom of the intervals for these texts alone
+    for side in (before, after):
+        (low, high), df = side.get("these_texts") or (None, None), side.get("these_texts_df")
+        if low is not None and high is not None and df and high > low:
+            alone.append((((high - low) / 2 / float(special.stdtrit(df, 0.975))) ** 2, df))
+    if place_of(now) in same and len(alone) == 2:
+        return Student(change, *welch_satterthwaite(*zip(*alone, strict=True))), "same texts"
     by_item = before.get("per_item") or {}, after.get("per_item") or {}
     items = sorted(by_item[0].keys() & by_item[1].keys())
     if len(items) > 1:
@@ -163,15 +162,6 @@ def _change(was: BaselineEntry, now: BaselineEntry, same: set[str]) -> tuple[Stu
     variances = [se**2 for se in errors]
     se, df = welch_satterthwaite(variances, [side.get("df") or NORMAL_DF for side in (before, after)])
     return Student(change, se, df), "independent"
-
-
-def _these_texts(figures: Figures) -> tuple[float, float] | None:
-    """Variance and degrees of freedom of the interval for these texts alone."""
-    low, high = figures.get("these_texts") or (None, None)
-    df = figures.get("these_texts_df")
-    if low is None or high is None or not df or not high > low:
-        return None
-    return ((high - low) / 2 / float(special.stdtrit(df, 0.975))) ** 2, df
 
 
 def _excludes_zero(distribution: Student, level: float) -> bool:

@@ -55,10 +55,6 @@ class Member:
         points = f" {unit}" if unit and not self.limit.percent else ""
         return f"{self.limit}{points}, {percentages} % of the scale's range of {span:g}"
 
-    def fails_at(self, level: float) -> bool:
-        """Whether its whole interval at this level lies outside its limit."""
-        return decide_estimate(self.limit, self.estimate, level).outcome == "fail"
-
 
 @dataclass(frozen=True, slots=True)
 class Decided:
@@ -101,18 +97,13 @@ def members_of(name: str, gate: Gate, measured: Estimate | Estimates, subject: M
 
 
 def decide_together(together: Sequence[Member], name: str, within: dict[str, str], alpha: float) -> list[Decided]:
-    """Each member of a family decided: it passes at the level of its own gate, and fails at one that holds `alpha`, the
-    chance that any of them is failed although its true value keeps the limit, over all of them. `name` and `within` are
-    no other family's.
-
-    Undefined members take no part in the correction: no decision is made on them, so none can be wrong. Nor does what a
-    value alone decides.
-
-    Inside at the gate's level: pass. Outside at the level of its failure: fail. Outside at the gate's own level only:
-    undecided, and the wider interval, which reaches across the bound, is the one shown."""
+    """Each member of a family decided. `name` and `within` are no other family's. Undefined members take no part in the
+    correction: no decision is made on them, so none can be wrong; nor does what a value alone decides. What lies
+    outside at the gate's own level only is undecided, and the wider interval, which reaches across the bound, is the
+    one shown."""
     deciding = [m for m in together if m.gate.decide == "interval"]
     defined = [m for m in deciding if m.estimate.defined]
-    fails = [m.fails_at for m in defined]
+    fails = [lambda level, m=m: decide_estimate(m.limit, m.estimate, level).outcome == "fail" for m in defined]
     corrected = decision_levels(fails, 1 - 2 * alpha) if fails else []
     levels = {id(m): max(level, m.gate.level) for m, level in zip(defined, corrected, strict=True)}
     family: FamilyRow = {

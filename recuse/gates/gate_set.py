@@ -42,26 +42,19 @@ class Gates(Mapping[str, Gate]):
 
     @classmethod
     def load(cls, path: Path | str, today: date) -> Gates:
-        """Read and check a gates file. Raises `ConfigurationError` naming line, key and remedy of every fault.
-
-        `today` decides which accepted failures have expired; it is given, so that results depend on no hidden clock.
-        """
+        """Read and check a gates file. Raises `ConfigurationError` naming line, key and remedy of every fault. `today`
+        decides which accepted failures have expired; it is given, so that results depend on no hidden clock."""
         gates, accepted_faults, run, uses = read(Path(path))
         return cls(Path(path), gates, accepted_faults, today, run, uses)
 
     def decide(
         self, name: str, measured: Estimate | Estimates, subject: Mapping[str, str], *, asserted: bool = True
     ) -> Verdicts:
-        """A verdict of gate `name` on each member of `Estimates`, or on the one estimate.
-
-        `subject` is what all of it is about (panel, task, ...); a member's own subject adds the names it was measured
-        by. Members are corrected together for their number (`recuse.gates.families`); who wants to see some of them
-        chooses afterwards (`Verdicts.only`). Where the answer is not `asserted` (`is_asserted`), a run stays green
-        whatever it is.
-
-        Raises `GatesError` for an unknown gate, for nothing measured, for a subject that names what was measured by,
-        and for a limit of the scale's range where the measure knows no scale.
-        """
+        """A verdict of gate `name` on each member of `Estimates`, or on the one estimate; `subject` is what all of it
+        is about (panel, task, ...). Members are corrected together for their number (`recuse.gates.families`); who
+        wants to see some of them chooses afterwards (`Verdicts.only`). Where the answer is not `asserted`
+        (`is_asserted`), a run stays green whatever it is. Raises `GatesError` for an unknown gate, and as
+        `members_of`."""
         gate = self[name]
         given = {key: str(value) for key, value in subject.items()}
         decided = decide_together(members_of(name, gate, measured, given), name, given, self.alpha(name))
@@ -72,14 +65,10 @@ class Gates(Mapping[str, Gate]):
         self, measured: Iterable[tuple[str, Estimates]], subject: Mapping[str, str], *, together: str,
         share: float = 1.0,
     ) -> Verdicts:  # fmt: skip
-        """Verdicts of several gates, (gate, what it decides), for one conclusion that takes all of them to pass.
-
-        Each passes at its own gate's level: that all pass although one should not is no likelier than that this one
-        passes (intersection-union test; Berger 1982). That any fails although none should has a chance of at most
-        `false_fail` of [run], held over all members of all gates by Holm's procedure. `together` names them; it must be
-        the gates' own (`together = "..."`), which also keeps them out of the split of the run's error rate. `share`:
-        one over the number of places at which the same conclusion is asked for.
-        """
+        """Verdicts of several gates, (gate, what it decides), for one conclusion that takes all of them to pass: one
+        family, over which `false_fail` of [run] is held. `together` names them; it must be the gates' own (`together =
+        "..."`), which also keeps them out of the split of the run's error rate. `share`: one over the number of places
+        at which the same conclusion is asked for."""
         given = {key: str(value) for key, value in subject.items()}
         members: list[Member] = []
         measured = list(measured)

@@ -128,17 +128,13 @@ class AgainstLimit:
 def decide_estimate(
     limit: Limit, estimate: Estimate, level: float = 0.95, *, by: Literal["interval", "point"] = "interval"
 ) -> AgainstLimit:
-    """Decide one estimate.
+    """Not measured where the value is undefined. By "point": pass or fail by the value; the interval at `level` is
+    shown all the same. By "interval": pass when the whole interval lies inside the limit, fail when it lies wholly
+    outside, else undecided. A missing interval, or one known only at a lower level than asked for, never passes; one
+    known only at a higher level is wider than needed and decides all the same.
 
-    - not measured: the value is undefined.
-    - by = "point": pass or fail by the value; the interval at `level` is shown all the same.
-    - by = "interval": pass when the whole interval lies inside the limit, fail when it lies wholly outside, else
-      undecided. A missing interval, or one known only at a lower level than asked for, is undecided: it never
-      passes. One known only at a higher level is wider than needed and decides all the same.
-
-    A pass is undecided where answers were lost that may have hidden a failure: where the losses of the two sides that
-    the estimate compares are not shown to be alike (detail `losses`, `recuse.metrics.estimates`), the interval must lie
-    inside the limit also when its ends are moved as far as the lost answers could have moved the value.
+    A pass is undecided where answers were lost that may have hidden a failure: where losses are not shown to be
+    unrelated (detail `losses`, `recuse.metrics.estimates`), the interval must lie inside the limit `with_losses` too.
     """
     at_level = estimate.at(level)
     shown = at_level if has_interval(at_level) else estimate  # of too few resamples what is known is shown

@@ -3,19 +3,15 @@
     decided = decide_upgrade(gates, measure_upgrade(upgrade), subject, names=upgrade.shown)
     decided.sentence      # "Do not replace today by next: it scores further from your people, by more than you allow."
 
-Every component has a limit of its own, fixed in the gates file before the candidate was seen. The candidate is
+Every component has a limit of its own, fixed in the gates file before the candidate was seen, and all are one family
+(`recuse.gates.families`): two-sided limits are passed by two one-sided tests (Schuirmann 1987), one-sided limits by a
+test of non-inferiority. The candidate is
 
-- **equivalent** if every component passes. Each is asked at its own level, 95 % one-sided: that all pass although one
-  truly lies outside is no likelier than that this one passes (intersection-union test; Berger 1982), so nothing is
-  corrected and nothing can be bought by looking at more. Two-sided limits are passed by two one-sided tests (Schuirmann
-  1987), one-sided limits by a test of non-inferiority.
+- **equivalent** if every component passes.
 - **better** if it agrees with people, or puts right responses first, more than the judge in use (the interval lies
-  above 0, Holm's correction over all that could be better) and every other component passes. What the agreement is made
-  of (`PARTS_OF_AGREEMENT`: level, order, decisions, slices, steadiness) need not be shown to pass beside a better
-  agreement; it has to lie inside its limit.
-- **worse** if some component fails that people, true answers or the replies themselves decide. Any of many could fail
-  by accident, so here Holm's correction keeps the chance that any does, although the candidate keeps every limit, to
-  `false_fail` of the gates file.
+  above 0, Holm's correction over all that could be better) and every other component passes; what the agreement is made
+  of (`PARTS_OF_AGREEMENT`) has to lie inside its limit.
+- **worse** if some component fails that people, true answers or the replies themselves decide.
 - **different** if only components fail that hold it against the judge in use (`AGAINST_INCUMBENT`): it decides
   differently, and nobody knows who is right.
 - **undecided** otherwise. What could not be measured is undecided, never passed.

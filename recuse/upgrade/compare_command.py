@@ -131,8 +131,10 @@ def _decide(
                 "--threshold decides by scores, and there are options only: leave it out; of scores that are read as "
                 "one decision it is one score, given where they are read (recuse.read, or saved beside the file)"
             )
-        wanted = [(at.place, one.with_thresholds(thresholds) if thresholds else one) for at, one in pairs]
-        return [(place, judge_upgrade(limits, one, place, share=1 / len(pairs))) for place, one in wanted]
+        places = [{name: str(getattr(at, name)) for name in ("panel", "task", "protocol")} for at, _ in pairs]
+        decided = (one.with_thresholds(thresholds) if thresholds else one for _, one in pairs)
+        return [(place, judge_upgrade(limits, one, place, share=1 / len(pairs)))
+                for place, one in zip(places, decided, strict=True)]  # fmt: skip
 
 
 def _typed(thresholds: Sequence[float]) -> dict[str, str]:

@@ -3,10 +3,9 @@
     for change in changed_in_place(root, selection, base_commit(root, "origin/main"), gates):
         change["word"], change["cause"]        # "decide", "judge_1 is another model: it gives lower scores, ..."
 
-Such a change is an upgrade, declared or not. The panel, its task files and its cassettes are read from the base commit,
-both recordings are replayed, and `recuse.upgrade` holds one against the other. Limits come from the base
-commit as well: what a change is measured by is not part of the change. What is not shown to be equivalent or better is
-for a person to decide.
+Such a change is an upgrade, declared or not: both recordings are replayed, one from the base commit with its panel and
+task files, and held against each other under its limits: what a change is measured by is not part of the change. What
+is not shown to be equivalent or better is for a person to decide.
 """
 
 from __future__ import annotations

@@ -170,20 +170,15 @@ def worst_of_slices(
     another, of slices with at least 12 texts that have both; `shown`: with the two judges' means there. None where
     there is no such slice."""
     answers, there = pair.answers, np.isfinite(new - old)
-
-    def mean_within(inside: Mask) -> Distribution:
-        return pair.mean_change(np.where(inside, new - old, np.nan), span=span)
-
+    within = within or (lambda inside: pair.mean_change(np.where(inside, new - old, np.nan), span=span))
     part, texts = answers.part, answers.number
     every: Slices = (
-        slices_of(answers)[0]
-        if part is None
-        else part.remember(("slices of an upgrade",), lambda: slices_of(answers)[0])
+        part.remember("slices of an upgrade", lambda: slices_of(answers)[0]) if part else slices_of(answers)[0]
     )
     looked = {name: members & there for name, members in every.items() if texts(members & there) >= FEWEST}
     if not looked:
         return None
-    parts: dict[tuple[str, str], Any] = {name: (within or mean_within)(on) for name, on in looked.items()}
+    parts: dict[tuple[str, str], Any] = {name: within(on) for name, on in looked.items()}
     size = {name: abs(part.value) if both else part.value for name, part in parts.items()}
     worst = max(looked, key=lambda name: size[name])
     detail: dict[str, Any] = {
