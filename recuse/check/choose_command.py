@@ -187,13 +187,13 @@ def _recorded(path: Path, use: str, task: str) -> Contest:
     if len(places) != 1:
         names = ", ".join(f"{place.task}/{place.protocol}" for place in source.compared)
         raise RecuseError(f"{path}: judges are chosen at one place; name it: --task TASK/PROTOCOL. There is {names}")
-    tables, costs, ratings = [], {}, source.suite.ratings(source.asked(places[0], source.judges[0]))
+    tables, costs, ratings = [], {}, source.suite.ratings(source.line_up(places[0], source.judges[0]))
     for judge in source.judges:
-        asked = source.asked(places[0], judge)
-        each = source.suite.ratings(asked)
+        line_up = source.line_up(places[0], judge)
+        each = source.suite.ratings(line_up)
         if judge in each.judges:
             tables.append(each.table[each.table["rater"].eq(judge)])
-            call = source.suite.calls(asked, judge).get("dollars")
+            call = source.suite.calls(line_up, judge).get("dollars")
             costs[judge] = call and call * tables[-1]["repeat"].nunique()
     people = ratings.table[ratings.table["kind"].eq("person")]
     ratings = replace(ratings, table=pd.concat([*tables, people], ignore_index=True), _memory={})

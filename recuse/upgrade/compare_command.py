@@ -236,9 +236,9 @@ def compare_baselines(
     pairs, unlike = list[tuple[BaselineEntry, BaselineEntry]](), set[str]()
     for key in sorted(before.keys() & after.keys()):
         was, now = before[key], after[key]
-        asked = [held.get("sources", {}).get(place_of(entry), {}) for held, entry in ((old, was), (new, now))]
+        sources = [held.get("sources", {}).get(place_of(entry), {}) for held, entry in ((old, was), (new, now))]
         wanted = (name for name in (*FIXED, "prompt", "rubric") if name not in change)
-        if differing := [name for name in wanted if asked[0].get(name) != asked[1].get(name)]:
+        if differing := [name for name in wanted if sources[0].get(name) != sources[1].get(name)]:
             about = f"{now['subject'].get('task', '')}, {now['subject'].get('protocol', '')}"
             unlike |= {f"{about}: the {name} differ{FIXED.get(name, f's; if that is the upgrade, say --change {name}')}"
                        for name in differing}  # fmt: skip

@@ -71,7 +71,7 @@ class Source:
         """Those whose ratings judges are compared by."""
         return [one for one in self.places if one.protocol == FILE or known_protocol(one.protocol).OFFERS in UPGRADED]
 
-    def asked(self, place: Elicitation, judge: str) -> Elicitation:
+    def line_up(self, place: Elicitation, judge: str) -> Elicitation:
         """Where this judge was asked: a candidate in a line-up of its own."""
         return replace(place, candidate=judge if judge in self.replaces else "")
 
@@ -174,7 +174,7 @@ def pair_up(
         raise RecuseError(f"{old.path.name} and {new.path.name} have no task and protocol in common")
     for before, after in pairs:
         sides = ((old, before, incumbent), (new, after, candidate))
-        answered = (source.suite.answered(source.asked(place, judge), judge) for source, place, judge in sides)
+        answered = (source.suite.answered(source.line_up(place, judge), judge) for source, place, judge in sides)
         (one, other), settings, calls = zip(*answered, strict=True)
         if incumbent not in one.judges or candidate not in other.judges:
             continue

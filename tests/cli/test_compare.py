@@ -345,7 +345,7 @@ def test_a_panel_known_from_printed_statistics_is_not_compared(recuse):
 def test_a_candidate_is_read_in_the_line_up_it_would_be_in():
     selection = SimpleNamespace(panels={"ours": SimpleNamespace(replaces={"new": "old"})})
     source, place = Source("ours.toml", SimpleNamespace(selection=selection)), Elicitation("ours", "poems", "rubric")
-    asked = [str(source.asked(place, judge)) for judge in ("old", "new")]
+    asked = [str(source.line_up(place, judge)) for judge in ("old", "new")]
     assert asked == ["ours/poems/rubric", "ours/poems/rubric/new"]
 
 
