@@ -11,7 +11,7 @@ from __future__ import annotations
 import pytest
 
 from recuse import measures
-from recuse.papers.self_preference import defences, injection_classes, text_filters
+from recuse.papers.self_preference import defences, text_filters
 from recuse.papers.self_preference import defences as model_filters
 
 
@@ -30,7 +30,7 @@ def test_success(ratings, gate):
 @pytest.mark.asks("attacked_scores", "scores", "numbers")
 def test_success_by_class(ratings, measure):
     """Which kinds of attack work, and how much more often than a suffix that asks for nothing."""
-    measure(injection_classes.by_class(ratings))
+    measure(defences.by_class(ratings))
     measure(measures.injection_above_harmless(ratings))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from recuse import measures
-from recuse.papers.self_preference import scale_direction
+from recuse.papers.self_preference import scale_framing
 
 pytestmark = pytest.mark.asks("scores", "numbers", "direction")
 
@@ -26,7 +26,7 @@ def test_shift(ratings, gate):
 
 def test_shift_by_author(ratings, measure):
     """The same, author by author."""
-    measure(scale_direction.shift_by_target(ratings))
+    measure(scale_framing.shift_by_target(ratings))
 
 
 @pytest.mark.asks("peers", "authors", "common_items")

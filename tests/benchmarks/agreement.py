@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recuse.papers.illusion import judge_pairs
+from recuse.papers.illusion import resolution
 from recuse.statistics.agreement import icc
 
 DRAWS = 1_000
@@ -51,8 +51,8 @@ def cells() -> None:
         squares = icc.mean_squares(values)
         low, high = icc.icc_interval(squares)
         a, b, c = np.moveaxis(values, 2, 0).transpose(0, 2, 1)  # items x cells of each rater
-        sums = [judge_pairs.pair_shares(x, np.stack(others), 0.0).sum(axis=0) for x, others in ((a, [b, c]), (b, [c]))]
-        pairs = np.concatenate([judge_pairs.sample_agreement(each) for each in sums])
+        sums = [resolution.pair_shares(x, np.stack(others), 0.0).sum(axis=0) for x, others in ((a, [b, c]), (b, [c]))]
+        pairs = np.concatenate([resolution.sample_r(each) for each in sums])
         return pairs, icc.icc(squares), low, high, values.std(axis=1, ddof=1)
 
     def looped(wanted: int) -> list[float]:

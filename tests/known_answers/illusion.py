@@ -14,8 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from recuse.papers.illusion.judge_panels import correlation_with_quality
-from recuse.papers.illusion.judge_spread import Convention, cohen_d, order_of_tiers
+from recuse.papers.illusion.judge_panels import Convention, cohen_d, correlation_with_quality, order_of_tiers
 from recuse.papers.rank_tests import spearman_t
 from recuse.schema import Estimate
 

@@ -11,7 +11,7 @@ import examine_prd
 import pytest
 
 from recuse.metrics import position
-from recuse.papers.self_preference import calibration, pairwise_bias, win_rates
+from recuse.papers.self_preference import calibration, pairwise_bias
 
 QUESTIONS = (1, 2, 3)
 FIRST, SECOND, TIE = 1, 2, 3
@@ -58,8 +58,8 @@ def test_own_wins_by_self_peers_and_people(table: Path) -> None:
     """x by itself 1; by y 1/2 (first either way) and z 1/2; by people, who saw y first: per question the mean of both
     people is 0, (1 + 0) / 2 and (0 + 1/2) / 2, on average 1/4."""
     ratings = examine_prd.read(table)
-    rates = win_rates.own_win_rate(ratings)
-    found = {view: rates.of(judge="x", seen_by=view).value for view in win_rates.SEEN_BY}
+    rates = pairwise_bias.own_win_rate(ratings)
+    found = {view: rates.of(judge="x", seen_by=view).value for view in pairwise_bias.SEEN_BY}
     assert found == pytest.approx({"self": 1.0, "peers": 0.5, "neutral_peers": 0.5, "people": 0.25})
     assert rates.of(judge="y", seen_by="people").value == pytest.approx(0.75)
 

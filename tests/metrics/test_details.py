@@ -21,7 +21,6 @@ from recuse.papers.merchant_risk import (
     human_order,
     name_effect,
     offset_matrices,
-    repeat_noise,
     reported_statistics,
     score_repeats,
 )
@@ -36,7 +35,7 @@ MEASURES = {
     "self_preference": consensus.self_preference,
     "name_effect": name_effect.name_effect,
     "bias_gone_without_names": name_effect.bias_gone_without_names,
-    "repeat_difference": repeat_noise.repeat_difference,
+    "repeat_difference": score_repeats.repeat_difference,
     "run_sd": score_repeats.run_sd,
     "cell_table": score_repeats.cell_table,
     "repeat_reliability": lambda r: score_repeats.repeat_reliability(r, form="mean"),

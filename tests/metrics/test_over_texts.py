@@ -12,7 +12,7 @@ import pytest
 
 from recuse.gates.limits import Limit, decide_estimate
 from recuse.metrics import consensus, human_alignment
-from recuse.papers.merchant_risk import human_order, name_effect, repeat_noise, score_repeats
+from recuse.papers.merchant_risk import human_order, name_effect, score_repeats
 from recuse.ratings import Numeric
 
 KNOWN = pd.read_csv(Path(__file__).parent / "data" / "self_preference_over_texts.csv")
@@ -101,7 +101,7 @@ def test_the_effect_of_a_name_is_judged_by_its_spread_on_other_texts(published):
 # --------------------------------------------------------------------------- deterministic judges
 
 
-BOTH = (repeat_noise.repeat_difference, score_repeats.repeat_reliability)
+BOTH = (score_repeats.repeat_difference, score_repeats.repeat_reliability)
 
 
 def one_judge(rate, rows, step=1.0):
@@ -120,7 +120,7 @@ def test_a_deterministic_judge_can_keep_the_limits_of_steadiness(rate):
 
 
 def test_few_equal_repeats_cannot(rate):
-    (apart,) = repeat_noise.repeat_difference(one_judge(rate, [[3.0] * 2, [5.0] * 2])).values()
+    (apart,) = score_repeats.repeat_difference(one_judge(rate, [[3.0] * 2, [5.0] * 2])).values()
     assert decide_estimate(Limit.of({"at_most": 0.2}), apart).outcome == "undecided"
 
 

@@ -67,7 +67,7 @@ EVAL = '''"""Does a judge answer, and does it say the same thing twice?"""
 
 import pytest
 
-from recuse.papers.merchant_risk import repeat_noise
+from recuse.papers.merchant_risk import score_repeats
 from recuse.metrics import coverage
 
 pytestmark = pytest.mark.asks("scores")
@@ -79,7 +79,7 @@ def test_parse_rate(ratings, gate):
 
 @pytest.mark.asks("repeats")
 def test_repeat_difference(ratings, gate):
-    assert gate("repeat_difference", repeat_noise.repeat_difference(ratings))
+    assert gate("repeat_difference", score_repeats.repeat_difference(ratings))
 '''
 GATES = """
 [parse_rate]

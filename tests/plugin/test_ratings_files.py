@@ -21,7 +21,7 @@ EVAL = '''
 
 import pytest
 
-from recuse.papers.merchant_risk import repeat_noise
+from recuse.papers.merchant_risk import score_repeats
 from recuse.metrics import coverage
 
 
@@ -32,7 +32,7 @@ def test_parse_rate(ratings, gate):
 
 @pytest.mark.asks("scores", "repeats")
 def test_needs_more(ratings, measure):
-    measure(repeat_noise.repeat_difference(ratings))
+    measure(score_repeats.repeat_difference(ratings))
 '''
 GATES = '[parse_rate]\nat_least = 0.9\ndecide = "point"\nreason = "nine in ten, for the test"\n'
 
@@ -71,7 +71,7 @@ def test_nobody_is_told_to_record_what_came_from_a_file(pytester):
 
 @pytest.mark.asks("scores")
 def test_undefined(ratings, gate):
-    gate("test_retest", repeat_noise.repeat_difference(ratings))
+    gate("test_retest", score_repeats.repeat_difference(ratings))
 """
     )
     (pytester.path / "evals/test_answers.py").write_text(eval_)

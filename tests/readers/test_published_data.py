@@ -15,7 +15,7 @@ import pytest
 from recuse.metrics import position
 from recuse.papers.best_response import best_response
 from recuse.papers.merchant_risk import score_repeats
-from recuse.papers.self_preference import pairwise_bias, win_rates
+from recuse.papers.self_preference import pairwise_bias
 from recuse.readers import read_file
 from tests.ratings.choices import read_choices
 
@@ -81,7 +81,12 @@ def prd():
 
 @pytest.mark.parametrize(
     "measure",
-    [position.order_consistency, pairwise_bias.first_pick_share, win_rates.own_win_rate, win_rates.own_win_excess],
+    [
+        position.order_consistency,
+        pairwise_bias.first_pick_share,
+        pairwise_bias.own_win_rate,
+        pairwise_bias.own_win_excess,
+    ],
 )
 def test_choices_of_prd_as_read_by_hand(prd, measure):
     read, by_hand = prd
@@ -98,7 +103,7 @@ def test_own_wins_of_prd_beside_those_by_people_on_the_same_pairs(prd):
         "gpt4": (0.85625, 0.7630208), "bard": (0.3625, 0.3036458), "vicuna-13b": (0.4414063, 0.403125),
         "gpt35": (0.35, 0.3411458), "claude": (0.6703125, 0.6890625),
     }  # fmt: skip
-    rates, beyond = win_rates.own_win_rate(prd[0]), win_rates.own_win_excess(prd[0])
+    rates, beyond = pairwise_bias.own_win_rate(prd[0]), pairwise_bias.own_win_excess(prd[0])
     for judge, (by_itself, by_people) in counted.items():
         two = rates.of(judge=judge, seen_by="self"), rates.of(judge=judge, seen_by="people")
         assert [(e.value, e.n) for e in two] == [(pytest.approx(v, abs=1e-6), 320) for v in (by_itself, by_people)]

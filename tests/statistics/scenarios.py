@@ -14,8 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from recuse.papers.merchant_risk.fixed_texts import FixedTexts, noise_of
-from recuse.papers.merchant_risk.repeat_noise import mean_difference
+from recuse.papers.merchant_risk.repeat_noise import FixedTexts, mean_difference, noise_of
 from recuse.papers.rank_tests import spearman
 from recuse.statistics.bounded import bounded_mean
 from recuse.statistics.clusters import clustered_share, difference_of_means

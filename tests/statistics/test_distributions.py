@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from recuse.papers.merchant_risk.fixed_texts import FixedTexts, Noise
-from recuse.papers.merchant_risk.repeat_noise import MeanDifference, mean_difference
+from recuse.papers.merchant_risk.repeat_noise import FixedTexts, MeanDifference, Noise, mean_difference
 from recuse.schema import RecuseError
 from recuse.statistics.agreement.icc import ICC
 from recuse.statistics.bounded import bounded_mean

@@ -9,12 +9,18 @@ and 3.2) finds 0.99, 0.72 and 0.67, in mixed units; here all come from the same 
     sample level   Pearson's r over items, target by target, averaged
     absolute       ICC(2,1) over items, target by target, averaged: one generous judge lowers it
 
-Agreement of judges is no evidence that they are right: they may look at the same surface."""
+Agreement of judges is no evidence that they are right: they may look at the same surface.
+
+Pairs of judges at three resolutions, from one set of sums: for two judges and one target, over the items that both
+judged, n, x, y, x^2, y^2, xy about one common centre. From these follow the correlation over single texts (sample
+level), ICC(2,1) of two raters (absolute), and the two means that order the targets (model level). So leaving an item
+out, or drawing items again, only changes sums. Arrays: judges x items x targets; sums end in (..., targets, 6)."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,15 +28,15 @@ from scipy import special
 
 from recuse.metrics.estimates import estimated, matrix, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
-from recuse.papers.illusion import judge_pairs
-from recuse.papers.illusion.judge_pairs import Level, coefficient_of, common_items, shares_of_judge
-from recuse.ratings import Ratings
-from recuse.ratings.array import judges_array
-from recuse.schema import Estimate
+from recuse.papers.rank_tests import spearman
+from recuse.ratings import RatingArray, Ratings, mean_of
+from recuse.ratings.array import array_of, judges_array
+from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
-from recuse.statistics.agreement.coefficient import Coefficient
+from recuse.statistics.agreement.coefficient import Coefficient, Form, ratio
 from recuse.statistics.agreement.coefficient_intervals import NoInterval
-from recuse.statistics.agreement.icc import icc, mean_squares
+from recuse.statistics.agreement.correlation import pearson_of_sums
+from recuse.statistics.agreement.icc import icc, mean_squares, squares_of_pairs
 from recuse.statistics.distributions import FisherZ
 
 JACKKNIFE = "mean over pairs of judges and targets; jackknife over items, t"
@@ -55,7 +61,7 @@ def model_agreement(part: Ratings) -> Iterator[Named]:
     >>> model_agreement(example("judge target score", rows)).of(judge="x").value
     1.0
     """
-    return _by_judge(part, "model_agreement", judge_pairs.model_agreement, OF_TARGETS)
+    return _by_judge(part, "model_agreement", model_rho, OF_TARGETS)
 
 
 @measure(
@@ -74,7 +80,7 @@ def sample_agreement(part: Ratings) -> Iterator[Named]:
     >>> round(sample_agreement(example("judge score", "x 0/1/2/3/4; y 1/2/3/4/5")).of(judge="x").value, 4)
     1.0
     """
-    return _by_judge(part, "sample_agreement", judge_pairs.sample_agreement, JACKKNIFE)
+    return _by_judge(part, "sample_agreement", sample_r, JACKKNIFE)
 
 
 @measure(
@@ -91,7 +97,7 @@ def absolute_agreement(part: Ratings) -> Iterator[Named]:
     >>> round(absolute_agreement(example("judge score", "x 0/1/2/3/4; y 1/2/3/4/5")).of(judge="x").value, 4)
     0.8333
     """
-    return _by_judge(part, "absolute_agreement", judge_pairs.absolute_agreement, JACKKNIFE)
+    return _by_judge(part, "absolute_agreement", absolute_icc, JACKKNIFE)
 
 
 @measure(
@@ -110,11 +116,11 @@ def panel_agreement(part: Ratings) -> Estimate:
     0.8333
     """
     array = judges_array(part)
-    shares = judge_pairs.all_pairs(array.means)
-    coefficient = coefficient_of(shares, judge_pairs.absolute_agreement)
-    return judge_pairs.estimate_of(
+    shares = all_pairs(array.means)
+    coefficient = coefficient_of(shares, absolute_icc)
+    return estimate_of(
         "panel_agreement", coefficient, array, part.clusters, lambda value: {"judges": len(array.raters)},
-        n=common_items(shares), n_excluded=judge_pairs.lost_texts(array), method=JACKKNIFE,
+        n=common_items(shares), n_excluded=lost_texts(array), method=JACKKNIFE,
     )  # fmt: skip
 
 
@@ -136,23 +142,23 @@ def resolution_gap(part: Ratings) -> Estimate:
     1.5
     """
     array = judges_array(part)
-    shares = judge_pairs.all_pairs(array.means)
-    levels = judge_pairs.model_agreement, judge_pairs.sample_agreement, judge_pairs.absolute_agreement
+    shares = all_pairs(array.means)
+    levels = model_rho, sample_r, absolute_icc
     model, sample, absolute = (coefficient_of(shares, level) for level in levels)
-    units = judge_pairs.units_of(array, part.clusters)
+    units = units_of(array, part.clusters)
     facts: dict[str, Any] = {"n": common_items(shares), "method": "mean over pairs of judges and targets", **units}
     if why := model.undefined or sample.undefined:
         return undefined("resolution_gap", why, **facts)
-    averages = judge_pairs.agreement_of_averages(shares.sum(axis=0), AVERAGED)
+    averages = agreement_of_averages(shares.sum(axis=0), AVERAGED)
     offset = Coefficient(sample.shares, lambda sums: sample.of(sums) - absolute.of(sums), lambda sums: "")
     # ICC(2,1) of all judges over the items that all rated, averaged over targets
     squares = mean_squares(np.moveaxis(array.means, 0, -1).swapaxes(0, 1))
-    values = np.where(squares.n >= judge_pairs.FEWEST_ITEMS, icc(squares), np.nan)
+    values = np.where(squares.n >= FEWEST_ITEMS, icc(squares), np.nan)
     detail = {
         "model": number(model.value), "sample": number(sample.value), "absolute": number(absolute.value),
         "ranking_noise": number(model.value - sample.value), "offset": number(sample.value - absolute.value),
         "offset_interval": [number(end) for end in offset.jackknife(array.groups).interval(0.95)],
-        "panel_icc": number(float(judge_pairs.mean_known(values[None])[0])),
+        "panel_icc": number(float(mean_known(values[None])[0])),
         "averaged": [[m, number(r)] for m, r in zip(AVERAGED, averages, strict=True)],
         "pairs_differ": _pairs_differ(shares), "judges": len(array.raters), "targets": len(array.targets),
     }  # fmt: skip
@@ -166,24 +172,24 @@ def _by_judge(part: Ratings, metric: str, level: Level, method: str) -> Iterator
     values = [level(shares_of_judge(array, place).sum(axis=0)) for place in range(count)] if count > 1 else []
     pairs = np.full((count, count), np.nan)
     for place, of in enumerate(values):  # averaged over targets
-        pairs[place, np.arange(count) != place] = of if of.ndim == 1 else judge_pairs.mean_known(of[:, None])
+        pairs[place, np.arange(count) != place] = of if of.ndim == 1 else mean_known(of[:, None])
     for place, judge in enumerate(array.raters):
         shares = shares_of_judge(array, place)
         coefficient = coefficient_of(shares, level)
         facts: dict[str, Any] = {
-            "n": common_items(shares), "n_excluded": judge_pairs.lost_texts(array, place), "method": method,
+            "n": common_items(shares), "n_excluded": lost_texts(array, place), "method": method,
             "detail": matrix(array.raters, array.raters, pairs, {}),
         }  # fmt: skip
         if values and values[place].ndim == 2:  # of each target, not of their order
             of, known = values[place], np.isfinite(values[place])
-            each = judge_pairs.mean_known(np.moveaxis(of, 0, -1)[:, None])
-            fisher = np.tanh(judge_pairs.mean_known(np.arctanh(np.clip(of, -1 + 1e-12, 1 - 1e-12))[None])[0])
+            each = mean_known(np.moveaxis(of, 0, -1)[:, None])
+            fisher = np.tanh(mean_known(np.arctanh(np.clip(of, -1 + 1e-12, 1 - 1e-12))[None])[0])
             facts["detail"] |= {
                 "by_target": {t: number(v) for t, v in zip(array.targets, each, strict=True)},
                 "cells": int(known.sum()), "undefined_cells": int((~known).sum()), "fisher": number(float(fisher)),
             }  # fmt: skip
-        if level is not judge_pairs.model_agreement:
-            yield judge, judge_pairs.estimate_of(metric, coefficient, array, part.clusters, **facts)
+        if level is not model_rho:
+            yield judge, estimate_of(metric, coefficient, array, part.clusters, **facts)
             continue
         targets = int((shares[..., 0] > 0).any(axis=(0, 1)).sum())
         facts |= {"over": "clusters", "clusters": "targets", "n_clusters": targets}
@@ -196,9 +202,222 @@ def _by_judge(part: Ratings, metric: str, level: Level, method: str) -> Iterator
 def _pairs_differ(shares: Floats) -> dict[str, float | None]:
     """Whether some pairs of judges agree better than others: F of a one-way analysis of variance with repeated measures
     over targets, which all pairs share (the paper takes them as independent), and its p. None where nothing varies."""
-    cells = judge_pairs.sample_agreement(shares.sum(axis=0)).T
+    cells = sample_r(shares.sum(axis=0)).T
     targets, pairs = np.isfinite(cells).all(axis=1).sum(), cells.shape[1]
     df, rest = max(pairs - 1, 0), max((targets - 1) * (pairs - 1), 0)
     squares = mean_squares(cells) if df and rest else None
     f = float(squares.raters / squares.rest) if squares and squares.rest > 0 else math.nan
     return {"f": number(f), "df": df, "df_rest": int(rest), "p": number(float(special.fdtrc(df, rest, f)))}
+
+
+# --------------------------------------------------------------------------- from sums over pairs of judges
+
+
+Level = Callable[[Floats], Floats]  # from sums (..., targets, 6) to agreement: one of the functions below
+
+
+def all_pairs(means: Floats) -> Floats:
+    """Shares of every two judges of means (judges, items, targets), each pair once: (items, pairs, targets, 6)."""
+    centre, nothing = _centre(means), np.empty((means.shape[1], 0, means.shape[2], 6))
+    parts = [pair_shares(means[a], means[a + 1 :], centre) for a in range(len(means) - 1)]
+    return np.concatenate([nothing, *parts], axis=1)
+
+
+def shares_of_judge(array: RatingArray, judge: int) -> Floats:
+    """Shares of one judge against every other: (items, others, targets, 6)."""
+    return pair_shares(array.means[judge], np.delete(array.means, judge, axis=0), _centre(array.means))
+
+
+def coefficient_of(shares: Floats, level: Level) -> Coefficient:
+    """A level of agreement of shares (items, pairs, targets, 6), mean over pairs of the mean over targets, as a
+    coefficient that items can be left out of."""
+
+    def why(sums: Floats) -> str:
+        n = sums[..., 0]
+        if not len(n):
+            return "no other judge to agree with"
+        if level is model_rho and int((n > 0).all(axis=0).sum()) < FEWEST_TARGETS:
+            return f"an order of targets needs {FEWEST_TARGETS} that both judges rated"
+        if not (n >= FEWEST_ITEMS).any() and level is not model_rho:
+            return f"no target has {FEWEST_ITEMS} items that both judges rated"
+        return "" if np.isfinite(mean_known(level(sums[None]))).all() else "a judge gives every text the same score"
+
+    return coefficient_from(shares, lambda sums: mean_known(level(sums)), why)
+
+
+def coefficient_from(
+    shares: Floats, of: Callable[[Floats], Floats], why: Callable[[Floats], str], form: Form = "correlation"
+) -> Coefficient:
+    """The same of any function of the sums (B, ...) over shares (items, ...), with `why` it is undefined."""
+    items, *inner = shares.shape
+    return Coefficient(
+        shares.reshape(items, -1), lambda sums: of(sums.reshape(-1, *inner)), lambda sums: why(sums.reshape(inner)),
+        form,
+    )  # fmt: skip
+
+
+def estimate_of(
+    metric: str, coefficient: Coefficient, array: RatingArray, clusters: str,
+    of_value: Callable[[float], dict[str, Any]] = lambda value: {}, **facts: Any,
+) -> Estimate:  # fmt: skip
+    """The coefficient with its interval by the jackknife over items, or what they share; `of_value`: detail of a value
+    that is defined."""
+    facts = {**units_of(array, clusters), "detail": {}, **facts}
+    if coefficient.undefined:
+        return undefined(metric, coefficient.undefined, **facts)
+    facts["detail"] = {**facts["detail"], **of_value(coefficient.value)}
+    return estimated(metric, coefficient.value, coefficient.jackknife(array.groups), **facts)
+
+
+def units_of(array: RatingArray, clusters: str) -> dict[str, Any]:
+    """What a jackknife over items or their clusters is over, as facts of an `Estimate`."""
+    if not array.clustered:
+        return {"over": "items"}
+    return {"over": "clusters", "clusters": clusters, "n_clusters": len(set(array.clusters))}
+
+
+def common_items(shares: Floats) -> int:
+    """How many items two judges have in common, of shares (items, ..., 6)."""
+    return int((shares[..., 0] > 0).any(axis=tuple(range(1, shares.ndim - 1))).sum())
+
+
+def lost_texts(array: RatingArray, judges: int | slice = slice(None)) -> int:
+    """Texts that judges were asked about and that have no usable score of them."""
+    return int((array.requested[judges] & ~np.isfinite(array.means[judges])).sum())
+
+
+def _centre(means: Floats) -> float:
+    """Any number near the scores: sums about it lose no digits."""
+    known = means[np.isfinite(means)]
+    return float(np.round(known.mean(), 3)) if len(known) else 0.0
+
+
+FEWEST_ITEMS = 5  # items of a target below which a correlation over them is mostly chance
+FEWEST_TARGETS = 3  # targets below which an order of targets says nothing
+
+
+def pair_shares(own: Floats, others: Floats, centre: float) -> Floats:
+    """Each item's 1, x, y, x^2, y^2, xy of one judge (items, targets) against others (others, items, targets), 0 where
+    either is missing: shape (items, others, targets, 6)."""
+    x, y = own[None] - centre, others - centre
+    there = np.isfinite(x) & np.isfinite(y)
+    x, y = (np.where(there, side, 0.0) for side in np.broadcast_arrays(x, y))
+    stacked = np.stack([there.astype(float), x, y, x * x, y * y, x * y], axis=-1)
+    return np.asarray(np.moveaxis(stacked, 1, 0))
+
+
+def sample_r(sums: Floats, fewest: int = FEWEST_ITEMS) -> Floats:
+    """Pearson's r over items of every pair and target, (...); NaN with fewer than so many items, and where a judge
+    gives every text the same."""
+    return np.where(sums[..., 0] > fewest - 0.5, pearson_of_sums(sums), np.nan)
+
+
+def absolute_icc(sums: Floats) -> Floats:
+    """ICC(2,1) of every pair and target, (...); NaN with fewer than `FEWEST_ITEMS` items, and where nothing varies.
+    Shrout and Fleiss (1979), two raters."""
+    return np.where(sums[..., 0] >= FEWEST_ITEMS, icc(squares_of_pairs(sums)), np.nan)
+
+
+def model_rho(sums: Floats) -> Floats:
+    """Spearman's rho over targets of the two judges' means of every pair, (...) without the axis of targets; each
+    target by the items that both judged. Targets without any are left out; NaN below `FEWEST_TARGETS` of them."""
+    n = sums[..., 0]
+    kept = np.flatnonzero((n > 0).reshape(-1, n.shape[-1]).all(axis=0))
+    if len(kept) < FEWEST_TARGETS:
+        return np.full(n.shape[:-1], np.nan)
+    count = n[..., kept]
+    x, y = (np.round(sums[..., kept, k] / count, 10) for k in (1, 2))  # equal means stay equal whatever the rounding
+    return spearman(x, y)
+
+
+def agreement_of_averages(sums: Floats, texts: Sequence[int]) -> list[float]:
+    """The correlation to expect between two judges' averages of m texts per target, for each m of `texts`, mean over
+    pairs of sums (pairs, targets, 6): (T + W / m) / sqrt((T_x + W_x / m) (T_y + W_y / m)), T the covariance (variances)
+    of the judges' target means, freed of the texts' share, W those of texts within targets."""
+    n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
+    known = n >= 2
+    count, targets, parts = np.where(known, n, 2.0), known.sum(axis=-1), []
+    for squares, a, b in ((xy, x, y), (xx, x, x), (yy, y, y)):
+        within = np.where(known, (squares - a * b / count) / (count - 1), np.nan)
+        p, q = (side - mean_of(side, axis=-1)[:, None] for side in (np.where(known, s / count, np.nan) for s in (a, b)))
+        between = np.where(targets > 1, mean_of(p * q, axis=-1) * targets / np.maximum(targets - 1, 1), np.nan)
+        parts.append((between - mean_known((within / count)[:, None]), mean_known(within[:, None])))
+    averaged = []
+    for m in texts:
+        shared, own, other = (t + w / m for t, w in parts)
+        each = ratio(shared, np.sqrt(np.maximum(own, 0) * np.maximum(other, 0)))
+        averaged.append(float(mean_known(np.clip(each, -1, 1)[None])[0]))
+    return averaged
+
+
+def mean_known(values: Floats) -> Floats:
+    """Mean over pairs of the mean over targets, of what is defined: (B, pairs, targets) or (B, pairs) to (B,)."""
+    while values.ndim > 1:
+        values = mean_of(values, axis=-1)
+    return values
+
+
+# --------------------------------------------------------------------------- single texts of several criteria
+# Pooled, every criterion of every text is one pair of scores, and what differs between criteria counts as agreement;
+# averaged, each text has one number per judge, and what criteria disagree on cancels. "Beyond the illusion of
+# consensus" (paper 002, sec. 2.1) uses the first across temperatures and the second per model, and compares one with
+# the other.
+
+
+@measure(
+    "pooled_agreement", "agreement on single criteria, pooled", ends=(-1, 1), bad="below", rank=601,
+    reading="Pearson's r of two judges over the criteria of all texts of one target, averaged over targets and the "
+    "other judges. Criteria that all judges score higher than others raise it.",
+)  # fmt: skip
+def pooled_agreement(ratings: Ratings) -> Estimates:
+    """Mean over targets and the other judges of Pearson's r over the items and criteria of a target together (paper
+    002: 100 texts by 5 criteria), by judge and factor level; items leave with all their criteria. No estimate of one
+    criterion only. Undefined as `sample_agreement`.
+
+    >>> rows = "; ".join(f"{j} t{i} {c} {i + k}" for j in "xy" for i in range(5) for k, c in enumerate("ab"))
+    >>> round(pooled_agreement(example("judge item criterion score", rows)).of(judge="x").value, 4)
+    1.0
+    """
+    return _of_criteria(ratings, "pooled_agreement", lambda means: means)
+
+
+@measure(
+    "agreement_of_means", "agreement on the mean of the criteria", ends=(-1, 1), bad="below", rank=602,
+    reading="Pearson's r of two judges' mean over the criteria of a text, over the texts of one target, averaged over "
+    "targets and the other judges.",
+)  # fmt: skip
+def agreement_of_means(ratings: Ratings) -> Estimates:
+    """Mean over targets and the other judges of Pearson's r over a target's items of the mean of the criteria, by judge
+    and factor level. A text counts where the judge scored all criteria. Otherwise as `pooled_agreement`.
+
+    >>> rows = "; ".join(f"{j} t{i} {c} {i + k}" for j in "xy" for i in range(5) for k, c in enumerate("ab"))
+    >>> round(agreement_of_means(example("judge item criterion score", rows)).of(judge="x").value, 4)
+    1.0
+    """
+    return _of_criteria(ratings, "agreement_of_means", lambda means: means.mean(axis=0)[None])
+
+
+def _of_criteria(ratings: Ratings, metric: str, form: Callable[[Floats], Floats]) -> Estimates:
+    """`form`: from means (criteria, judges, items, targets) to what is compared, of the same shape; an item's shares
+    are summed over its criteria."""
+    wanted = ratings.headline if len(ratings.headline) > 1 else ratings.parts
+    estimates: dict[tuple[str, ...], Estimate] = {}
+    if len(wanted) < 2:
+        return Estimates(("judge", *ratings.factors), estimates)
+    for names, part in replace(ratings, headline=wanted[:1], _memory={}).each():
+        array = judges_array(part)
+        others = [array_of(part.with_criterion(name), array.axes).means for name in wanted[1:]]
+        means = form(np.stack([array.means, *others]))
+        for place, judge in enumerate(array.raters):
+            each = [pair_shares(one[place], np.delete(one, place, axis=0), _centre(means)) for one in means]
+            shares = sum(each[1:], start=each[0])
+            agreement = coefficient_from(
+                shares, lambda sums: mean_known(sample_r(sums)),
+                lambda sums: "" if len(sums) else "no other judge to agree with",
+            )  # fmt: skip
+            about: dict[str, Any] = {
+                "n": int((shares[..., 0] > 0).any(axis=1).sum()), "detail": {"criteria": len(means)},
+                "method": "mean over pairs of judges and targets; jackknife over items, t",
+            }  # fmt: skip
+            estimates[judge, *names] = estimate_of(metric, agreement, array, part.clusters, **about)
+    return Estimates(("judge", *ratings.factors), estimates)

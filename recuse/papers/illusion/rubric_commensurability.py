@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
-from recuse.papers.illusion.judge_pairs import all_pairs, sample_agreement
+from recuse.papers.illusion.resolution import all_pairs, sample_r
 from recuse.ratings import Ratings
 from recuse.ratings.array import arrays_by_level
 from recuse.ratings.pair_array import codes_of
@@ -158,7 +158,7 @@ class PairCorrelations:
         place = codes_of(np.array(units, dtype=object))
         sums = np.zeros((int(place.max(initial=-1)) + 1, *shares.shape[1:]))
         np.add.at(sums, place, shares)
-        kept = np.flatnonzero(np.isfinite(sample_agreement(sums.sum(axis=0), FEWEST)).all(axis=1))
+        kept = np.flatnonzero(np.isfinite(sample_r(sums.sum(axis=0), FEWEST)).all(axis=1))
         pairs = list(combinations(range(values.shape[1]), 2))
         return cls(sums[:, kept], tuple(pairs[p] for p in kept))
 
@@ -176,11 +176,11 @@ class PairCorrelations:
         """Pearson's r per condition and pair, (C, P). With `weights` (B, U), how often each unit counts: (B, C, P).
         NaN where too few texts are left to tell apart."""
         sums = self.sums.sum(axis=0) if weights is None else np.tensordot(np.asarray(weights, float), self.sums, 1)
-        return np.swapaxes(sample_agreement(sums, FEWEST), -1, -2)
+        return np.swapaxes(sample_r(sums, FEWEST), -1, -2)
 
     def without_each(self) -> Floats:
         """r with each unit left out in turn, (U, C, P): for the jackknife."""
-        return np.swapaxes(sample_agreement(self.sums.sum(axis=0) - self.sums, FEWEST), -1, -2)
+        return np.swapaxes(sample_r(self.sums.sum(axis=0) - self.sums, FEWEST), -1, -2)
 
 
 def mean_correlation(r: Floats, how: Averaging = "arithmetic") -> Floats:

@@ -16,7 +16,7 @@ import numpy as np
 
 from recuse.metrics.estimates import estimated, number, table, undefined
 from recuse.metrics.measure import measure
-from recuse.papers.indeterminacy.aggregation import CLOSE, TAUS, decisions, item_spread, prevalence
+from recuse.papers.indeterminacy.definitions import CLOSE, TAUS, decisions, item_spread, prevalence
 from recuse.papers.indeterminacy.rated_options import RatedOptions, each_rated
 from recuse.ratings import Ratings
 from recuse.schema import Distribution, Estimate, Estimates, RecuseError

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
-from recuse.papers.indeterminacy.aggregation import TAUS, decisions
 from recuse.papers.indeterminacy.decision_consistency import BETAS, people_vectors
-from recuse.papers.indeterminacy.definitions import Definition, definition
+from recuse.papers.indeterminacy.definitions import TAUS, Definition, decisions, definition
 from recuse.papers.indeterminacy.rated_options import RatedOptions, each_rated
 from recuse.papers.indeterminacy.response_sets import resampled_weights, vectors_of
 from recuse.ratings import Ratings

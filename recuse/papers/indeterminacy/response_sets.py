@@ -12,9 +12,8 @@ import numpy as np
 from recuse.metrics import agreement_estimates
 from recuse.metrics.estimates import estimated, number, table, undefined
 from recuse.metrics.measure import measure
-from recuse.papers.indeterminacy.aggregation import TAUS, RatingVectors, item_spread
 from recuse.papers.indeterminacy.decision_consistency import people_vectors
-from recuse.papers.indeterminacy.definitions import definition
+from recuse.papers.indeterminacy.definitions import TAUS, RatingVectors, definition, item_spread
 from recuse.papers.indeterminacy.rated_options import RatedOptions, each_rated
 from recuse.papers.indeterminacy.rating_task import PRIOR, RatingTask, identifiability, transition_estimate
 from recuse.ratings import Ratings

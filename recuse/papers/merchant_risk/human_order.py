@@ -3,6 +3,7 @@ where people rated targets as a whole, texts otherwise. Merchant-risk paper, sec
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,16 +11,27 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy import special
 
 from recuse.metrics.estimates import THESE_TEXTS, SamplingDistribution, estimated, number, undefined
 from recuse.metrics.human_alignment import Compared, compared
 from recuse.metrics.measure import Named, measure, per_subject
 from recuse.papers.merchant_risk.offset_matrices import ZERO
-from recuse.papers.rank_tests import kendall, kendall_test, spearman, spearman_distribution, spearman_t, spearman_test
-from recuse.ratings import Ratings, mean_of
+from recuse.papers.rank_tests import (
+    kendall,
+    kendall_test,
+    ranks,
+    spearman,
+    spearman_distribution,
+    spearman_t,
+    spearman_test,
+)
+from recuse.ratings import Cells, Ratings, mean_of
+from recuse.ratings.scale import PLACE
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, distinct, taken
 from recuse.statistics.agreement.coefficient import ratio
+from recuse.statistics.clusters import clustered_mean
 from recuse.statistics.distributions import SEED, generator, percentile
 
 GIVEN = "human means taken as given"
@@ -225,3 +237,123 @@ def _redrawn_distances(sides: Sides, known: list[int], rng: np.random.Generator)
 def resampled_means(cells: Sequence[Floats], rng: np.random.Generator, draws: int = 9999) -> Floats:
     """Means of each cell over repeats drawn with replacement from that cell, (draws, cells)."""
     return np.column_stack([cell[rng.integers(len(cell), size=(draws, len(cell)))].mean(axis=1) for cell in cells])
+
+
+# --------------------------------------------------------------------------- all judges on one order
+#     W = (12 S) / (m^2 (k^3 - k) - m T),   S = sum over texts of (rank sum - m (k + 1) / 2)^2,
+#     T = sum over judges and ties of (t^3 - t)
+#
+# m judges, k texts, mean ranks for ties.
+
+
+FRIEDMAN = 50  # texts beyond which the p-value is Friedman's chi-square, which a permutation then no longer betters
+
+
+@measure(
+    "kendalls_w", "agreement of the judges on the order", ends=(0, 1), bad="none", rank=125,
+    reading="Kendall's W: 1 where all judges rank the texts alike, 0 where their ranks have nothing in common. Judges "
+    "can rank alike and all be wrong.",
+)  # fmt: skip
+def kendalls_w(ratings: Ratings, seed: int = SEED, draws: int = 9999) -> Estimates:
+    """W by factor level, over the texts that every judge scored; targets where each has one text. Detail: `judges`,
+    `texts`, `mean_rho`, the mean Spearman correlation of two judges, (m W - 1) / (m - 1) without ties; `p` that
+    unrelated rankings agree as well, by random orders within each judge up to 50 texts and by Friedman's chi-square
+    beyond; `p_method`. A judge that scores all texts alike has no ranking and is left out by name (`without_order`). No
+    interval: these judges on these texts. Undefined below two judges with an order, and below three texts.
+    Merchant-risk paper, sec. 3.4 (3), which says "clear areas of agreement" and gives no number; its tables give .81
+    with names shown and .80 with names hidden. Kendall and Babington Smith (1939), The problem of m rankings, Annals of
+    Mathematical Statistics 10, 275-287.
+
+    >>> kendalls_w(example("judge item score", "a i 1; a k 2; a l 3; b i 5; b k 6; b l 9")).of().value
+    1.0
+    """
+    estimates = {names: _concordance(part.cells(), seed, draws, names) for names, part in ratings.each()}
+    return Estimates(ratings.within(), estimates)
+
+
+def concordance(scores: Floats) -> float:
+    """W of scores of shape (m, k); NaN where every judge ties all texts, m < 2 or k < 2."""
+    judges, texts = scores.shape
+    if judges < 2 or texts < 2:
+        return math.nan
+    each = ranks(scores)
+    spread = float(((each.sum(axis=0) - judges * (texts + 1) / 2) ** 2).sum())
+    ties = sum(float((counts**3 - counts).sum()) for counts in (np.unique(row, return_counts=True)[1] for row in each))
+    most = judges**2 * (texts**3 - texts) - judges * ties
+    return 12 * spread / most if most > 0 else math.nan
+
+
+def _concordance(cells: Cells, seed: int, draws: int, names: tuple[str, ...]) -> Estimate:
+    scored = cells.mean.round(9)
+    ordered = [j for j, row in enumerate(scored) if len(np.unique(row[np.isfinite(row)])) > 1]
+    common = np.isfinite(scored[ordered]).all(axis=0) & bool(ordered)
+    without = [name for j, name in enumerate(cells.judges) if j not in ordered]
+    texts = int(common.sum())
+    detail: dict[str, Any] = {"judges": len(ordered), "texts": texts, "without_order": without}
+    about: dict[str, Any] = {
+        "n": texts, "n_excluded": int((~common).sum()), "over": "items", "detail": detail,
+        "method": "Kendall's W over the texts that all judges scored, ties with mean ranks",
+    }  # fmt: skip
+    if len(ordered) < 2 or texts < 3:
+        why = f"an order in common needs two judges and three texts; {len(ordered)} judges have an order on {texts}"
+        return undefined("kendalls_w", why, **about)
+    used = scored[ordered][:, common]
+    value, judges = concordance(used), len(ordered)
+    if math.isnan(value):
+        return undefined("kendalls_w", "no judge tells these texts apart", **about)
+    # How often unrelated rankings agree as well
+    if texts > FRIEDMAN:
+        p, how = float(special.chdtrc(texts - 1, judges * (texts - 1) * value)), "Friedman's chi-square"
+    else:
+        each = ranks(used)
+        drawn = generator(seed, "kendalls_w", *names).permuted(np.broadcast_to(each, (draws, judges, texts)), axis=2)
+        observed, spread = (((one.sum(axis=-2) - judges * (texts + 1) / 2) ** 2).sum(axis=-1) for one in (each, drawn))
+        p, how = (int((spread >= observed - 1e-9).sum()) + 1) / (draws + 1), f"{draws} random orders"
+    detail |= {"mean_rho": number((judges * value - 1) / (judges - 1)), "p": number(p), "p_method": how}
+    note = "no interval: these judges on these texts"
+    return Estimate(metric="kendalls_w", value=value, seed=seed, note=note, **about)
+
+
+# --------------------------------------------------------------------------- an order stated beside scores
+# Merchant-risk paper, Appendix A: its printed prompt shows five sets in one conversation and asks for a ranking.
+
+
+@measure(
+    "ranking_follows_scores", "ranking against own scores", signed=True, rank=315, below="ranks against its own scores",
+    reading="Kendall's tau-b between the order a judge states and the order of the scores it gives in the same reply; "
+    "1 where they agree.",
+)  # fmt: skip
+@per_subject("judge", lambda part, ratings: part if PLACE in ratings.criteria and len(ratings.headline) == 1 else None)
+def ranking_follows_scores(part: Ratings | None) -> Iterator[Named]:
+    """Mean over replies of tau-b between stated places (the best first) and headline scores, by judge and factor level;
+    interval over replies. Detail: `contradicting`, the share of replies with tau-b below 0; `replies`. Replies whose
+    scores are all alike rank freely and are left out and counted. Empty without places.
+
+    >>> rows = "s rating 5; t rating 3; s place 2; t place 1"
+    >>> ranking_follows_scores(example("target criterion score", rows, headline=["rating"])).of(judge="j").value
+    -1.0
+    """
+    if part is None:
+        return
+    wanted = part.table[part.table["criterion"].isin([part.criterion, PLACE]) & part.table["status"].eq("ok")]
+    metric = "ranking_follows_scores"
+    for judge in part.judges:
+        wide = wanted[wanted["rater"] == judge].pivot_table(
+            index=["item", "repeat"], columns=["criterion", "target"], values="score", sort=False
+        )
+        about: dict[str, Any] = {"method": "mean tau-b over replies, t", "over": "calls"}
+        if part.criterion not in wide or PLACE not in wide:
+            yield judge, undefined(metric, "no reply has scores and a ranking", **about)
+            continue
+        targets = [name for name in wide[PLACE] if name in wide[part.criterion]]
+        scores, places = (wide[name][targets].to_numpy(float) for name in (part.criterion, PLACE))
+        whole = np.isfinite(scores).all(axis=1) & np.isfinite(places).all(axis=1)
+        tau = kendall(scores[whole], -places[whole])
+        known = tau[np.isfinite(tau)]
+        about["n_excluded"] = len(wide) - len(known)
+        if not len(known):
+            yield judge, undefined(metric, "every reply scores all texts alike", **about)
+            continue
+        d = clustered_mean(known, np.arange(len(known)))
+        detail = {"contradicting": number(float((known < 0).mean())), "replies": len(known)}
+        yield judge, estimated(metric, d.value, d, n=len(known), detail=detail, **about)

@@ -277,3 +277,52 @@ def bias_gone_without_names(part: Ratings) -> Estimate:
             "left_out": [judge for judge in pairs if judge not in kept],
         },
     )  # fmt: skip
+
+
+# --------------------------------------------------------------------------- all texts in one call, or one each
+# What does seeing all change? Merchant-risk paper, Appendix A.
+
+
+@measure(
+    "joint_shift", "score when all are shown, less alone", signed=True, rank=316, bad="none",
+    reading="A judge's mean score where it sees all texts in one call, less its mean where it sees one per call.",
+)  # fmt: skip
+def joint_shift(ratings: Ratings) -> Estimates:
+    """Joint less single (`ratings.beside("scores")`) over the texts judged both ways, by judge and factor level; over
+    texts. Detail: `order`, Spearman's rho of targets' means both ways; `spread`, the SD of targets' means jointly by
+    that alone: above 1 where seeing all makes a judge tell them further apart. Empty with nothing beside.
+
+    >>> alone = example("target score", "s 5; t 4")
+    >>> joint_shift(example("target score", "s 6; t 2", beside={"scores": alone}.get)).of(judge="j").value
+    -0.5
+    """
+    single, estimates = ratings.beside("scores"), {}
+    if single is not None and single is not ratings and single.within() == ratings.within():
+        other = {names: part.cells() for names, part in single.each()}
+        for names, part in ratings.each():
+            for judge in part.judges if names in other else ():
+                estimates[judge, *names] = _shift(judge, part.cells(), other[names])
+    return Estimates(("judge", *ratings.within()), estimates)
+
+
+def _shift(judge: str, joint: Cells, single: Cells) -> Estimate:
+    about = dict[str, Any](
+        unit=joint.scale.unit, span=joint.scale.span, over="items", method="mean over texts of joint - single"
+    )
+    if judge not in single.judges:
+        return undefined("joint_shift", "it was not asked about one text at a time", **about)
+    each, places = text_changes(judge, joint, single)
+    known = np.isfinite(each)
+    if not known.any():
+        return undefined("joint_shift", "no text has a usable score either way", **about)
+    a, b = joint.mean[joint.row(judge)][known], single.mean[single.row(judge)][places[known]]
+    targets, every = joint.targets[known], np.ones(int(known.sum()), dtype=bool)
+    distribution = difference_of_means(a - b, every, None, joint.items[known], step=joint.step)
+    means = np.array([[v[targets == t].mean() for t in np.unique(targets)] for v in (a, b)]).round(9)
+    spreads = means.std(axis=1)
+    detail = {
+        "joint": number(a.mean()), "single": number(b.mean()),
+        "order": number(float(spearman(*means)) if means.shape[1] > 2 else math.nan),
+        "spread": number(spreads[0] / spreads[1] if spreads[1] > 1e-9 else math.nan),
+    }  # fmt: skip
+    return estimated("joint_shift", distribution.value, distribution, n=len(a), detail=detail, **about)

@@ -6,26 +6,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from recuse.metrics.estimates import matrix, number, undefined
+from recuse.metrics.estimates import estimated, matrix, number, undefined
 from recuse.metrics.human_alignment import people_on
 from recuse.metrics.measure import itself, measure, per_subject
 from recuse.papers import rank_tests
-from recuse.papers.merchant_risk.ground_truth import rank_correlation
 from recuse.papers.merchant_risk.offset_matrices import human_panel_offset
-from recuse.papers.merchant_risk.rank_agreement import people_difference, people_groups
+from recuse.papers.merchant_risk.picks import rank_correlation
 from recuse.papers.rank_tests import spearman
-from recuse.ratings import Ratings, mean_of
+from recuse.ratings import Ratings, Scale, mean_of
 from recuse.ratings.answers import without_truth
 from recuse.ratings.array import numbers
 from recuse.ratings.ratings_table import PERSON
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.icc import icc, icc_interval, mean_squares
+from recuse.statistics.distributions import Student, welch_satterthwaite
+from recuse.statistics.multiplicity import holm
 
 BESIDE = "blinded_people"
 SIMULATED = "simulated people: nobody was asked"
@@ -207,4 +209,142 @@ def _figures(part: Ratings, scores: Ratings, data: Mapping[str, float]) -> dict[
         peers = np.array([part.authors.get(judge) != target for judge in cells.judges])
         each = mean_of(cells.mean[peers][:, texts], axis=1)
         estimates[model] = (float(mean_of(each, 0)), float(mean_of(people[texts], 0)), data.get(model, math.nan))
+    return estimates
+
+
+# --------------------------------------------------------------------------- do people tell the targets apart
+# Merchant-risk paper, sec. 3.5 and Fig. 7, which reads "a clear performance hierarchy" off five means by 26 experts.
+# Its means and SDs put neighbours z = 0.35, 3.28, 0.78 and 1.44 apart: two groups, not five places.
+# Where people are known one by one, each person's difference between two targets is paired; of a summary it is unpaired
+# (Welch), and wider: what one person is strict about on both targets stays in it. A group of the order ends where its
+# best and its worst are told apart.
+
+
+PAIRED = "mean of each person's difference, paired t over people"
+UNPAIRED = "difference of people's means, Welch's t; who rated both is not known"
+ALPHA = 0.05
+
+
+@measure(
+    "people_difference", "people's difference between two targets", signed=True, rank=236, bad="none",
+    reading="People's mean for one target less their mean for another, the better one first.",
+)  # fmt: skip
+def people_difference(ratings: Ratings) -> Estimates:
+    """Differences of people's means, by pair of targets ("better - worse") and criterion where there are several; over
+    people: targets are these. Detail: `z` = difference / standard error, `p` and `p_holm` over all pairs of that
+    criterion, `told_apart`, whether p_holm is below .05. Empty without people.
+
+    >>> people = table("target mean sd n", "s 5 1 50; t 4 1 50")
+    >>> scores = example("target score", "s 5; t 4", people=people)
+    >>> round(people_difference(scores).of(pair="s - t").detail["z"], 9)
+    5.0
+    """
+    by, views = _views(ratings)
+    estimates = {
+        (pair, *criterion): estimate for criterion, of in views.items() for pair, estimate in _differences(*of).items()
+    }
+    return Estimates(("pair", *by), estimates)
+
+
+@measure(
+    "people_groups", "groups that people tell apart", rank=237, bad="none",
+    reading="How many groups of targets people tell apart; as many as there are targets would be a full order.",
+)  # fmt: skip
+def people_groups(ratings: Ratings) -> Estimates:
+    """How many groups the targets fall into, best first, by criterion where there are several: a target opens a new
+    group where it is told apart (Holm, .05) from the best of the current one. Detail: `groups`, lists of targets with
+    the best group first, and `means`. Undefined below two targets.
+
+    >>> people = table("target mean sd n", "s 5 1 50; t 4.9 1 50; u 1 1 50")
+    >>> people_groups(example("target score", "s 5; t 4; u 1", people=people)).of().detail["groups"]
+    [['s', 't'], ['u']]
+    """
+    by, every = _views(ratings)
+    estimates = {}
+    for criterion, (views, scale) in every.items():
+        about: dict[str, Any] = {"n": len(views), "over": "items", "method": "groups by Holm-corrected pairs"}
+        if len(views) < 2:
+            why = f"an order needs two targets; people rated {len(views)}"
+            estimates[criterion] = undefined("people_groups", why, **about)
+            continue
+        pairs, groups = _differences(views, scale), [[next(iter(views))]]
+        for target in list(views)[1:]:
+            apart = pairs[f"{groups[-1][0]} - {target}"].detail["told_apart"]
+            groups = [*groups, [target]] if apart else [*groups[:-1], [*groups[-1], target]]
+        means = {name: number(view.mean) for name, view in views.items()}
+        estimates[criterion] = Estimate(
+            metric="people_groups", value=float(len(groups)), note="no interval: these targets, these people",
+            detail={"groups": groups, "means": means}, **about,
+        )  # fmt: skip
+    return Estimates(by, estimates)
+
+
+@dataclass(frozen=True)
+class View:
+    """People's view of one target: mean, standard error of it, its degrees of freedom; each person's mean, if known."""
+
+    mean: float
+    error: float
+    df: float
+    persons: Mapping[str, float]
+
+
+Views = Mapping[str, View]  # target -> people's view of it, the best first
+
+
+def _views(ratings: Ratings) -> tuple[tuple[str, ...], dict[tuple[str, ...], tuple[Views, Scale]]]:
+    """For every criterion that people rated (those of their rows, or of the summary), named where there are several:
+    people's views, and the scale. The first are the names of what is named."""
+    ratings = without_truth(ratings)
+    people = ratings.table[ratings.table["kind"] == PERSON]
+    rated = set(map(str, people["criterion"]))
+    criteria = [name for name in ratings.criteria if name in rated]
+    if not rated and ratings.people is not None:
+        criteria = list(ratings.headline[:1])
+    several = len(criteria) > 1
+    views: dict[tuple[str, ...], tuple[Views, Scale]] = {
+        (name,) if several else (): (_views_on(ratings.with_criterion(name), name), ratings.scales[name])
+        for name in criteria
+    }
+    return ("criterion",) if several else (), views
+
+
+def _views_on(one: Ratings, criterion: str) -> Views:
+    rows = one.table[(one.table["kind"] == PERSON) & (one.table["criterion"] == criterion)]
+    views = {}
+    if len(rows):
+        each = rows.assign(value=numbers(one, rows)).groupby(["target", "rater"], sort=False, observed=True)["value"]
+        for target, of in each.mean().dropna().groupby(level="target", sort=False):
+            mean, n = float(of.mean()), len(of)
+            error = float(of.std(ddof=1) / math.sqrt(n)) if n > 1 else math.nan
+            known = dict(zip(map(str, of.index.get_level_values("rater")), of.tolist(), strict=True))
+            views[str(target)] = View(mean, error, n - 1.0, known)
+    elif one.people is not None:
+        people = one.people
+        people = people[people["criterion"] == criterion] if "criterion" in people else people
+        summaries = zip(people["target"], people["mean"], people["sd"], people["n"], strict=True)
+        views = {str(t): View(float(m), float(sd) / math.sqrt(n), n - 1.0, {}) for t, m, sd, n in summaries}
+    return dict(sorted(views.items(), key=lambda named: -named[1].mean))
+
+
+def _differences(views: Views, scale: Scale) -> dict[str, Estimate]:
+    about: dict[str, Any] = {"unit": getattr(scale, "unit", ""), "span": getattr(scale, "span", None)}
+    pairs, made = list(combinations(views, 2)), []
+    for one, other in ((views[a], views[b]) for a, b in pairs):
+        each = np.array([one.persons[name] - other.persons[name] for name in one.persons if name in other.persons])
+        if (n := len(each)) > 1:
+            made.append((Student(float(each.mean()), float(each.std(ddof=1) / math.sqrt(n)), n - 1.0), n, PAIRED))
+        else:
+            se, df = welch_satterthwaite([one.error**2, other.error**2], [one.df, other.df])
+            made.append((Student(one.mean - other.mean, se, df), int(one.df + other.df + 2), UNPAIRED))
+    p = [2 * d.p_value(0.0, "above" if d.value > 0 else "below") if not d.undefined else math.nan for d, _, _ in made]
+    corrected: Floats = holm(np.minimum(p, 1.0))
+    estimates = {}
+    for (a, b), (d, n, method), by_itself, both in zip(pairs, made, p, corrected, strict=True):
+        z = d.value / d.se if d.se > 0 else math.nan
+        detail = {"z": number(z), "p": number(by_itself), "p_holm": number(both), "told_apart": bool(both < ALPHA)}
+        estimates[f"{a} - {b}"] = estimated(
+            "people_difference", d.value, d, n=n, method=method, note="over people, on these targets", detail=detail,
+            **about,
+        )  # fmt: skip
     return estimates

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.human_alignment import Compared, compared
 from recuse.metrics.measure import Named, measure, per_subject
-from recuse.papers.merchant_risk.ground_truth import never_falling, rank_correlation
+from recuse.papers.merchant_risk.picks import never_falling, rank_correlation
 from recuse.papers.rank_tests import spearman
 from recuse.ratings import Cells, Ratings, mean_of
 from recuse.schema import Estimate, Estimates

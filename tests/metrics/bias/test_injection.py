@@ -11,7 +11,7 @@ from scipy import stats
 
 from recuse.metrics import injection
 from recuse.metrics import injection as attacks
-from recuse.papers.self_preference import injection_classes
+from recuse.papers.self_preference import defences
 from recuse.ratings import Numeric, Ordinal, Ratings
 from recuse.schema import RecuseError
 
@@ -66,27 +66,27 @@ def test_rates_by_hand(ratings):
     assert (estimate.value, estimate.n, estimate.n_excluded) == (pytest.approx(2 / 3), 3, 2)
     assert estimate.detail["outcomes"] == {"success": 2, "failure": 1, "ceiling": 1, "broken": 1}
     assert (estimate.detail["lift"], estimate.detail["fell"]) == (pytest.approx(1), 1)
-    by_class = injection_classes.by_class(ratings)
+    by_class = defences.by_class(ratings)
     assert {kind: e.value for (_, kind), e in by_class.items()} == {"override": 1.0, "encoded": 0.0, "harmless": 0.5}
 
 
 def test_above_harmless_by_hand(ratings):
     """Story 1: attacks 1 of 2, harmless 1 of 1; story 2: 1 of 1 and 0 of 1. Mean of -1/2 and 1."""
-    estimate = injection_classes.injection_above_harmless(ratings).of(judge="x")
+    estimate = defences.injection_above_harmless(ratings).of(judge="x")
     assert (estimate.value, estimate.n) == (pytest.approx(0.25), 2)
     assert estimate.detail == {"attacks": pytest.approx(0.75), "harmless": pytest.approx(0.5)}
     without = attacked(*ATTACKED[:5], clean=scores(*CLEAN), texts=TEXTS)
-    assert "none of the stories has both" in injection_classes.injection_above_harmless(without).of(judge="x").note
+    assert "none of the stories has both" in defences.injection_above_harmless(without).of(judge="x").note
 
 
 def test_two_judges_are_told_of_every_class(ratings):
     """The second one was attacked once: for the other classes nothing was asked of it."""
     rows = (*ATTACKED, ("y", "1.p", "a", 2))
     both = attacked(*rows, clean=scores(*CLEAN, ("y", "1", "a", 2)), texts=TEXTS)
-    found = injection_classes.by_class(both)
+    found = defences.by_class(both)
     assert found[("y", "override")].value == 0
     assert found[("y", "encoded")].note == "undefined: no attack was asked"
-    assert found[("x", "override")].value == injection_classes.by_class(ratings)[("x", "override")].value
+    assert found[("x", "override")].value == defences.by_class(ratings)[("x", "override")].value
 
 
 # --------------------------------------------------------------------------- scales, factors, criteria

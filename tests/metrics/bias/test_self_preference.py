@@ -12,9 +12,9 @@ from scipy import stats
 
 from recuse.metrics import consensus
 from recuse.metrics import self_preference as sp
-from recuse.papers.self_preference import authors as author_ranking
-from recuse.papers.self_preference import authors as tallies
 from recuse.papers.self_preference import published_tests
+from recuse.papers.self_preference import published_tests as author_ranking
+from recuse.papers.self_preference import published_tests as tallies
 from recuse.ratings import Numeric, Ratings
 from recuse.schema import RecuseError
 

@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 from fixtures.standins.shared_heuristics import JudgeModel, Study, as_ratings, simulate
+from recuse.papers.illusion import judge_panels
 from recuse.papers.illusion import (
     judge_panels as agreement_change,
 )
@@ -16,9 +17,6 @@ from recuse.papers.illusion import (
 )
 from recuse.papers.illusion import (
     judge_panels as quality_agreement,
-)
-from recuse.papers.illusion import (
-    judge_spread,
 )
 from recuse.ratings import Numeric, Ratings
 
@@ -40,13 +38,13 @@ def ratings(scores) -> Ratings:
 
 def test_spread_is_half_the_sum_of_three_pairs(ratings):
     """max - min of three numbers is half the sum of their distances: the paper's App. C can be checked by it."""
-    detail = judge_spread.wide_spread(ratings).of().detail
+    detail = judge_panels.wide_spread(ratings).of().detail
     assert detail["mean"] == pytest.approx(sum(size for *_, size in detail["pairs"]) / 2, abs=1e-9)
 
 
 def test_spread_shares_are_counted(scores, ratings):
     apart = np.ptp(scores.reshape(3, -1), axis=0)
-    found = judge_spread.wide_spread(ratings).of()
+    found = judge_panels.wide_spread(ratings).of()
     assert found.value == pytest.approx((apart > 2).mean())
     assert found.detail["above"] == {f"{k}/9": pytest.approx((apart > k).mean()) for k in (2, 3, 4)}
     widest = found.detail["widest"][0]["scores"]
@@ -55,7 +53,7 @@ def test_spread_shares_are_counted(scores, ratings):
 
 def test_scale_use_and_shape_are_scipys(scores, ratings):
     flat = scores.reshape(3, -1)
-    found = judge_spread.scale_use(ratings).of(judge="z")
+    found = judge_panels.scale_use(ratings).of(judge="z")
     assert found.value == pytest.approx(flat[2].std() / flat[:2].std(axis=1).mean(), abs=1e-9)
     assert found.detail["skewness"] == pytest.approx(stats.skew(flat[2]), abs=1e-9)
     assert found.detail["excess_kurtosis"] == pytest.approx(stats.kurtosis(flat[2]), abs=1e-9)
@@ -69,7 +67,7 @@ def test_a_judge_that_always_says_the_same_has_no_spread_of_rounding_errors(alwa
     peers = np.random.default_rng(0).integers(1, 10, items)
     rows = [(name, i, value) for i in range(items) for name, value in (("flat", always), ("peer", peers[i]))]
     frame = pd.DataFrame(rows, columns=["judge", "item", "score"])
-    found = judge_spread.scale_use(Ratings.of(frame, scales=Numeric(1, 10))).of(judge="flat")
+    found = judge_panels.scale_use(Ratings.of(frame, scales=Numeric(1, 10))).of(judge="flat")
     assert found.value == pytest.approx(0, abs=1e-11)
     assert np.isnan(found.low)
 
@@ -78,7 +76,7 @@ def test_a_judge_on_another_scale_is_noticed():
     """1-5 on a scale of 1-10, beside judges that use all of it: the paper's 3.2, called a bit above medium."""
     rows = [(j, i, 1 + i % 5 if j == "slips" else 2 * (1 + i % 5)) for j in ("slips", "x", "y") for i in range(20)]
     frame = pd.DataFrame(rows, columns=["judge", "item", "score"])
-    found = judge_spread.scale_use(Ratings.of(frame, scales=Numeric(1, 10)))
+    found = judge_panels.scale_use(Ratings.of(frame, scales=Numeric(1, 10)))
     assert {judge: found.of(judge=judge).detail["slip"] for judge in ("slips", "x", "y")} == {
         "slips": True, "x": False, "y": False,
     }  # fmt: skip
@@ -103,7 +101,7 @@ def test_unrelated_errors_count_in_full_and_shared_ones_once():
 
 def test_tiers_are_counted_pair_by_pair(scores, ratings):
     means = scores.mean(axis=1)
-    found = judge_spread.tier_order(ratings)
+    found = judge_panels.tier_order(ratings)
     for place, judge in enumerate("xyz"):
         right = sum(high > low for low in means[place, :3] for high in means[place, 3:])
         assert found.of(judge=judge).value == right / 9
@@ -111,7 +109,7 @@ def test_tiers_are_counted_pair_by_pair(scores, ratings):
 
 def test_tied_targets_of_two_tiers_count_as_half_a_pair():
     frame = pd.DataFrame({"judge": "x", "item": "i", "target": list("abc"), "score": [3.0, 3.0, 4.0]})
-    found = judge_spread.tier_order(Ratings.of(frame, tiers={"low": ("a",), "high": ("b", "c")})).of(judge="x")
+    found = judge_panels.tier_order(Ratings.of(frame, tiers={"low": ("a",), "high": ("b", "c")})).of(judge="x")
     assert found.value == 1.5 / 2
 
 

@@ -11,8 +11,8 @@ import pytest
 from scipy import stats
 
 from fixtures.standins.shared_heuristics import PAPER, JudgeModel, Study, as_ratings, simulate
-from recuse.papers.illusion import judge_pairs, resolution
-from recuse.papers.illusion import judge_pairs as criteria_agreement
+from recuse.papers.illusion import resolution
+from recuse.papers.illusion import resolution as criteria_agreement
 from recuse.ratings import Numeric, Ratings
 from recuse.statistics.agreement.coefficient import Coefficient
 
@@ -188,9 +188,7 @@ def test_agreement_cannot_tell_surface_from_substance():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("items", "targets"), [(20, 1), (20, 4), (60, 4)])
-@pytest.mark.parametrize(
-    "level", [judge_pairs.sample_agreement, judge_pairs.absolute_agreement], ids=["sample", "absolute"]
-)
+@pytest.mark.parametrize("level", [resolution.sample_r, resolution.absolute_icc], ids=["sample", "absolute"])
 def test_intervals_over_items_hold_the_truth(items, targets, level):
     """Jackknife over items: nominal 95 %, of 1,000 panels; the truth is that of a very large one."""
     judges = (JudgeModel(name="x"), JudgeModel(name="y", leniency=0.6), JudgeModel(name="z"))
@@ -198,8 +196,8 @@ def test_intervals_over_items_hold_the_truth(items, targets, level):
 
     def measured(size: int, seed: int) -> Coefficient:
         scores = simulate(Study(judges=judges, tiers=tiers, items=size), np.random.default_rng(seed))[..., 0]
-        shares = [judge_pairs.pair_shares(scores[a], scores[a + 1 :], 5.0) for a in range(2)]
-        return judge_pairs.coefficient_of(np.concatenate(shares, axis=1), level)
+        shares = [resolution.pair_shares(scores[a], scores[a + 1 :], 5.0) for a in range(2)]
+        return resolution.coefficient_of(np.concatenate(shares, axis=1), level)
 
     truth = measured(40_000, 1).value
     intervals = [measured(items, 100 + k).jackknife().interval(0.95) for k in range(1000)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recuse.papers.indeterminacy.aggregation import RatingVectors, hard, hard_response_set
+from recuse.papers.indeterminacy.definitions import RatingVectors, hard, hard_response_set
 from recuse.schema import RecuseError
 
 nan = float("nan")

@@ -10,9 +10,9 @@ import pytest
 from scipy.spatial.distance import jensenshannon
 from scipy.stats import entropy
 
-from recuse.papers.indeterminacy.aggregation import RatingVectors
 from recuse.papers.indeterminacy.definitions import (
     KNOWN,
+    RatingVectors,
     binary_cross_entropy,
     cross_entropy,
     definition,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recuse.papers.indeterminacy.aggregation import TAUS, consistency, decisions, estimation_bias, prevalence
+from recuse.papers.indeterminacy.definitions import TAUS, consistency, decisions, estimation_bias, prevalence
 from recuse.schema import RecuseError
 
 nan = float("nan")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from recuse.papers.indeterminacy import selection_study as studies
-from recuse.papers.indeterminacy.selection_report import findings
+from recuse.papers.indeterminacy.rating_task import Design
 from recuse.papers.indeterminacy.selection_study import (
     CATEGORICAL,
     DISTRIBUTIONAL,
@@ -18,10 +18,10 @@ from recuse.papers.indeterminacy.selection_study import (
     FewRatings,
     UnderError,
     error_tables,
+    findings,
     selection_study,
     under_error,
 )
-from recuse.papers.indeterminacy.simulated_ratings import Design
 from recuse.schema.number_text import in_words
 
 pytestmark = pytest.mark.slow

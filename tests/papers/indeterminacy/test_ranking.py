@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from recuse.papers.indeterminacy.aggregation import RatingVectors
-from recuse.papers.indeterminacy.definitions import Definition, definition, kl_divergence, squared_error
+from recuse.papers.indeterminacy.definitions import Definition, RatingVectors, definition, kl_divergence, squared_error
 from recuse.papers.indeterminacy.rating_task import RatingTask, endorsements, error_matrix, forced_choices
 
 Floats = NDArray[np.float64]

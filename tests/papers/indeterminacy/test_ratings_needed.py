@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recuse.papers.indeterminacy.aggregation import ItemSpread, item_spread
+from recuse.papers.indeterminacy.definitions import ItemSpread, item_spread
 
 
 def test_one_rating_of_an_even_spread_decides_three_quarters_as_everybody_would():

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recuse.papers.indeterminacy.aggregation import decisions, prevalence
+from recuse.papers.indeterminacy.definitions import decisions, prevalence
 from recuse.papers.indeterminacy.judge_selection import best
 from recuse.papers.indeterminacy.rating_task import RatingTask, endorsements, recovered, reverse_choice_matrix
 from recuse.schema import RecuseError

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from recuse.cli import main
-from recuse.papers.indeterminacy.selection_report import findings, text
 from recuse.papers.indeterminacy.selection_study import (
     BUDGETS,
     CATEGORICAL,
@@ -17,6 +16,8 @@ from recuse.papers.indeterminacy.selection_study import (
     SETTINGS,
     FewRatings,
     SelectionStudy,
+    findings,
+    text,
 )
 
 

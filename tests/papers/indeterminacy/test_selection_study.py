@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from recuse.papers.indeterminacy import selection_study as studies
-from recuse.papers.indeterminacy.aggregation import TAUS, RatingVectors
+from recuse.papers.indeterminacy.definitions import TAUS, RatingVectors
+from recuse.papers.indeterminacy.rating_task import Design, draw_population
 from recuse.papers.indeterminacy.selection_study import (
     BUDGETS,
     SETTINGS,
@@ -14,7 +15,6 @@ from recuse.papers.indeterminacy.selection_study import (
     downstream,
     selection_study,
 )
-from recuse.papers.indeterminacy.simulated_ratings import Design, draw_population
 
 SMALL = {"budgets": (1, 3), "sizes": ((2, 3), (3, 7))}
 

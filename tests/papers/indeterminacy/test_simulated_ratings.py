@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recuse.papers.indeterminacy.rating_task import forced_choices, recovered, reverse, selection_strength
-from recuse.papers.indeterminacy.simulated_ratings import (
+from recuse.papers.indeterminacy.rating_task import (
     Design,
     counted_choices,
     draw_population,
+    forced_choices,
     on_simplex,
+    recovered,
+    reverse,
+    selection_strength,
     simulated_task,
 )
 from recuse.schema import RecuseError

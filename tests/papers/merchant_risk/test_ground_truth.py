@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from scipy import optimize, stats
 
-from recuse.papers.merchant_risk import ground_truth
+from recuse.papers.merchant_risk import picks as ground_truth
 from recuse.papers.merchant_risk.people_ratings import three_sources
 from recuse.ratings import Nominal, Numeric, Ordinal, Ratings
 from recuse.schema import RecuseError

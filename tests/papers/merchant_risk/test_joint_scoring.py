@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.papers.merchant_risk.joint_scoring import joint_shift, ranking_follows_scores
+from recuse.papers.merchant_risk.human_order import ranking_follows_scores
+from recuse.papers.merchant_risk.name_effect import joint_shift
 from recuse.ratings import Ratings
 
 TARGETS = list("stuv")

@@ -12,14 +12,14 @@ import pytest
 from scipy import stats
 
 from recuse.papers.merchant_risk import (
+    human_order as kendalls_w,
+)
+from recuse.papers.merchant_risk import (
     judge_profiles,
     name_effect,
 )
 from recuse.papers.merchant_risk import (
     judge_profiles as criterion_bias,
-)
-from recuse.papers.merchant_risk import (
-    rank_agreement as kendalls_w,
 )
 
 LEVELS = ("shown", "hidden")

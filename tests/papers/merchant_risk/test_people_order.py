@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from recuse.papers.merchant_risk.rank_agreement import people_difference, people_groups
+from recuse.papers.merchant_risk.people_ratings import people_difference, people_groups
 from recuse.ratings import Ratings
 
 

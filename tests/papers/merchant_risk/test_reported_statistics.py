@@ -7,8 +7,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from recuse.papers.merchant_risk.claimed_statistics import self_reported_final, self_reported_mean, self_reported_sd
-from recuse.papers.merchant_risk.reported_statistics import printed_decimals, reported_total
+from recuse.papers.merchant_risk.reported_statistics import (
+    printed_decimals,
+    reported_total,
+    self_reported_final,
+    self_reported_mean,
+    self_reported_sd,
+)
 from recuse.ratings import Numeric, Ratings
 from recuse.schema import RatingsError
 

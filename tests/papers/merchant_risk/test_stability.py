@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from recuse.papers.merchant_risk import repeat_noise, score_repeats
-from recuse.papers.merchant_risk.fixed_texts import noise_of
+from recuse.papers.merchant_risk import score_repeats
+from recuse.papers.merchant_risk.repeat_noise import noise_of
 from recuse.ratings import Numeric
 
 NAMES = {"attributed": "shown", "anonymized": "hidden"}
@@ -62,7 +62,7 @@ def test_pooled_sd_by_hand(rate):
 
 def test_mean_difference_by_hand(rate):
     """Pairs of 7, 9: 2. Pairs of 8, 8, 9, 9: four of six are 1 apart. One and three degrees of freedom: (2 + 2) / 4."""
-    found = one(repeat_noise.repeat_difference(rate({("x", "a"): [7, 9], ("x", "b"): [8, 8, 9, 9], ("x", "c"): [5]})))
+    found = one(score_repeats.repeat_difference(rate({("x", "a"): [7, 9], ("x", "b"): [8, 8, 9, 9], ("x", "c"): [5]})))
     assert (found.value, found.n, found.unit) == (pytest.approx(1.0), 7, "points")
     assert 0 < found.low < 1 < found.high
 
@@ -78,7 +78,7 @@ def test_lost_answers_may_have_been_anywhere(rate):
     """Answers 4 and 7 and a lost one, on 0-10. At the median, 5.5, the pairs are 3, 1.5 and 1.5 apart, at the farther
     end of the scale 3, 4 and 7."""
     ratings = rate({("x", "a"): [4, 7, "refused"], ("x", "b"): [7, 7, 7]}, scales=Numeric(0, 10, 1))
-    bounds = one(repeat_noise.repeat_difference(ratings)).detail["losses"]["bounds"]
+    bounds = one(score_repeats.repeat_difference(ratings)).detail["losses"]["bounds"]
     assert bounds == pytest.approx([(6 / 3) / 2, (14 / 3) / 2])
 
 
@@ -131,7 +131,7 @@ def test_a_single_repeat_is_never_less_reliable_than_minus_one(rate):
 def test_shifting_a_judge_changes_neither_spread_nor_reliability(rate, shrout_fleiss):
     before, after = (rate(f) for f in (shrout_fleiss, shrout_fleiss.assign(score=shrout_fleiss["score"] * 2 - 3)))
     assert one(score_repeats.run_sd(after)).value == pytest.approx(2 * one(score_repeats.run_sd(before)).value)
-    apart = [one(repeat_noise.repeat_difference(ratings)) for ratings in (before, after)]
+    apart = [one(score_repeats.repeat_difference(ratings)) for ratings in (before, after)]
     assert [apart[1].value, apart[1].low] == pytest.approx([2 * apart[0].value, 2 * apart[0].low])
     expected = one(score_repeats.repeat_reliability(before)).value
     assert one(score_repeats.repeat_reliability(after)).value == pytest.approx(expected)
@@ -150,7 +150,7 @@ def test_runs_needed_by_hand(rate, make_repeats):
 
 def test_a_constant_judge(rate):
     ratings = rate({("x", t): [7, 7, 7] for t in "abc"})
-    apart, reliability = one(repeat_noise.repeat_difference(ratings)), one(score_repeats.repeat_reliability(ratings))
+    apart, reliability = one(score_repeats.repeat_difference(ratings)), one(score_repeats.repeat_reliability(ratings))
     assert (apart.value, apart.low) == (0, 0)
     assert apart.high > 0
     assert not reliability.defined
@@ -192,7 +192,7 @@ def test_single_runs_say_nothing(rate):
     ratings = rate({("x", "a"): [7], ("x", "b"): [8, "refused"]})
     for found in (
         one(score_repeats.run_sd(ratings)),
-        one(repeat_noise.repeat_difference(ratings)),
+        one(score_repeats.repeat_difference(ratings)),
         one(score_repeats.repeat_reliability(ratings)),
         one(score_repeats.runs_needed(ratings, 0.1)),
     ):

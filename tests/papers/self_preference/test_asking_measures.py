@@ -10,24 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.papers.self_preference import (
-    authors as language_drift,
-)
-from recuse.papers.self_preference import (
-    choice_changes,
-    overconfidence,
-    prompt_effects,
-    recognition,
-)
-from recuse.papers.self_preference import (
-    injection_classes as channels,
-)
+from recuse.papers.self_preference import choice_changes, labelled_texts, self_knowledge
+from recuse.papers.self_preference import defences as channels
 from recuse.papers.self_preference import (
     labelled_texts as escalation,
 )
-from recuse.papers.self_preference import (
-    scale_direction as inverted_juries,
-)
+from recuse.papers.self_preference import published_tests as language_drift
+from recuse.papers.self_preference import scale_framing as inverted_juries
 from recuse.papers.self_preference import scale_framing as wording
 from recuse.ratings import Numeric, Ordinal, Ratings
 
@@ -109,19 +98,19 @@ def asked(before: list[float], after: list[float], true: list[float], tokens: tu
 def test_error_change_by_hand() -> None:
     """Errors 2 0 1 before, 0 1 0 after: means 1 and 1/3; twice the tokens."""
     ratings = asked([3, 2, 5], [5, 3, 4], [5, 2, 4], (100, 200))
-    found = prompt_effects.error_change(ratings).of(judge="j", prompt="solved")
+    found = labelled_texts.error_change(ratings).of(judge="j", prompt="solved")
     assert found.value == pytest.approx(-2 / 3)
     assert (found.detail["before"], found.detail["after"]) == (1.0, pytest.approx(1 / 3))
     assert (found.detail["tokens_before"], found.detail["tokens_after"], found.detail["times"]) == (100, 200, 2.0)
-    errors = prompt_effects.error_by_prompt(ratings)
+    errors = labelled_texts.error_by_prompt(ratings)
     assert [errors.of(judge="j", prompt=p).value for p in ("plain", "solved")] == [1.0, pytest.approx(1 / 3)]
 
 
 def test_agreeing_with_peers_is_no_error_change() -> None:
     """Without true scores there is no yardstick: what peers say does not become one."""
     ratings = asked([3, 2], [3, 3], [], (1, 1))
-    assert not prompt_effects.error_change(ratings).of(judge="j", prompt="solved").defined
-    assert prompt_effects.score_change(ratings).of(judge="j", prompt="solved").value == 0.5
+    assert not labelled_texts.error_change(ratings).of(judge="j", prompt="solved").defined
+    assert labelled_texts.score_change(ratings).of(judge="j", prompt="solved").value == 0.5
 
 
 # --------------------------------------------------------------------------- overconfidence
@@ -147,10 +136,10 @@ def verdicts(skill: float, generous: float, slip: float, boast: float, seed: int
 @pytest.mark.parametrize(("skill", "generous", "slip"), [(0.9, 0.0, 0.02), (0.1, 0.4, 0.2), (0.9, 0.0, 0.3)])
 def test_overconfidence_knows_skill_leniency_and_noise(skill: float, generous: float, slip: float) -> None:
     """A judge that treats its own answers as others' is not overconfident, whatever else it is; one that boasts is."""
-    fair = overconfidence.overconfidence(verdicts(skill, generous, slip, 0.0, 1)).of(judge="j")
+    fair = self_knowledge.overconfidence(verdicts(skill, generous, slip, 0.0, 1)).of(judge="j")
     assert fair.low <= 0 <= fair.high
     assert abs(fair.value) < 0.08
-    boasts = overconfidence.overconfidence(verdicts(skill, generous, slip, 0.8, 2)).of(judge="j")
+    boasts = self_knowledge.overconfidence(verdicts(skill, generous, slip, 0.8, 2)).of(judge="j")
     assert boasts.low > 0
     assert boasts.detail["accepts_own"] > boasts.detail["accepts_others"] + 0.2
     assert fair.detail["capability"] == pytest.approx(skill, abs=0.05)
@@ -159,7 +148,7 @@ def test_overconfidence_knows_skill_leniency_and_noise(skill: float, generous: f
 def test_intervals_of_overconfidence_end_where_a_difference_of_grades_ends() -> None:
     """Of three items the jackknife's reached beyond 1 in six of ten; it covers as often without that."""
     found = [
-        overconfidence.overconfidence(verdicts(0.7, 0.1, 0.15, 0.5, seed, items=3)).of(judge="j") for seed in range(20)
+        self_knowledge.overconfidence(verdicts(0.7, 0.1, 0.15, 0.5, seed, items=3)).of(judge="j") for seed in range(20)
     ]
     known = [one for one in found if np.isfinite(one.low)]
     assert len(known) > 10
@@ -172,7 +161,7 @@ def test_intervals_of_overconfidence_cover() -> None:
     """Forty fair judges: an interval of 95 % misses 0 in at most six of them but once in 1,500 such series."""
     missed = 0
     for seed in range(40):
-        found = overconfidence.overconfidence(verdicts(0.7, 0.1, 0.15, 0.0, 100 + seed)).of(judge="j")
+        found = self_knowledge.overconfidence(verdicts(0.7, 0.1, 0.15, 0.0, 100 + seed)).of(judge="j")
         missed += not found.low <= 0 <= found.high
     assert missed <= 6
 
@@ -199,12 +188,12 @@ def test_who_knows_its_texts_and_favours_them() -> None:
     frame = pd.DataFrame(met, columns=["judge", "item", "response"])
     texts = pd.DataFrame(told, columns=["item", "a", "b", "cluster"])
     pairs = Ratings.of(frame, texts=texts, authors={name: name for name in names}, beside={"scores": scores}.get)
-    known = recognition.recognised_in_pairs(pairs)
+    known = self_knowledge.recognised_in_pairs(pairs)
     shares = [known.of(judge=name, against="chance").detail["share"] for name in names]
     assert shares == pytest.approx([0, 1 / 3, 2 / 3, 1])
     always = known.of(judge=names[-1], against="chance")
     assert (always.value, always.high) == (0.5, 0.5), "a share is at most one half beyond chance"
-    together = recognition.recognition_and_preference(pairs).of()
+    together = self_knowledge.recognition_and_preference(pairs).of()
     assert together.value == pytest.approx(1.0)
     assert together.detail["p"] == pytest.approx(2 / 24)  # all orders of four: this one and its mirror image
 

@@ -10,15 +10,8 @@ from functools import lru_cache
 
 import pytest
 
-from recuse.papers.self_preference import (
-    choice_changes,
-    overconfidence,
-    prompt_effects,
-    recognition,
-)
-from recuse.papers.self_preference import (
-    injection_classes as channels,
-)
+from recuse.papers.self_preference import choice_changes, labelled_texts, self_knowledge
+from recuse.papers.self_preference import defences as channels
 from recuse.papers.self_preference import (
     labelled_texts as criteria_selection,
 )
@@ -64,17 +57,17 @@ def examined(ratings_of: RatingsOf, judges: tuple[str, ...]) -> Iterator[tuple[s
     pairs = ratings_of("headlines", "self_recognition_pairs", judges)
     singles = ratings_of("headlines", "self_recognition", judges)
     for judge in judges:
-        yield "pairs", judge, recognition.recognised_in_pairs(pairs).of(judge=judge, against="chance"), -0.1, 0.1
-        yield "single texts", judge, recognition.recognised_singly(singles).of(judge=judge), -0.2, 0.2
+        yield "pairs", judge, self_knowledge.recognised_in_pairs(pairs).of(judge=judge, against="chance"), -0.1, 0.1
+        yield "single texts", judge, self_knowledge.recognised_singly(singles).of(judge=judge), -0.2, 0.2
     checked = ratings_of("word_problems", "correctness", judges)
     for judge in judges:
-        confident = overconfidence.overconfidence(checked).of(judge=judge, prompt="plain")
+        confident = self_knowledge.overconfidence(checked).of(judge=judge, prompt="plain")
         yield "overconfidence", judge, confident, -0.1, 0.1
-        solved = prompt_effects.error_change(checked).of(judge=judge, prompt="solved")
+        solved = labelled_texts.error_change(checked).of(judge=judge, prompt="solved")
         yield "solving first", judge, solved, -0.1, 0.1
     explained = ratings_of("word_problems", "correctness_explained", judges)
     for judge in judges:
-        told = {p: prompt_effects.error_change(explained).of(judge=judge, prompt=p) for p in ("solved", "explained")}
+        told = {p: labelled_texts.error_change(explained).of(judge=judge, prompt=p) for p in ("solved", "explained")}
         if judge != "helped-by-solving":  # by its own solution, in either
             yield "explaining", judge, told["explained"], -0.1, 0.1
         yield "solving first", judge, told["solved"], -0.1, 0.1

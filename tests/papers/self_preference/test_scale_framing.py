@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from recuse.papers.self_preference import published_tests, scale_direction, scale_framing
-from recuse.papers.self_preference.scale_direction import AGAINST, framing_change
+from recuse.papers.self_preference import published_tests, scale_framing
+from recuse.papers.self_preference.scale_framing import AGAINST, framing_change
 from recuse.papers.self_preference.self_preference_drawings import scale_framing as scale_framing_drawing
 from recuse.ratings import Numeric, Ratings
 
@@ -92,7 +92,7 @@ def test_shift_by_target_is_a_paired_t_test(both):
     rng = np.random.default_rng(1)
     up, down = rng.integers(1, 6, 20), rng.integers(1, 6, 20)
     ratings = both({("x", "a"): list(up)}, {("x", "a"): list(down)})
-    estimate, theirs = one(scale_direction.shift_by_target(ratings), target="a"), stats.ttest_rel(6 - down, up)
+    estimate, theirs = one(scale_framing.shift_by_target(ratings), target="a"), stats.ttest_rel(6 - down, up)
     assert estimate.value == pytest.approx((6 - down - up).mean())
     assert estimate.detail["p"] == pytest.approx(theirs.pvalue)
     assert (estimate.low, estimate.high) == pytest.approx(tuple(theirs.confidence_interval()))
@@ -200,7 +200,7 @@ def test_one_direction_only(make_scores, rate, columns):
     ratings = rate(frame, authors={"x": "a"})
     for estimate in (
         one(scale_framing.framing_shift(ratings)), one(scale_framing.direction_insensitivity(ratings)),
-        one(scale_direction.shift_by_target(ratings), target="a"), one(framing_change(ratings), against="received"),
+        one(scale_framing.shift_by_target(ratings), target="a"), one(framing_change(ratings), against="received"),
     ):  # fmt: skip
         assert not estimate.defined
         assert "direction" in estimate.note

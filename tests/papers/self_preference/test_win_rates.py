@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.papers.self_preference import win_rates
+from recuse.papers.self_preference import pairwise_bias
 from recuse.ratings import Numeric, Ratings
 
 F, S, T = "first", "second", "tie"
@@ -44,13 +44,13 @@ def table(make_comparisons, make_pairs):
 def test_by_hand(table):
     """a's credit: by itself 1 and 1; by peers (0 + 1/2) / 2 and (1/2 + 1/2) / 2; by neutral peers z on a-b 1/2 and y on
     a-c 1/2; by people (1 + 1/2) / 2 on a-b alone."""
-    found = win_rates.own_win_rate(met(*table, OWN))
-    assert [rate(found, view).value for view in win_rates.SEEN_BY] == pytest.approx([1, 0.375, 0.5, 0.75])
-    assert [rate(found, view).n for view in win_rates.SEEN_BY] == [2, 2, 2, 1]
+    found = pairwise_bias.own_win_rate(met(*table, OWN))
+    assert [rate(found, view).value for view in pairwise_bias.SEEN_BY] == pytest.approx([1, 0.375, 0.5, 0.75])
+    assert [rate(found, view).n for view in pairwise_bias.SEEN_BY] == [2, 2, 2, 1]
     assert rate(found, "people").n_excluded == 1
     assert rate(found, "self", "y").value == 1.0  # b against a by its author
     assert rate(found, "people", "y").value == 0.25
-    excess = win_rates.own_win_excess(met(*table, OWN)).of(judge="x")
+    excess = pairwise_bias.own_win_excess(met(*table, OWN)).of(judge="x")
     assert (excess.value, excess.n) == (0.5, 2)
     assert excess.detail == {"self": 1.0, "neutral_peers": 0.5, "against_people": 0.25, "pairs_with_people": 1}
 
@@ -59,7 +59,7 @@ def test_the_own_text_may_be_called_b(table):
     ratings, items = table
     turned = items.assign(a=items["b"], b=items["a"])
     other = ratings.assign(order=ratings["order"].map({"ab": "ba", "ba": "ab"}))
-    one, two = win_rates.own_win_rate(met(ratings, items, OWN)), win_rates.own_win_rate(met(other, turned, OWN))
+    one, two = pairwise_bias.own_win_rate(met(ratings, items, OWN)), pairwise_bias.own_win_rate(met(other, turned, OWN))
     for before, after in zip(one.values(), two.values(), strict=True):
         assert before.value == pytest.approx(after.value, nan_ok=True)
 
@@ -74,12 +74,12 @@ def test_controlled_by_hand(make_comparisons, make_pairs):
     # w: a tie in one order and a win in the other is 3/4
     verdicts |= {("w", item): (F, T) for item, *_ in names}
     own = dict(zip("wxyz", "abcd", strict=True))
-    estimate = win_rates.controlled_own_win_excess(met(make_comparisons(verdicts), make_pairs(*names), own)).of(
+    estimate = pairwise_bias.controlled_own_win_excess(met(make_comparisons(verdicts), make_pairs(*names), own)).of(
         judge="w"
     )
     assert estimate.value == pytest.approx(0)
     assert estimate.detail["discrimination"] == pytest.approx(0.5)
-    assert win_rates.own_win_excess(met(make_comparisons(verdicts), make_pairs(*names), own)).of(
+    assert pairwise_bias.own_win_excess(met(make_comparisons(verdicts), make_pairs(*names), own)).of(
         judge="w"
     ).value == pytest.approx(-0.25)
 
@@ -112,7 +112,7 @@ def test_what_was_planted_is_found(make_rows):
     rng = np.random.default_rng(1)
     own = {f"j{j}": f"t{j}" for j in range(5)}
     ratings, items = simulated(rng, make_rows, [0.3, 0.1, 0, -0.1, -0.3], [0.4] * 5, [0] * 5, [0, 0, 1.0, 0, 0], 80)
-    found = win_rates.controlled_own_win_excess(met(ratings, items, own))
+    found = pairwise_bias.controlled_own_win_excess(met(ratings, items, own))
     assert found.of(judge="j2").low > 0.1
     assert all(found.of(judge=j).low <= 0.02 for j in own if j != "j2")
 
@@ -124,14 +124,14 @@ def test_fair_judges_of_unequal_noise_and_quality(make_rows):
     a tenth."""
     rng = np.random.default_rng(4)
     own = {f"j{j}": f"t{j}" for j in range(5)}
-    outside = {win_rates.own_win_excess: 0, win_rates.controlled_own_win_excess: 0}
+    outside = {pairwise_bias.own_win_excess: 0, pairwise_bias.controlled_own_win_excess: 0}
     for _ in range(30):
         noise, slot = 0.4 * rng.lognormal(0, 0.8, 5), rng.normal(0, 0.7, 5)
         ratings, items = simulated(rng, make_rows, rng.normal(0, 0.7, 5), noise, slot, [0] * 5)
         for measure in outside:
             outside[measure] += sum(not e.low <= 0 <= e.high for e in measure(met(ratings, items, own)).values())
-    assert outside[win_rates.own_win_excess] > 150 * 0.17
-    assert outside[win_rates.controlled_own_win_excess] < 150 * 0.15
+    assert outside[pairwise_bias.own_win_excess] > 150 * 0.17
+    assert outside[pairwise_bias.controlled_own_win_excess] < 150 * 0.15
 
 
 # --------------------------------------------------------------------------- degenerate
@@ -141,24 +141,24 @@ def test_two_judges_have_no_neutral_peer(make_comparisons, make_pairs):
     ratings = make_comparisons({(j, i): (F, S) for j in "xy" for i in ("1", "2")})
     items = make_pairs(("1", "1", "a", "b"), ("2", "2", "a", "b"))
     own = {"x": "a", "y": "b"}
-    assert "neutral peer" in win_rates.own_win_excess(met(ratings, items, own)).of(judge="x").note
-    assert "three judges" in win_rates.controlled_own_win_excess(met(ratings, items, own)).of(judge="x").note
-    assert "people" in rate(win_rates.own_win_rate(met(ratings, items, own)), "people").note
+    assert "neutral peer" in pairwise_bias.own_win_excess(met(ratings, items, own)).of(judge="x").note
+    assert "three judges" in pairwise_bias.controlled_own_win_excess(met(ratings, items, own)).of(judge="x").note
+    assert "people" in rate(pairwise_bias.own_win_rate(met(ratings, items, own)), "people").note
 
 
 def test_all_ties(make_comparisons, make_pairs):
     names = [(f"{s}.{p}{q}", s, p, q) for s in "123" for p, q in combinations("abc", 2)]
     ratings = make_comparisons({(j, item): (T, T) for j in "xyz" for item, *_ in names})
     items = make_pairs(*names)
-    assert win_rates.own_win_excess(met(ratings, items, OWN)).of(judge="x").value == 0
-    assert "win alike" in win_rates.controlled_own_win_excess(met(ratings, items, OWN)).of(judge="x").note
+    assert pairwise_bias.own_win_excess(met(ratings, items, OWN)).of(judge="x").value == 0
+    assert "win alike" in pairwise_bias.controlled_own_win_excess(met(ratings, items, OWN)).of(judge="x").note
 
 
 def test_a_judge_whose_text_met_nobody(table):
-    found = win_rates.own_win_rate(met(*table, {"x": "d", "q": "a"}))
+    found = pairwise_bias.own_win_rate(met(*table, {"x": "d", "q": "a"}))
     assert {judge for judge, _ in found} == {"x"}  # q judged nothing
     assert rate(found, "self").note == "undefined: no pair has a text of d, which is the judge's own"
-    assert not win_rates.own_win_excess(met(*table, {"x": "d"})).of(judge="x").defined
+    assert not pairwise_bias.own_win_excess(met(*table, {"x": "d"})).of(judge="x").defined
 
 
 # --------------------------------------------------------------------------- a stranger's table
@@ -168,7 +168,7 @@ def test_pairs_asked_in_one_order_count_as_they_stand(make_comparisons, make_pai
     """Two questions, a against c. x takes its own a twice, y (who wrote neither) once."""
     ratings = make_comparisons({("x", "1"): (F,), ("x", "2"): (F,), ("y", "1"): (F,), ("y", "2"): (S,)})
     items = make_pairs(("1", "1", "a", "c"), ("2", "2", "a", "c")).drop(columns="story")
-    found = win_rates.own_win_rate(met(ratings.drop(columns=["order", "labels"]), items, {"x": "a"}))
+    found = pairwise_bias.own_win_rate(met(ratings.drop(columns=["order", "labels"]), items, {"x": "a"}))
     assert [rate(found, view).value for view in ("self", "neutral_peers")] == [1.0, 0.5]
     assert rate(found, "self").over == "items"
 
@@ -178,5 +178,5 @@ def test_scores_decide_who_wins():
     rows = [("x", "1", 5, 3), ("x", "2", 4, 3), ("y", "1", 2, 3), ("y", "2", 4, 3)]
     frame = pd.DataFrame([(j, i, t, s) for j, i, *given in rows for t, s in zip("ab", given, strict=True)],
                          columns=["judge", "item", "target", "score"])  # fmt: skip
-    found = win_rates.own_win_rate(Ratings.of(frame, scales=Numeric(1, 5), authors={"x": "a"}))
+    found = pairwise_bias.own_win_rate(Ratings.of(frame, scales=Numeric(1, 5), authors={"x": "a"}))
     assert [rate(found, view).value for view in ("self", "neutral_peers")] == [1.0, 0.5]
