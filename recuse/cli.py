@@ -269,7 +269,7 @@ COMMANDS = (
         ),
     ),
     Command(
-        "experiment selection", "papers.indeterminacy.selection_report:selection",
+        "experiment selection", "papers.indeterminacy.selection_study:selection",
         "which judge each measure of agreement chooses without gold labels, and how good it is",
         "Draws people and judges from a rating model and prints which judge each measure chooses.",
         (

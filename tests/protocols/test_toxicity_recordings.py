@@ -20,7 +20,7 @@ from recuse.elicitation.panel_ratings import panel_ratings
 from recuse.elicitation.plan import headers, make_plan
 from recuse.elicitation.replies import read_replies
 from recuse.panels import load_panel
-from recuse.papers.indeterminacy.rated_options import option_counts, rated_options
+from recuse.papers.indeterminacy.rated_options import answers_among_options, rated_options
 from recuse.papers.indeterminacy.response_sets import indeterminate_share
 from recuse.ratings import Ratings
 from recuse.tasks import load_task
@@ -53,17 +53,16 @@ def replay() -> Replay:
 
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_four_judges_answered_every_comment_ten_times(replay: Replay, name: str):
-    counted = option_counts(replay(name))
-    assert tuple(counted.judged) == tuple(PANEL.judges)
-    assert len(counted.items) == len(TASK.items)
-    assert (counted.counts.sum(axis=2) + counted.lost == 10)[~counted.people].all()
+    answers = answers_among_options(replay(name))
+    assert answers.judges == tuple(PANEL.judges)
+    assert len(answers.items) == len(TASK.items)
+    assert (np.isfinite(answers.judged).sum(axis=2) + answers.lost == 10).all()
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_twelve_simulated_people_answered_beside_them(replay: Replay, name: str):
-    counted = option_counts(replay(name))
     assert all(person.startswith("simulated-") for person in replay(name).persons)
-    assert (counted.counts[counted.people].sum(axis=(0, 2)) == 12).all()
+    assert (np.isfinite(answers_among_options(replay(name)).rated).sum(axis=(0, 2)) == 12).all()
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
@@ -74,8 +73,7 @@ def test_a_grammar_leaves_no_answer_unread(replay: Replay, name: str):
 
 def test_ten_draws_differ(replay: Replay):
     """At temperature 1 and without a seed: some judge answers one comment in two ways."""
-    judged = option_counts(replay("forced_choice")).judged
-    assert any((counts > 0).all(axis=1).any() for counts in judged.values())
+    assert (answers_among_options(replay("forced_choice")).judge_shares > 0).all(axis=2).any()
 
 
 def test_the_parameters_of_the_people_are_found_again(replay: Replay):
@@ -98,11 +96,9 @@ def test_the_parameters_of_the_people_are_found_again(replay: Replay):
 
 
 def test_choices_show_less_toxicity_than_sets_do(replay: Replay):
-    chosen, named = (option_counts(replay(name)) for name in PROTOCOLS)
-    by_choice, by_set = (
-        found.counts[found.people].sum(axis=0) @ [found.options[0] in answer for answer in found.answers]
-        for found in (chosen, named)
-    )
+    sets = replay("response_set")
+    both = replace(replay("forced_choice"), beside=lambda kind: sets if kind == "response_sets" else None, _memory={})
+    by_choice, by_set = (side[:, 0] for side in (rated_options(both).people_counts, rated_options(both).people_sets))
     assert (by_choice >= 6).mean() < 0.6 * (by_set >= 6).mean()
 
 

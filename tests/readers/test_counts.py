@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.papers.indeterminacy.rated_options import option_counts
+from recuse.papers.indeterminacy.rated_options import answers_among_options, rated_options
 from recuse.ratings import Nominal, ResponseSets
 from recuse.readers import read_file
 from recuse.schema import RecuseError
@@ -21,10 +22,10 @@ c2,people,0,3,,3
 def test_counts_come_out_as_they_went_in(file):
     ratings = read_file(file("a.csv", COUNTS)).ratings
     assert ratings.scale == Nominal(("not toxic", "toxic"))
-    counted = option_counts(ratings)
-    assert counted.judged["gpt-4o"].tolist() == [[2, 7], [9, 1]]
-    assert counted.counts[counted.people].sum(axis=0).tolist() == [[2, 1], [3, 0]]
-    assert counted.lost[0].tolist() == [1, 0]
+    rated = rated_options(ratings)
+    np.testing.assert_allclose(rated.judge_choices[0], [[2 / 9, 7 / 9], [0.9, 0.1]])
+    assert rated.people_counts.tolist() == [[2, 1], [3, 0]]
+    assert rated.lost.tolist() == [1]
     assert ratings.judges == ("gpt-4o",)
     assert ratings.persons == ("people 1", "people 2", "people 3")
 
@@ -35,8 +36,9 @@ def test_counts_of_sets(file):
     )
     ratings = read_file(file("a.csv", text)).ratings
     assert ratings.scale == ResponseSets(("no", "yes"))
-    (counts,) = option_counts(ratings).judged.values()
-    assert counts.tolist() == [[0, 1, 2], [0, 3, 0]]
+    answers = answers_among_options(ratings)
+    assert answers.options == ("no", "yes", "no|yes")
+    np.testing.assert_allclose(answers.judge_shares[0], [[0, 1 / 3, 2 / 3], [0, 1, 0]])
 
 
 def test_without_a_rater_they_are_peoples(file):

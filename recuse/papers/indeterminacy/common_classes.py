@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
-from recuse.papers.indeterminacy.rated_options import option_counts
+from recuse.papers.indeterminacy.rated_options import answers_among_options
 from recuse.ratings import Ratings
 from recuse.ratings.scale import Numeric, ResponseSets
 from recuse.schema import RecuseError
@@ -44,15 +44,17 @@ def common_class_recall(part: Ratings) -> Iterator[Named]:
     """
     if isinstance(part.scale, Numeric | ResponseSets):
         return
-    counts = option_counts(part)
-    judged = {judge: each for judge, each in counts.judged.items() if each.any()}
+    answers = answers_among_options(part)
+    there = np.asarray(np.isfinite(answers.judged).any(axis=2))
+    asked = there.any(axis=1)
+    judged, shares = np.array(answers.judges, dtype=object)[asked].tolist(), np.nan_to_num(answers.judge_shares)
     if not judged:
         return
     # The commonest answer of each judge to each text, the first of those that tie; NaN where there is none
-    codes = np.array([np.where(each.any(axis=1), each.argmax(axis=1), np.nan) for each in judged.values()])
-    fitted = common_classes(codes, len(counts.options), generator(SEED, "common classes"))
+    codes = np.where(there, shares.argmax(axis=2), np.nan)[asked]
+    fitted = common_classes(codes, len(answers.options), generator(SEED, "common classes"))
     metric, tested = "common_class_recall", {"p_independent": number(fitted.p_independent)}
-    for (r, judge), (k, option) in product(enumerate(judged), enumerate(counts.options)):
+    for (r, judge), (k, option) in product(enumerate(judged), enumerate(answers.options)):
         facts = dict[str, Any](n=int(np.isfinite(codes[r]).sum()), unit="share", method=METHOD, seed=SEED)
         if fitted.problem:
             yield (judge, option), undefined(metric, fitted.problem, detail=tested, **facts)

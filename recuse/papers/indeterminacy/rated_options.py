@@ -4,17 +4,16 @@ choices are the rows of one criterion with options; response sets those of the s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
-from recuse.ratings.answers import without_truth
-from recuse.ratings.array import among, clusters_of, first_of, grouped, numbers_at, recoded, times_of
+from recuse.ratings.answers import Answers, answers_of, without_truth
+from recuse.ratings.array import clusters_of
 from recuse.ratings.ratings import Ratings, remembered
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Numeric, Ordinal, ResponseSets
@@ -121,139 +120,98 @@ def rated_options(part: Ratings, ratings: Ratings | None = None) -> RatedOptions
     `RecuseError` where there are no options, and where no person rated anything."""
     ratings = ratings or part
     part = without_truth(ratings, part)
-    either = option_counts(part)
-    choices, sets = (None, either) if isinstance(part.scale, ResponseSets) else (either, _response_sets(part, ratings))
-    if not either.people.any():
+    either = answers_among_options(part)
+    if not (part.having("kind", PERSON) & part.having("criterion", part.criterion)).any():
         raise RecuseError(
             "there are no ratings by people to compare judges with: add rows of kind person, one per person and item"
         )
-    chosen, chosen_by, _, lost = _placed(choices, either.texts, part)
-    endorsed, endorsed_by, set_raters, sets_lost = _placed(sets, either.texts, part)
+    beside = either if isinstance(part.scale, ResponseSets) else _response_sets(part, ratings)
+    choices, judges, options = None if beside is either else either, part.judges, either.options
+    admissible: tuple[tuple[str, ...], ...] = ()
+    if beside and isinstance(beside.scale, ResponseSets):
+        admissible, options = beside.scale.sets, beside.scale.options if choices is None else options
+    sides, texts = (choices, beside), list(zip(either.items, either.targets, strict=True))
+    raters = (*judges, *dict.fromkeys(name for side in sides if side for name in side.people))
+    counts, members, lost = zip(*(_given(side, raters, texts, options) for side in sides), strict=True)
+    answered, held = [side.sum(axis=2) for side in counts], list(map(np.matmul, counts, members))
+    own, theirs = slice(None, len(judges)), slice(len(judges), None)
+    chosen, endorsed = (_shares(of[own], n[own]) for of, n in zip(held, answered, strict=True))
+    joint: dict[str, Floats] = {}
+    if choices and beside:  # pairs of a rater's choice and set for one text, each text once
+        both = ((answered[0] > 0) & (answered[1] > 0))[..., None]
+        chose, meant = (np.where(both, _shares(*side), 0.0) for side in zip(counts, answered, strict=True))
+        pairs = np.zeros((len(raters), len(admissible), len(options)))
+        pairs[:, [admissible.index(tuple(name.split("|"))) for name in beside.options]] = meant.swapaxes(1, 2) @ chose
+        one, other = ({*side.people, *_asked(side)} for side in (choices, beside))
+        joint = {name: pairs[k] for k, name in enumerate(judges) if name in one & other}
+        if one & other & {*raters[theirs]}:
+            joint["people"] = pairs[theirs].sum(axis=0)
     ordered, stated = isinstance(part.scale, Ordinal), part.positive.get(part.criterion, "")
-    positive = len(either.options) - 1 if ordered else 0
-    if stated in either.options:
-        positive = either.options.index(stated)
-    clusters = np.unique(either.clusters, return_inverse=True)[1].astype(np.intp)
-    times = times_of(part, either.items)
+    positive = options.index(stated) if stated in options else len(options) - 1 if ordered else 0
+    clusters = np.unique(clusters_of(part, either.items), return_inverse=True)[1].astype(np.intp)
+    times = np.ones(len(texts)) if either.times is None else either.times
+    chosen_by, endorsed_by, set_raters = (of[theirs].sum(axis=0) for of in (*held, answered[1]))
     return RatedOptions(
-        either.options, positive, part.judges, chosen, endorsed, chosen_by, endorsed_by, set_raters, clusters,
-        lost + sets_lost, sets.answers if sets else (), _joint(choices, sets), part.clusters,
-        np.ones(len(clusters)) if times is None else times, ordered,
+        options, positive, judges, chosen, endorsed, chosen_by, endorsed_by, set_raters, clusters,
+        sum(lost)[own], admissible, joint, part.clusters, times, ordered,
     )  # fmt: skip
 
 
-def _response_sets(part: Ratings, ratings: Ratings) -> OptionCounts | None:
+def _asked(answers: Answers) -> list[str]:
+    return [name for name, rows in zip(answers.judges, answers.requested, strict=True) if rows.any()]
+
+
+def _response_sets(part: Ratings, ratings: Ratings) -> Answers | None:
     sets = ratings.beside("response_sets")
     if sets is None:
         return None
     here = sets.with_criterion(part.criterion if part.criterion in sets.headline else sets.headline[0])
     here = here.where(**{factor: here.levels(factor)[0] for factor in here.factors})
     same = isinstance(here.scale, ResponseSets) and {*here.scale.options} == {*getattr(part.scale, "options", ())}
-    return option_counts(here) if same else None
+    return answers_among_options(here) if same else None
 
 
-def _placed(
-    placed: OptionCounts | None, texts: Sequence[tuple[str, str]], part: Ratings
-) -> tuple[Floats, Floats, Floats, NDArray[np.int64]]:
-    """Of these texts, whatever the answers were: judges' shares per option (J, U, K), how many people's answers hold
-    each (U, K), of how many (U,), and how many answers of each judge were lost (J,)."""
-    options, judges = getattr(part.scale, "options", ()), part.judges
-    shape = (len(judges), len(texts), len(options))
-    if placed is None:
-        return np.full(shape, np.nan), np.zeros(shape[1:]), np.zeros(shape[1]), np.zeros(shape[0], dtype=np.int64)
-    member = np.array([[float(option in answer) for option in options] for answer in placed.answers])
-    counts, times = placed.on_texts(texts).astype(float), times_of(part, placed.items)
-    each = placed.lost if times is None else placed.lost * times
-    # A judge that is not among the raters gave none, and lost none
-    rows = among(judges, np.arange(len(judges)), placed.raters)
-    judged = np.where(rows[:, None, None] >= 0, counts[rows], 0.0)
-    people = counts[placed.people].sum(axis=0)
-    lost = np.where(rows >= 0, each[rows].sum(axis=1), 0).astype(np.int64)
-    return _shares(judged @ member, judged.sum(axis=-1)), people @ member, people.sum(axis=-1), lost
+def answers_among_options(part: Ratings) -> Answers:
+    """Everybody's answers within one combination of factor levels. `RecuseError` where a factor still varies, and where
+    answers are numbers."""
+    if part.factors:
+        raise RecuseError(f"counts hold one combination of factor levels; {', '.join(part.factors)} still vary")
+    if isinstance(part.scale, Numeric):
+        raise RecuseError(f"criterion {part.criterion} has numbers, no options to count; give its options as scale")
+    return answers_of(part, part, people=False)
 
 
-def _joint(choices: OptionCounts | None, sets: OptionCounts | None) -> dict[str, Floats]:
-    """Pairs of a rater's choice and set for one text, each text once, by judge and for people together; (V, K)."""
-    if choices is None or sets is None or not set(choices.texts) & set(sets.texts):
-        return {}
-    sets_of = dict(zip(sets.raters, sets.on_texts(choices.texts), strict=True))
-    joint: dict[str, Floats] = {}
-    for name, person, chosen in zip(choices.raters, choices.people, choices.counts, strict=True):
-        if name in sets_of:
-            both = (chosen.sum(axis=1) > 0) & (sets_of[name].sum(axis=1) > 0)
-            chose, held = (_shares(side[both], side[both].sum(axis=1)) for side in (chosen, sets_of[name]))
-            key = "people" if person else name
-            joint[key] = joint.get(key, 0.0) + held.T @ chose
-    return joint
+def _given(
+    answers: Answers | None, raters: Sequence[str], texts: Sequence[tuple[str, str]], options: Sequence[str]
+) -> tuple[Floats, Floats, NDArray[np.int64]]:
+    """How often each of these raters gave each answer to each of these texts, (raters, U, A), 0 where it was not asked;
+    which options each answer holds, (A, K); and how many answers of each rater were lost, on whatever text."""
+    if answers is None:
+        return (
+            np.zeros((len(raters), len(texts), 0)),
+            np.zeros((0, len(options))),
+            np.zeros(len(raters), dtype=np.int64),
+        )
+    counts = np.concatenate([
+        np.stack([(given == code).sum(axis=2) for code in range(len(answers.options))], axis=2)
+        for given in (answers.judged, answers.rated)
+    ])  # fmt: skip
+    rows = _places((*answers.judges, *answers.people), raters)
+    columns = _places(zip(answers.items, answers.targets, strict=True), texts)
+    counts = np.pad(counts, ((0, 1), (0, 1), (0, 0)))[np.ix_(rows, columns)].astype(float)  # the last are of nobody
+    names = [name.split("|") if isinstance(answers.scale, ResponseSets) else [name] for name in answers.options]
+    assert answers.lost is not None
+    lost = (answers.lost if answers.times is None else answers.lost * answers.times).sum(axis=1)
+    every = np.append(lost, np.zeros(len(answers.people) + 1)).astype(np.int64)
+    return counts, np.array([[float(option in each) for option in options] for each in names]), every[rows]
 
 
-def _shares(counts: Floats | NDArray[np.int64], answers: Floats | NDArray[np.int64]) -> Floats:
+def _places(known: Iterable[Hashable], wanted: Iterable[Hashable]) -> list[int]:
+    """Where each of the wanted is among the known; -1 where it is not."""
+    places = {name: place for place, name in enumerate(known)}
+    return [places.get(name, -1) for name in wanted]
+
+
+def _shares(counts: Floats, answers: Floats) -> Floats:
     """Counts (..., K) by the number of answers (...), NaN where there is none."""
-    return ratio(np.asarray(counts, dtype=float), np.asarray(answers, dtype=float)[..., None])
-
-
-Counts = NDArray[np.int64]
-
-
-@dataclass(frozen=True, eq=False)
-class OptionCounts:
-    """`counts` has shape (raters, texts, answers): over repeats; `lost` (raters, texts): repeats that were not usable.
-    A text is an item of a target. `answers` are the options in order, or, of response sets, all admissible sets, the
-    smallest first; each a tuple of options. `people` (raters,) marks people; `clusters` (texts,) says what each text
-    belongs to."""
-
-    options: tuple[str, ...]
-    answers: tuple[tuple[str, ...], ...]
-    raters: tuple[str, ...]
-    people: NDArray[np.bool_]
-    items: tuple[str, ...]
-    targets: tuple[str, ...]
-    clusters: tuple[str, ...]
-    counts: Counts
-    lost: Counts
-
-    @cached_property
-    def texts(self) -> list[tuple[str, str]]:
-        """The item and target of each."""
-        return list(zip(self.items, self.targets, strict=True))
-
-    def on_texts(self, texts: Sequence[tuple[str, str]]) -> Counts:
-        """The counts on these texts, (raters, texts, answers), 0 where nobody answered."""
-        here = {text: place for place, text in enumerate(self.texts)}
-        columns = np.array([here.get(text, -1) for text in texts], dtype=np.intp)
-        return np.where(columns[None, :, None] >= 0, self.counts[:, columns], 0)
-
-    @property
-    def judged(self) -> dict[str, Counts]:
-        """Of each judge, a rater that is no person, (texts, answers)."""
-        rows = zip(self.raters, self.people, self.counts, strict=True)
-        return {name: counts for name, person, counts in rows if not person}
-
-
-@remembered
-def option_counts(ratings: Ratings) -> OptionCounts:
-    """The counts of the one criterion of `ratings` within one combination of factor levels. Raises `RecuseError` where
-    a factor still varies, where answers are numbers, and for a response outside the options, naming its row."""
-    scale = ratings.scale
-    if ratings.factors:
-        raise RecuseError(f"counts hold one combination of factor levels; {', '.join(ratings.factors)} still vary")
-    if isinstance(scale, Numeric):
-        raise RecuseError(f"criterion {ratings.criterion} has numbers, no options to count; give its options as scale")
-    answers = scale.sets if isinstance(scale, ResponseSets) else tuple((option,) for option in scale.options)
-    rows = np.flatnonzero(ratings.having("criterion", ratings.criterion))
-    known, raters_at = ratings.coded("rater")
-    names, rater = recoded(known, raters_at[rows])
-    axes = [(axis, places[rows]) for axis, places in map(ratings.coded, ("item", "target"))]
-    text = grouped(*(places for _, places in axes))
-    items, targets = (tuple([axis[k] for k in places[first_of(text)].tolist()]) for axis, places in axes)
-    codes = numbers_at(ratings, rows)
-    usable = np.isfinite(codes)
-    shape, size, width = (len(names), len(items)), len(names) * len(items), len(answers)
-    cell = rater * shape[1] + text
-    code_of = [scale.code(answer) for answer in answers] if isinstance(scale, ResponseSets) else range(width)
-    place = pd.Index(code_of).get_indexer(pd.Index(codes[usable]))
-    counts = np.bincount(cell[usable] * width + place, minlength=size * width).reshape(*shape, width)
-    return OptionCounts(
-        scale.options, answers, names, np.array([ratings.raters.get(name) == PERSON for name in names], dtype=bool),
-        items, targets, clusters_of(ratings, items), counts, np.bincount(cell[~usable], minlength=size).reshape(shape),
-    )  # fmt: skip
+    return ratio(counts, answers[..., None])
