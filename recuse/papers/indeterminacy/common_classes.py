@@ -46,12 +46,12 @@ def common_class_recall(part: Ratings) -> Iterator[Named]:
         return
     answers = answers_among_options(part)
     there = np.asarray(np.isfinite(answers.judged).any(axis=2))
-    asked = there.any(axis=1)
-    judged, shares = np.array(answers.judges, dtype=object)[asked].tolist(), np.nan_to_num(answers.judge_shares)
+    answered = there.any(axis=1)
+    judged, shares = np.array(answers.judges, dtype=object)[answered].tolist(), np.nan_to_num(answers.judge_shares)
     if not judged:
         return
     # The commonest answer of each judge to each text, the first of those that tie; NaN where there is none
-    codes = np.where(there, shares.argmax(axis=2), np.nan)[asked]
+    codes = np.where(there, shares.argmax(axis=2), np.nan)[answered]
     fitted = common_classes(codes, len(answers.options), generator(SEED, "common classes"))
     metric, tested = "common_class_recall", {"p_independent": number(fitted.p_independent)}
     for (r, judge), (k, option) in product(enumerate(judged), enumerate(answers.options)):

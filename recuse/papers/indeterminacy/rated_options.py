@@ -142,7 +142,10 @@ def rated_options(part: Ratings, ratings: Ratings | None = None) -> RatedOptions
         chose, meant = (np.where(both, _shares(*side), 0.0) for side in zip(counts, answered, strict=True))
         pairs = np.zeros((len(raters), len(admissible), len(options)))
         pairs[:, [admissible.index(tuple(name.split("|"))) for name in beside.options]] = meant.swapaxes(1, 2) @ chose
-        one, other = ({*side.people, *_asked(side)} for side in (choices, beside))
+        one, other = (
+            {*side.people, *(name for name, rows in zip(side.judges, side.requested, strict=True) if rows.any())}
+            for side in (choices, beside)
+        )
         joint = {name: pairs[k] for k, name in enumerate(judges) if name in one & other}
         if one & other & {*raters[theirs]}:
             joint["people"] = pairs[theirs].sum(axis=0)
@@ -155,10 +158,6 @@ def rated_options(part: Ratings, ratings: Ratings | None = None) -> RatedOptions
         options, positive, judges, chosen, endorsed, chosen_by, endorsed_by, set_raters, clusters,
         sum(lost)[own], admissible, joint, part.clusters, times, ordered,
     )  # fmt: skip
-
-
-def _asked(answers: Answers) -> list[str]:
-    return [name for name, rows in zip(answers.judges, answers.requested, strict=True) if rows.any()]
 
 
 def _response_sets(part: Ratings, ratings: Ratings) -> Answers | None:
