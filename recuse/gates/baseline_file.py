@@ -23,7 +23,7 @@ from typing import Any, Literal, cast
 from recuse.gates.gate_set import Gates
 from recuse.gates.limit_changes import stated
 from recuse.schema import RecuseError
-from recuse.schema.details import MatrixDetail, detail_as
+from recuse.schema.details import Matrix, detail_as
 from recuse.schema.results import Results
 from recuse.schema.verdict_rows import (
     Baseline,
@@ -134,7 +134,7 @@ def _entry(kind: Literal["verdict", "measurement"], what: str, source: Measureme
     if chosen := detail.get("slice"):
         figures["slice"] = chosen
     if detail.get("kind") == "matrix":  # by name, so that a moved cell says who judged whom
-        matrix = detail_as(MatrixDetail, detail)
+        matrix = detail_as(Matrix, detail)
         figures["cells"] = {
             f"{row} / {column}": as_kept(value)
             for row, values in zip(matrix["rows"], matrix["values"], strict=True)

@@ -16,7 +16,7 @@ from math import ceil, floor, log10
 import numpy as np
 
 from recuse.gates.records import Figure, VerdictRecord
-from recuse.schema.details import MatrixDetail, detail_as
+from recuse.schema.details import Matrix, detail_as
 from recuse.schema.number_text import brief, fixed, in_number, listed, of_units, why_missing
 from recuse.schema.vocabulary import NOT_MEASURED, RIGHT_ANSWERS, UNDECIDED, in_place_of_people, printed
 
@@ -259,7 +259,7 @@ def _exchanged(figures: Iterable[Figure]) -> Iterator[str]:
     """Two of three or more options that a judge says the one for the other: of what people say each way more often, and
     beyond chance by Fisher's exact test on the texts where both say one of the two, Bonferroni over all pairs: of
     judges that answer at random, one in 20 at most has any. Shares of a text are rounded against it."""
-    tables = ((f, detail_as(MatrixDetail, f.detail)) for f in figures if f.metric == "confusion" and f.detail)
+    tables = ((f, detail_as(Matrix, f.detail)) for f in figures if f.metric == "confusion" and f.detail)
     tables = ((f, t) for f, t in tables if len(t["rows"]) > 2 and t["rows"] != CHOICES)
     pairs = [(f, t, *pair) for f, t in tables for pair in combinations(range(len(t["rows"])), 2)]
     for figure, table, a, b in pairs:

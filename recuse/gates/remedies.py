@@ -36,34 +36,29 @@ BARE: RemedyRow = {
 
 def next_step(decided: Decided, today: date, file: str) -> RemedyRow | None:
     """What to do about an outcome that is not a pass; None for a pass. Ratings from a file cannot be recorded again."""
-    member, decision = decided.member, decided.decision
-    limit, estimate, gate, of_file = (
-        member.limit, decision.estimate, member.gate, member.subject.get("protocol") == FILE
-    )  # fmt: skip
+    member, decision, gate = decided.member, decided.decision, decided.member.gate
+    if decision.outcome == "pass":
+        return None
+    limit, estimate, of_file = member.limit, decision.estimate, member.subject.get("protocol") == FILE
     record = record_command(member.subject.get("panel", ""))
     read, complete = (READ_FILE, COMPLETE_FILE) if of_file else (READ_REPLIES + record, RECORD_MISSING + record)
     there = f"{file}, which pytest evals/ and recuse compare read and recuse check does not" if of_file else file
+    accept = f'outcome = ["{decision.outcome}"]'
     if decision.outcome == "fail":
+        remedy, accept = _how_far(limit, estimate), _accepting(limit, estimate)
         advice = f"{read}. Otherwise leave the judge out, or accept it knowingly and for a time in {there}."
-        paste = _snippet(member, _accepting(limit, estimate))
-        return {**_how_far(limit, estimate), "advice": advice, "paste": paste, "file": file}
-    if decision.outcome == UNDECIDED:
-        bound = f"{_accepting(limit, estimate)}, " if decision.straddles else ""
+    elif decision.outcome == UNDECIDED:
+        remedy = _undecided(decided)
+        accept = f"{_accepting(limit, estimate)}, {accept}" if decision.straddles else accept
         advice = f"If it cannot be settled, accept it knowingly and for a time in {there}."
-        paste = _snippet(member, f'{bound}outcome = ["{UNDECIDED}"]')
-        remedy: RemedyRow = {**_undecided(decided), "advice": advice, "paste": paste, "file": file}
         if decision.straddles and gate.allowance_expired(today):
             since = f"Undecided was allowed here until {gate.until} ({gate.because}); since then it counts."
-            return {**remedy, "kind": "allowance expired", "finding": f"{since} {remedy['finding']}"}
-        return remedy
-    if decision.outcome == NOT_MEASURED:
-        advice = (
-            f"What cannot be measured does not pass. {complete}. If it can never be measured here, accept that "
-            f"knowingly and for a time in {there}."
-        )
-        paste, finding = _snippet(member, f'outcome = ["{NOT_MEASURED}"]'), f"Could not be measured: {_why(estimate)}."
-        return {**BARE, "kind": NOT_MEASURED, "finding": finding, "advice": advice, "paste": paste, "file": file}
-    return None
+            remedy = {**remedy, "kind": "allowance expired", "finding": f"{since} {remedy['finding']}"}
+    else:
+        remedy = {**BARE, "kind": NOT_MEASURED, "finding": f"Could not be measured: {_why(estimate)}."}
+        advice = f"What cannot be measured does not pass. {complete}. If it can never be measured here, accept that "
+        advice += f"knowingly and for a time in {there}."
+    return {**remedy, "advice": advice, "paste": _snippet(member, accept), "file": file}
 
 
 def _how_far(limit: Limit, estimate: Estimate) -> RemedyRow:

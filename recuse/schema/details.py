@@ -3,7 +3,7 @@
 Measures choose their own keys, and its metric says which an estimate has. A row of results.json holds a `Detail`; who
 reads a matrix, or what a paper's measure says, names the kind, once, at the place where it is read:
 
-    matrix = detail_as(MatrixDetail, estimate["detail"])
+    matrix = detail_as(Matrix, estimate["detail"])
     matrix["values"][0][1]
 
 An estimate may be of several kinds at once: a matrix with the answers that were lost. Keys that a drawing merely prints
@@ -13,7 +13,7 @@ as they are (`n.detail.get("tau")`) have no kind.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, TypedDict, TypeVar, cast
+from typing import Literal, NotRequired, TypedDict, TypeVar, cast
 
 Values = Sequence[Sequence[float | None]]
 """A row of values per name of a row, one per name of a column."""
@@ -26,29 +26,20 @@ def detail_as(kind: type[Kind], detail: Mapping[str, object]) -> Kind:
     return cast("Kind", detail)
 
 
-class Cells(TypedDict):
-    """One value per row (who judges, or is measured) and column."""
+class Matrix(TypedDict):
+    """One value per row (who judges, or is measured) and column. `own`: (row, column) of what is one's own; `n` and
+    `sd` of each cell, and the ends of its interval; `criterion`: what of the judgement it is of."""
 
     rows: Sequence[str]
     columns: Sequence[str]
     values: Values
-
-
-class Matrix(Cells, total=False):
-    """`own`: (row, column) of what is one's own; `n` and `sd` of each cell, and the ends of its interval."""
-
-    own: Sequence[Sequence[str]]
-    low: Values | None
-    high: Values | None
-    sd: Values | None
-    n: Values | None
-
-
-class MatrixDetail(Matrix, total=False):
-    """A measure that is a matrix; `criterion`: what of the judgement it is of."""
-
-    kind: Literal["matrix"]
-    criterion: str
+    own: NotRequired[Sequence[Sequence[str]]]
+    low: NotRequired[Values | None]
+    high: NotRequired[Values | None]
+    sd: NotRequired[Values | None]
+    n: NotRequired[Values | None]
+    kind: NotRequired[Literal["matrix"]]
+    criterion: NotRequired[str]
 
 
 class Slice(TypedDict):

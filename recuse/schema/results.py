@@ -138,13 +138,6 @@ class NotAskedRow(QuestionWords, Wanting):
     tests: list[str]
 
 
-class UnmeasuredRow(TypedDict):
-    """A test that ended without a verdict."""
-
-    test: str
-    why: str
-
-
 class UsageRow(TypedDict):
     """What the answers of a judge cost; None where no price is known."""
 
@@ -240,15 +233,6 @@ class Known(TypedDict, total=False):
 # --------------------------------------------------------------------------- what it comes to
 
 
-class FalseFail(TypedDict):
-    """The chance that any fair judge is failed: allowed, and spent by so many families."""
-
-    allowed: float
-    at_most: float
-    families: int
-    by_value: int
-
-
 class JudgeErrors(TypedDict):
     """How often a judge is not cleared: were it fair, and were it recorded again."""
 
@@ -271,7 +255,7 @@ class SmallestFault(TypedDict):
 class ErrorRates(TypedDict):
     """See `recuse.gates.families`."""
 
-    false_fail: FalseFail
+    false_fail: dict[str, float]  # chance that any fair judge is failed: allowed, and spent by so many families
     judges: list[JudgeErrors]
     red_again: float | None
     smallest_faults: list[SmallestFault]
@@ -293,16 +277,6 @@ class JudgeDecisionRow(TypedDict):
     accepted: bool
 
 
-class ChangeRow(TypedDict):
-    """What a pull request changes, and what it asks for by itself."""
-
-    kind: str
-    what: str
-    word: str
-    cause: str
-    next: str
-
-
 class DecisionRow(TypedDict):
     """See `recuse.gates.decision`."""
 
@@ -312,7 +286,7 @@ class DecisionRow(TypedDict):
     lines: list[str]
     red: bool
     judges: list[JudgeDecisionRow]
-    changes: list[ChangeRow]
+    changes: list[dict[str, str]]  # kind, what, word, cause, next: a change, and what it asks for by itself
 
 
 class GateAndSubject(TypedDict):
@@ -426,7 +400,7 @@ class Results(TypedDict, total=False):
     upgrades: list[UpgradeVerdictRow]
     in_place: list[InPlaceRow]
     changed: list[ChangedRow]
-    unmeasured: list[UnmeasuredRow]
+    unmeasured: list[dict[str, str]]  # `test`: one that ended without a verdict, and `why`
     objections: list[str]
     cassettes: CassetteRows
     usage: list[UsageRow]

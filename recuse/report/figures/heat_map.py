@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from recuse.report.gated_number import Number
 from recuse.report.results_model import Group
 from recuse.report.style import STEPS
-from recuse.schema.details import Matrix, MatrixDetail
+from recuse.schema.details import Matrix
 from recuse.schema.number_text import MISSING, decimals_for, fixed, is_number
 
 Label = Callable[[str], str]
-Captioned = tuple[str, MatrixDetail]
+Captioned = tuple[str, Matrix]
 Key = tuple[str, str, str]  # what the faint end means, the shades in order, what the strong end means
 
 MANY_COLUMNS = 9
@@ -115,7 +115,7 @@ def main_matrices(group: Group, metric: str, suffix: str = "") -> list[Captioned
     numbers = [n for n in group.of(metric) if is_matrix(n)]  # levels in order
     first = min(map(criterion, numbers), default=None)
     levels = [(n.circumstances_but("criterion") or "all repeats", n) for n in numbers if criterion(n) == first]
-    return [(level[:1].upper() + level[1:] + suffix, n.detail_as(MatrixDetail)) for level, n in levels]
+    return [(level[:1].upper() + level[1:] + suffix, n.detail_as(Matrix)) for level, n in levels]
 
 
 def cell_matrix(

@@ -8,7 +8,7 @@ from recuse.report.figures import Forest, HeatMaps, Scatters, magnitude_maps, sc
 from recuse.report.figures.plain_table import Cell, DetailTable, Table, cross_table, detail_cell, table
 from recuse.report.gated_number import Number
 from recuse.report.results_model import Group
-from recuse.schema.details import Matrix, MatrixDetail
+from recuse.schema.details import Matrix
 from recuse.schema.number_text import fixed, is_number
 from recuse.schema.vocabulary import PASS, UNDECIDED
 
@@ -38,7 +38,7 @@ def _confusions(group: Group) -> HeatMaps:
     """How often each answer of the judge meets each of people's; a text that several rated is shared out."""
     captioned: list[tuple[str, Matrix]] = []
     for n in group.of("confusion"):
-        counts = n.detail_as(MatrixDetail)
+        counts = n.detail_as(Matrix)
         options = counts["rows"]
         values = [[None if v is None else round(v, 1) for v in row] for row in counts["values"]]
         table: Matrix = {"rows": options, "columns": options, "values": values, "own": [[one, one] for one in options]}
