@@ -11,7 +11,7 @@ import pandas as pd
 
 from recuse.check.underspecified import pass_rate_sentence
 from recuse.gates.causes import rounded
-from recuse.gates.decision import Decision, for_use
+from recuse.gates.decision import for_use
 from recuse.gates.limits import Limit
 from recuse.ratings.answers import people_beside_truth, without_truth
 from recuse.ratings.needs import NOT_OF_A_FILE, unlock_by_column
@@ -31,7 +31,7 @@ from recuse.schema.vocabulary import NOT_MEASURED, PASS, in_place_of_people, pri
 from recuse.security.sanitize import shortened, visible
 
 WIDTH = 14
-SHOWN_ROWS, SHOWN_RANGES = 24, 4
+SHOWN_ROWS, SHOWN_RANGES, MOST_WORDS = 24, 4, 8
 PLAIN = frozenset(["judge", "target", "person", "peer", "criterion", "pair", "by"])
 """Names of a subject whose value needs no further word; of others, factors, the level is told with its factor."""
 
@@ -48,23 +48,17 @@ def short_text(answers: FileRun, chances: Mapping[str, float], *, file: str, dis
     uses = answers.results.get("uses") or {}
     questions = ((use, uses[use].get("question")) for use in stated if use in uses)
     meanings = "; ".join(f"{for_use(use).lstrip()}: {question}" for use, question in questions if question)
-    decided = [*_words(answers.decision, 8), *([f"  ({meanings})"] if meanings else []), *_chances(answers, chances)]
+    words = answers.decision.sentences
+    if len(words) > MOST_WORDS:  # each with its next step, and of more who is cleared
+        held = MOST_WORDS - (2 if words[MOST_WORDS - 1].startswith("  next: ") else 1)
+        words = [*words[:held], f"  {answers.decision.lines[1]} (--all prints every word)"]
+    decided = [*words, *([f"  ({meanings})"] if meanings else []), *_chances(answers, chances)]
     numbers = fitting(list(_deciding(answers)), 7, "more numbers that decide; --all prints them")
     rest = [f"Every number: recuse check {file} --all     as a page: --html report.html"]
     if disagreements:
         rest.append(f"{disagreements}: recuse check {file} --disagreements review.csv")
     lines = [*decided, *numbers, *_read_briefly(answers, file), *rest]
     return "\n".join(visible(line) for line in lines)
-
-
-def _words(decision: Decision, most: int) -> list[str]:
-    """The words on judges, each with its next step, as far as `most` lines hold them, and of more who is cleared."""
-    sentences = decision.sentences
-    if len(sentences) <= most:
-        return list(sentences)
-    steps = [line.startswith("  next: ") for line in sentences]
-    held = most - 2 if steps[most - 1] else most - 1
-    return [*sentences[:held], f"  {decision.lines[1]} (--all prints every word)"]
 
 
 def _chances(answers: FileRun, chances: Mapping[str, float]) -> Iterator[str]:

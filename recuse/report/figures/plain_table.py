@@ -40,11 +40,11 @@ class Table:
 
 
 def table(
-    caption: str, columns: str | Sequence[str], rows: Iterable[Sequence[str | Cell]], numeric: Iterable[int] = (), *,
+    caption: str, columns: str | Sequence[str], rows: Iterable[Iterable[object]], numeric: Iterable[int] = (), *,
     most: int | None = None,
 ) -> Table:  # fmt: skip
-    """A table of texts; `columns` separated by bars, or one by one; of more than `most` rows the first."""
-    cells = [[cell if isinstance(cell, Cell) else Cell(cell) for cell in row] for row in rows]
+    """A table of texts and cells; `columns` separated by bars, or one by one; of more than `most` rows the first."""
+    cells = [[cell if isinstance(cell, Cell) else Cell(str(cell)) for cell in row] for row in rows]
     names = columns.split("|") if isinstance(columns, str) else list(columns)
     return Table(caption, names, cells[:most], frozenset(numeric), len(cells) - len(cells[:most]))
 

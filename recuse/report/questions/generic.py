@@ -20,7 +20,7 @@ MOST_ROWS = 60
 
 def plain_table(group: Group, numbers: list[Number], caption: str = "Single numbers") -> Table:
     """One row per estimate: what, about whom, its value, interval and n. Looks at no detail."""
-    rows: list[list[str | Cell]] = [
+    rows = [
         [Cell(n.measure["title"], n.circumstances, n.state), group.label(n.who) if n.who else "the panel as a whole",
          replace(number_cell(n), small=n.why_undefined), n.spread(), str(n.estimate.get("n", ""))]
         for n in numbers
@@ -67,7 +67,7 @@ def _upgrades(group: Group) -> list[object]:
     for of in upgrade_tables(group.view):
         panel, task, protocol = (of.upgrade.get(name) for name in ("panel", "task", "protocol"))
         if (panel, task) == (group.panel.name, group.task) and group.protocol in ("", protocol):
-            rows: list[list[str | Cell]] = [[Cell(one.title, "", one.outcome), *one.cells[1:]] for one in of.rows]
+            rows = [[Cell(one.title, "", one.outcome), *one.cells[1:]] for one in of.rows]
             drawn = table(of.where, ["what", *of.head[1:]], rows, (1, 2))
             foot = [Words("read", [" ".join(of.foot)])] if of.foot else []
             figures += [Words("strong", [of.upgrade["sentence"]]), drawn, *foot]

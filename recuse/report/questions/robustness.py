@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recuse.report.drawing import Drawing, pair, under
-from recuse.report.figures import Cell, Forest, Table, cross_table, number_cell
+from recuse.report.figures import Cell, Forest, Table, cross_table, number_cell, table
 from recuse.report.figures.plain_table import signed_cell
 from recuse.report.gated_number import Number, grouped, plain_name
 from recuse.report.questions.generic import usable_replies
@@ -44,16 +44,12 @@ def _pairs(group: Group) -> Table:
     """What became of every pair, and the first picks and ties behind it."""
     first, ties = ({n.who: n for n in group.of(metric)} for metric in ("first_pick_share", "tie_share"))
     rows = [
-        [
-            Cell(group.label(n.who)),
-            *(Cell(count(n.detail.get(kind, 0)) if n.detail else MISSING) for kind in KINDS),
-            number_cell(first.get(n.who)),
-            number_cell(ties.get(n.who)),
-        ]
+        [group.label(n.who), *(count(n.detail.get(kind, 0)) if n.detail else MISSING for kind in KINDS),
+         number_cell(first.get(n.who)), number_cell(ties.get(n.who))]
         for n in group.of("order_consistency")
-    ]
+    ]  # fmt: skip
     columns = ["judge", *KINDS.values(), "first picks among winners", "ties"]
-    return Table("What became of the pairs", columns, rows, frozenset(range(1, len(KINDS) + 1)))
+    return table("What became of the pairs", columns, rows, range(1, len(KINDS) + 1))
 
 
 def _gaps(group: Group) -> Table | None:
@@ -62,18 +58,14 @@ def _gaps(group: Group) -> Table | None:
     steps = next((bins for n in numbers if (bins := n.detail.get("bins"))), None)
     if not steps:
         return None
-    rows = [
-        [Cell(group.label(n.who)), *map(_turned, n.detail.get("bins") or [(None,) * 4] * len(steps)),
-         signed_cell(n)]
-        for n in numbers
-    ]  # fmt: skip
+    none: list[Gap] = [(None, None, None, None)] * len(steps)
+    rows = []
+    for n in numbers:
+        shares = (Cell(rate(turned), f"of {pairs}") if is_number(turned) else Cell(MISSING)
+                  for *_, pairs, turned in n.detail.get("bins") or none)  # fmt: skip
+        rows.append([group.label(n.who), *shares, signed_cell(n)])
     columns = ["turned by the order", *(f"gap {fixed(low)} to {fixed(high)}" for low, high, *_ in steps), "slope"]
-    return Table("Is it close calls that the order decides?", columns, rows)
-
-
-def _turned(step: Gap) -> Cell:
-    _, _, pairs, turned = step
-    return Cell(rate(turned), f"of {pairs}") if is_number(turned) else Cell(MISSING)
+    return table("Is it close calls that the order decides?", columns, rows)
 
 
 def _ways_of_asking(group: Group) -> Table:

@@ -57,7 +57,7 @@ def _winning(group: Group) -> Table:
     rows = [
         [Cell(f"{_named(group, n)}, in place of {entry['person']}", outcome=PASS if entry["won"] else UNDECIDED),
          "yes" if entry["won"] else "not shown", fixed(entry["advantage"], signed=True), p_value(entry["p"]),
-         str(entry["n"])]
+         entry["n"]]
         for n in group.of("winning_rate")
         for entry in n.detail.get("people") or ()
     ]  # fmt: skip
@@ -102,7 +102,7 @@ def _slices(metric: str, caption: str, value: str, *, signed: bool = False) -> P
         rows = [
             [f"{_named(group, n)}, {entry['column'].replace('target', 'system')} {entry['level']}",
              fixed(entry["mean"], signed=signed), fixed(entry["difference"], signed=True), p_value(entry["p"]),
-             str(entry["n"])]
+             entry["n"]]
             for n in group.of(metric)
             for entry in (n.detail.get("slices") or [])[:MOST_SLICES]
         ]  # fmt: skip

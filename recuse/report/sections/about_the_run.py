@@ -49,7 +49,7 @@ def not_asked(view: ResultsModel) -> Table:
 
     remedies = grouped(view.results.get("not_asked") or (), remedy)
     ordered = sorted(remedies.items(), key=lambda one: (-len(one[1]), one[0]))
-    rows = [[how, missing, str(len(rows_alike)), _wanting(rows_alike)] for (how, missing), rows_alike in ordered]
+    rows = [[how, missing, len(rows_alike), _wanting(rows_alike)] for (how, missing), rows_alike in ordered]
     return table("", "what would unlock it|for lack of|questions|which, and where", rows, most=MOST_UNLOCKS)
 
 
@@ -77,7 +77,7 @@ def in_one_line(view: ResultsModel) -> str:
 
 def _panel(view: ResultsModel, panel: Panel) -> Block:
     meaning = PROVENANCE_MEANINGS.get(panel.provenance, "Where these replies come from was not stated.")
-    rows: list[list[str | Cell]] = [
+    rows = [
         [
             Cell(judge["label"] or judge["name"], judge["name"] if judge["label"] != judge["name"] else ""),
             judge["model"] or "–", judge["wire"] or "–",
@@ -92,8 +92,8 @@ def _panel(view: ResultsModel, panel: Panel) -> Block:
 
 def _gates(view: ResultsModel, questions: Iterable[Question]) -> list[object]:
     """A row per gate in the order of the page; then what is accepted of it, until when and why."""
-    rows: list[list[str | Cell]] = []
-    accepted: list[list[str | Cell]] = []
+    rows = []
+    accepted = []
     for question in questions:
         gated = [n for group in view.groups(question) for some in group.gates.values() for n in some]
         for gate, some in grouped(gated, lambda n: n.gate).items():
@@ -121,7 +121,7 @@ def _rules(gated: Iterable[Number]) -> Iterator[str]:
         yield f"{text}; the value itself decides" if decide == "point" else text
 
 
-def _accepted(view: ResultsModel, gated: list[Number]) -> list[list[str | Cell]]:
+def _accepted(view: ResultsModel, gated: list[Number]) -> list[list[object]]:
     """Accepted failures in force, the subjects of one accepted failure together."""
 
     def terms(n: Number) -> tuple[str, str, str]:
@@ -130,7 +130,7 @@ def _accepted(view: ResultsModel, gated: list[Number]) -> list[list[str | Cell]]
         bounds = (limit(fault["accept"]), " or ".join(map(printed, fault["accept"].get("outcome") or ())))
         return ", ".join(filter(None, bounds)), fault["until"], fault["reason"]
 
-    rows: list[list[str | Cell]] = []
+    rows = []
     for (accept, until, reason), some in sorted(grouped((n for n in gated if n.accepted_fault), terms).items()):
         who = ", ".join(dict.fromkeys(f"{view.label(n.who)} ({n.subject.get('panel', '')})" for n in some))
         first = Cell(who, outcome=worst(n.state for n in some), anchor=fault_anchor(some[0]))
