@@ -173,7 +173,7 @@ def _section(
     gated = [n for group in groups for n in group.numbers if n.verdict]
     drawn, above = [], set[str]()
     for group in groups:
-        drawing, fault = drawings.of(question.id), drawings.fault(question.id)
+        drawing, fault = drawings.of(question.id), drawings.faults.get(question.id, "")
         try:
             reading, figures = drawing.reading(group), drawing.draw(group)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:  # drawn plainly instead

@@ -118,14 +118,10 @@ def main_matrices(group: Group, metric: str, suffix: str = "") -> list[Captioned
     return [(level[:1].upper() + level[1:] + suffix, n.detail_as(Matrix)) for level, n in levels]
 
 
-def cell_matrix(
-    cells: Mapping[tuple[str, str], float | None],
-    rows: Iterable[str] | None = None,
-    columns: Iterable[str] | None = None,
-) -> Matrix:
-    """A matrix of (row, column) -> value; rows and columns in this order, else as they occur."""
+def cell_matrix(cells: Mapping[tuple[str, str], float | None], columns: Iterable[str] | None = None) -> Matrix:
+    """A matrix of (row, column) -> value; rows as they occur, and columns in this order, else as they occur."""
     across = list(dict.fromkeys(c for _, c in cells) if columns is None else columns)
-    down = list(dict.fromkeys(r for r, _ in cells) if rows is None else rows)
+    down = list(dict.fromkeys(r for r, _ in cells))
     return {"rows": down, "columns": across, "values": [[cells.get((r, c)) for c in across] for r in down]}
 
 

@@ -21,28 +21,22 @@ __all__ = ["Drawings"]
 
 
 class Drawings:
-    """Which drawing a question has. `named`: dotted names of a team's own."""
+    """Which drawing a question has. `named`: dotted names of a team's own; `faults`: question -> what is wrong with the
+    drawing named for it, of those that were looked at."""
 
     def __init__(self, named: Iterable[str] = ()) -> None:
         self._own = {name.rpartition(".")[2]: name for name in named}
-        self._loaded: dict[str, tuple[Drawing, str]] = {}
-
-    def of(self, question: str) -> Drawing:
-        """The drawing of `question`; `generic` where there is none, or it cannot be used (see `fault`)."""
-        return self._load(question)[0]
-
-    def fault(self, question: str) -> str:
-        """What is wrong with the drawing named for `question`; "" in general."""
-        return self._load(question)[1]
+        self._loaded: dict[str, Drawing] = {}
+        self.faults: dict[str, str] = {}
 
     def order(self, question: str) -> tuple[float, str]:
         """Its place on the page, for sorting."""
         return (self.of(question).order, question)
 
-    def _load(self, question: str) -> tuple[Drawing, str]:
+    def of(self, question: str) -> Drawing:
+        """The drawing of `question`; `generic` where there is none, or it cannot be used."""
         if question not in self._loaded:
-            shipped, fault = _shipped(), ""
-            name = self._own.get(question) or question
+            shipped, name = _shipped(), self._own.get(question) or question
             drawing: object = shipped.get(name, shipped["generic"])
             try:
                 if name not in shipped and name in {*self._own.values(), *entry_points_of(__name__)}:
@@ -51,8 +45,8 @@ class Drawings:
                     kind = type(drawing).__name__
                     raise RecuseError(f"drawing {name!r} is no recuse.report.drawing.Drawing but a {kind}")
             except RecuseError as error:
-                drawing, fault = shipped["generic"], str(error)
-            self._loaded[question] = (drawing, fault)
+                drawing, self.faults[question] = shipped["generic"], str(error)
+            self._loaded[question] = drawing
         return self._loaded[question]
 
 
