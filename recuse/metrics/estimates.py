@@ -56,7 +56,7 @@ def undefined(
     metric: str, why: str, *, n: int = 0, method: str, over: Over = "items", clusters: str = "clusters", **more: Any
 ) -> Estimate:
     """An estimate that could not be made: NaN, and the reason in its note. Its unit, that of the measure, is known."""
-    more.setdefault("unit", described(metric).unit)
+    more.setdefault("unit", described(metric)["unit"])
     return Estimate(
         metric=metric, value=math.nan, n=n, method=method, over=over, clusters=_counted(over, clusters),
         note=f"{UNDEFINED}{why}", **more,

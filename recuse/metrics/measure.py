@@ -23,13 +23,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import wraps
 from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar, cast
 
 from recuse.measures import NAMED, homes
 from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates, RecuseError
+from recuse.schema.results import UNDESCRIBED, MeasureRow
 
 
 class Judged(Protocol):
@@ -51,40 +51,13 @@ View = Callable[[Ratings, Ratings], V]
 that a measure computes on."""
 Bad = Literal["above", "below", "both", "none"]
 
-MEASURES: dict[str, Measure] = {}
+MEASURES: dict[str, MeasureRow] = {}
 """Every described measure that has been imported, by the name its estimates carry."""
 PLACES: dict[str, str] = {}
 """Where each of them that is one function stands."""
 
 SHARES: Mapping[tuple[str, bool], tuple[float, float]] = {("share", False): (0.0, 1.0), ("share", True): (-1.0, 1.0)}
 """Ends by unit and sign."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measure:
-    """The description of one measure.
-
-    `above` and `below` say what a judge does whose value lies above or below its limit: "promotes itself". `bad` is the
-    direction that speaks against a judge. `rank` orders measures wherever several are told: the lowest comes first.
-    `ends`: the least and the greatest value it can have, where it has such; of shares and differences of shares they
-    are known.
-    """
-
-    name: str
-    title: str
-    reading: str = ""
-    unit: str = ""
-    signed: bool = False
-    bad: Bad = "none"
-    above: str = ""
-    below: str = ""
-    rank: int = 1000
-    ends: tuple[float, float] | None = None
-
-    def record(self) -> Mapping[str, Any]:
-        """The description as builtins, for results.json."""
-        ends = self.ends or SHARES.get((self.unit, self.signed))
-        return {name: getattr(self, name) for name in self.__slots__} | {"ends": list(ends) if ends else None}
 
 
 def measure(
@@ -96,8 +69,11 @@ def measure(
     `counts`: it counts an item that stands for others as so many (`Ratings.times`), and so is given many items as
     patterns; a measure that does not is given single items (`recuse.ratings.folding`).
 
-    `bad` follows from `above` and `below` unless given. Raises `RecuseError` where another function has the name, one
-    that is shipped also before it is imported.
+    `above` and `below` say what a judge does whose value lies above or below its limit: "promotes itself". `bad` is the
+    direction that speaks against a judge; it follows from these unless given. `rank` orders measures wherever several
+    are told: the lowest comes first. `ends`: the least and the greatest value it can have, where it has such; of shares
+    and differences of shares they are known. Raises `RecuseError` where another function has the name, one that is
+    shipped also before it is imported.
     """
 
     def decorate(function: Callable[Concatenate[Ratings, P], R]) -> Callable[Concatenate[Ratings, P], R]:
@@ -128,11 +104,16 @@ def measure(
 
 
 def describe(
-    name: str, title: str, *, above: str = "", below: str = "", bad: Bad | None = None, place: str = "", **more: Any
-) -> None:
+    name: str, title: str, *, above: str = "", below: str = "", bad: Bad | None = None, reading: str = "",
+    unit: str = "", signed: bool = False, rank: int = 1000, ends: tuple[float, float] | None = None, place: str = "",
+) -> None:  # fmt: skip
     """Describe a measure whose function takes more than one `Ratings`; otherwise as `measure`."""
-    direction = bad or ("both" if above and below else "above" if above else "below" if below else "none")
-    about = Measure(name=name, title=title, above=above, below=below, bad=direction, **more)
+    ends = ends or SHARES.get((unit, signed))
+    about: MeasureRow = {
+        "name": name, "title": title, "above": above, "below": below, "reading": reading, "unit": unit,
+        "signed": signed, "rank": rank, "ends": list(ends) if ends else None,
+        "bad": bad or ("both" if above and below else "above" if above else "below" if below else "none"),
+    }  # fmt: skip
     if MEASURES.get(name, about) != about:
         raise RecuseError(f"measure {name!r} of {place} has the name of {PLACES.get(name)}; choose another name")
     MEASURES[name] = about
@@ -192,6 +173,6 @@ def itself(part: Ratings, ratings: Ratings) -> Ratings:
     return part
 
 
-def described(name: str) -> Measure:
+def described(name: str) -> MeasureRow:
     """The description of a measure; one that has none is called by its name in plain words."""
-    return MEASURES.get(name) or Measure(name=name, title=name.replace("_", " "))
+    return MEASURES.get(name) or {**UNDESCRIBED, "name": name, "title": name.replace("_", " ")}

@@ -16,18 +16,12 @@ from typing import Any, TypeVar, cast
 from recuse.schema import number_text
 from recuse.schema.details import Detail, Kind, detail_as
 from recuse.schema.number_text import MINUS, is_number
-from recuse.schema.results import MeasureRow, Results
+from recuse.schema.results import UNDESCRIBED, MeasureRow, Results
 from recuse.schema.verdict_rows import AcceptanceRow, EstimateRow, LimitRow, RemedyRow, VerdictRow
 from recuse.schema.vocabulary import ACCEPTED, ACCEPTED_DOUBT, ACCEPTED_FAULT, GREEN, NOT_MEASURED, UNDECIDED
 
 Row = TypeVar("Row")
 Key = TypeVar("Key")
-
-UNDESCRIBED: MeasureRow = {
-    "name": "", "title": "", "reading": "", "unit": "", "bad": "none", "above": "", "below": "", "signed": False,
-    "rank": 1000, "ends": None,
-}  # fmt: skip
-"""What is said of a measure as far as nobody described it."""
 
 
 class Lexicon:

@@ -105,6 +105,13 @@ class MeasureRow(TypedDict):
     ends: list[float] | None
 
 
+UNDESCRIBED: MeasureRow = {
+    "name": "", "title": "", "reading": "", "unit": "", "bad": "none", "above": "", "below": "", "signed": False,
+    "rank": 1000, "ends": None,
+}  # fmt: skip
+"""What is said of a measure as far as nobody described it."""
+
+
 class FactorRow(TypedDict):
     """A factor and its levels in their order, each with `name` and `words`."""
 

@@ -169,7 +169,7 @@ class Asking:
         from recuse.metrics.measure import described
 
         if metric not in self.records.measures:
-            self.records.measures[metric] = cast("MeasureRow", described(metric).record())
+            self.records.measures[metric] = described(metric)
 
 
 @contextmanager

@@ -193,8 +193,8 @@ def _repaired(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], share:
 def _decided(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], share: float) -> UpgradeVerdict:
     def phrase(verdict: Verdict) -> str:
         about, limit = described(verdict.estimate.metric), Limit.of(verdict.limit)
-        words = about.above if verdict.estimate.value > limit.high else about.below
-        return in_place_of_people((words or about.below or about.above).split("|")[0], verdict.estimate.detail)
+        words = about["above"] if verdict.estimate.value > limit.high else about["below"]
+        return in_place_of_people((words or about["below"] or about["above"]).split("|")[0], verdict.estimate.detail)
 
     measured, names, change = measure_upgrade(upgrade), upgrade.shown, upgrade.change
     return decide_upgrade(gates, measured, subject, names=names, phrase=phrase, change=change, share=share)

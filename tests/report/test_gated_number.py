@@ -8,8 +8,9 @@ import samples
 from page_reader import page
 
 from recuse.report.canonical_form import canonical, normalised
-from recuse.report.gated_number import UNDESCRIBED, Lexicon
+from recuse.report.gated_number import Lexicon
 from recuse.report.terminal_text import terminal
+from recuse.schema.results import UNDESCRIBED
 
 HELD = {
     "measures": {
