@@ -101,8 +101,9 @@ def is_attribute(name: str) -> bool:
     annotator_count, model_version, is_llm. Nobody's ratings are called so."""
     parts = plain(name).split("_")
     counted = parts in (["annotators"], ["raters"])
-    few = 1 < len(parts) <= LONGEST_NAME and (parts[-1] in ATTRIBUTES or not {*SURE}.isdisjoint(_parts(name)))
-    rater = len(parts) == 2 and parts[0] in ("is", "was") and is_rater(parts[1])
+    words = len(plain(name.rsplit(".", 1)[-1]).split("_"))  # of feedback_stats.user_score.n one: no sentence
+    few = len(parts) > 1 and words <= LONGEST_NAME and (parts[-1] in ATTRIBUTES or not {*SURE}.isdisjoint(_parts(name)))
+    rater = len(parts) == 2 and parts[0] in ("is", "was", "n", "num") and is_rater(parts[1])
     return is_date(name) or counted or few or rater
 
 

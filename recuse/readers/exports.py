@@ -22,7 +22,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from recuse.readers.annotation_exports import ANNOTATIONS, as_list, may_rate
-from recuse.readers.column_names import CRITERIA, is_judge, is_rater, listed, plain
+from recuse.readers.column_names import CRITERIA, is_attribute, is_judge, is_person, is_rater, listed, plain
+from recuse.readers.columns import Column
 from recuse.readers.json_records import from_records
 from recuse.readers.raw_table import RawTable
 from recuse.schema import RecuseError
@@ -154,6 +155,9 @@ def _named_scores(raw: RawTable) -> RawTable | None:
     beside = [c for c in columns if c.split(".")[0] in ASKED and c not in named]
     if not named or not beside or any(c in columns for c in ("scores", "feedback_scores", "feedback")):
         return None
+    known = [Column(c, raw.frame[c]) for c in named]
+    others = [Column(c, raw.frame[c]) for c in columns if c not in named and is_person(c) and not is_attribute(c)]
+    named |= {c.name: c.name for c in others if any(map(c.only_answers_of, known))}  # annotation.human_quality
     if any(map(is_rater, named.values())):
         roles: dict[str, Any] = {"raters": {name: (name,) for name in named}}
     else:

@@ -271,3 +271,20 @@ def test_annotators_of_prodigy_are_called_as_they_are_behind_the_data_set(file):
     ]  # fmt: skip
     read = read_file(file("a.jsonl", "\n".join(map(json.dumps, rows))))
     assert (read.ratings.judges, read.ratings.persons) == (("gpt-4o",), ("anna", "ben"))
+
+
+def test_of_langsmiths_statistics_of_feedback_only_the_averages_are_answers(file):
+    rows = [f"r{k},text {k},{k % 2},1,{k % 3 % 2},1" for k in range(40)]
+    keys = ("correctness", "user_score")
+    header = ",".join(f"feedback_stats.{key}.{what}" for key in keys for what in ("avg", "n"))
+    read = read_file(file("a.csv", "\n".join([f"id,outputs,{header}", *rows])))
+    assert read.ratings.raters == {
+        "feedback_stats.correctness.avg": "judge", "feedback_stats.user_score.avg": "person"
+    }  # fmt: skip
+
+
+def test_what_people_annotated_beside_weaves_scores_is_theirs(file):
+    rows = [f"c{k},question {k},{k % 5 + 1},{k * 2 % 5 + 1}" for k in range(40)]
+    columns = "id,inputs.question,output.scores.llm_judge.score,annotation.human_quality"
+    read = read_file(file("a.csv", "\n".join([columns, *rows])))
+    assert read.ratings.raters == {"output.scores.llm_judge": "judge", "annotation.human_quality": "person"}
