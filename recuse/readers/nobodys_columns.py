@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from recuse.readers import column_names
 from recuse.readers.column_names import NAMES, PROMPTS, as_option, base_of, is_judge, may_be_a_person, plain
 from recuse.readers.columns import FEW_LABELS, MOST_SLICES, Column, Roles
 from recuse.readers.raw_table import shown
-from recuse.readers.values import as_numbers, is_empty, labels_of
+from recuse.readers.values import as_numbers, is_empty, is_verdict, labels_of
 from recuse.schema import RecuseError
 
 FEWEST = 10
@@ -42,6 +43,32 @@ def leave_out_derived(roles: Roles, named: Collection[str]) -> None:
         del roles.taken["gold"]
     made = derived if len(people) > 1 else [c for c in derived if column_names.is_spread(c.name)]
     roles.leave_out(made, "made of other columns: nobody's own ratings")
+
+
+MATCHES = re.compile(r"(?:^|_)(?:correct|right|match|agree|disagree|differ|same|equal)")
+"""How columns are called that may say whether a judge was right."""
+CONFUSION = {"tp", "fp", "tn", "fn", "true_positive", "false_positive", "true_negative", "false_negative"}
+
+
+def leave_out_matches(roles: Roles) -> None:
+    """Columns of two values that say in every row whether two others are alike, and those that say in which way a judge
+    was right or wrong (TP, FP, ...), are nobody's ratings, nor true."""
+    free = [c for c in roles.free if c.name not in roles.stated]
+    called = [c for c in free if MATCHES.search(c.plain) and len(c.distinct) == 2 and is_verdict(c.words)]
+    rated = [c for c in roles.columns.values() if c.rating and 1 < len(c.distinct) <= FEW_LABELS] if called else []
+    words = {c: labels_of(c.cells).where(~is_empty(c.cells)) for c in rated[:MOST_SLICES]}
+    for column in called:
+        right = column.ordered.eq(1)
+        for one, other in combinations((c for c in words if c is not column), 2):
+            there = column.ordered.notna() & words[one].notna() & words[other].notna()
+            alike = words[one].eq(words[other])[there]
+            as_told = (alike == right[there]).mean() in (0, 1)
+            if as_told and min(alike.sum(), (~alike).sum()) > 1 and there.sum() >= FEWEST:
+                roles.leave_out([column], f"whether {one} and {other} are alike")
+                break
+    few = (c for c in free if 1 < len(c.distinct) <= len(CONFUSION))
+    confused = [c for c in few if {plain(str(value)) for value in c.distinct} <= CONFUSION]
+    roles.leave_out(confused, "in which way a judge was right or wrong")
 
 
 def leave_out_who_gave(roles: Roles) -> None:

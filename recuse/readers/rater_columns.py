@@ -305,8 +305,8 @@ def _check_one_form(roles: Roles, raters: dict[str, tuple[str, ...]]) -> None:
 def _two_columns(whose: str, own: Sequence[str]) -> RecuseError:
     return RecuseError(
         f"{' and '.join(own)} are columns of {whose}: if one is its rating, leave the others out with --ignore "
-        f"{as_option(own[1:])}; if each is about something else, or a repeat, call them {whose}_QUESTION or {whose}_1, "
-        f"{whose}_2"
+        f"{as_option(own[1:])}; if each is about something else, or a repeat, call them {whose}_QUESTION or "
+        f"{whose}_run1, {whose}_run2"
     )
 
 

@@ -15,7 +15,7 @@ from recuse.readers.columns import Column, Roles
 from recuse.readers.judgement_rows import Judgements
 from recuse.readers.mapping import ColumnMapping
 from recuse.readers.named_raters import names_raters, names_systems, take_sources, users_rated
-from recuse.readers.nobodys_columns import check_left_out, leave_out_who_gave
+from recuse.readers.nobodys_columns import check_left_out, leave_out_matches, leave_out_who_gave
 from recuse.readers.rater_columns import choosers_between, names_somebody, take_raters, take_raters_beside
 from recuse.readers.raw_table import RawTable, shown
 from recuse.readers.reshaping import without_unrated_roles
@@ -57,6 +57,7 @@ def _recognised(raw: RawTable) -> ColumnMapping:
     item_columns.take_item_of_pairs(roles)
     item_columns.take_parts(roles)
     roles.take_named("repeat", lambda c: c.numeric and ("_" in c.plain) < len(c.distinct) <= 1000)  # run_index, all 0
+    leave_out_matches(roles)
     sets = sum(c.holds_sets for c in roles.free)  # a right answer answers as others do
     true = [c.plain for c in roles.free if c.is_gold and not c.is_nobodys]
     holds = [c for c in roles.free if c.rating and len(c.distinct) > 1 and (not c.holds_sets or sets > 1)]
@@ -225,8 +226,8 @@ def _take_repeats(roles: Roles) -> None:
     if not (alike or known) and words & {"r", "s", "score", "rating"}:
         raise RecuseError(
             f"{', '.join(names)}: nothing says whose they are: if each is a person's, say --people {as_option(names)}; "
-            "if they are a judge's repeats, call them after it (gpt_1, gpt_2); if each is of another text, write a row "
-            "per text"
+            "if they are a judge's repeats, call them after it (gpt_run1, gpt_run2); if each is of another text, write a "
+            "row per text"
         )
     if not alike or known:
         roles.take_all("repeats", several)
@@ -238,7 +239,7 @@ def _take_repeats(roles: Roles) -> None:
         raise RecuseError(
             f"{', '.join(names)} stand beside {', '.join(others)}: if they are other raters, say --people "
             f"{as_option(names)} --judges {as_option(others)}; if they are repeats, name their columns after their "
-            f"judge ({others[0]}_1, {others[0]}_2)"
+            f"judge ({others[0]}_run1, {others[0]}_run2)"
         )
 
 

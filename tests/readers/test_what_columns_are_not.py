@@ -335,3 +335,59 @@ def test_a_column_called_so_that_stands_alone_is_a_rater(file):
         {"id": f"t{k}", "human": {"annotator": 1 + k % 5}, "judge": {"score": 1 + (k + k // 7) % 5}} for k in range(60)
     ]
     assert len(read_file(file("run.jsonl", "\n".join(map(json.dumps, rows)))).ratings.persons) == 1
+
+
+def verdicts(k: int) -> tuple[bool, bool, bool]:
+    """Of a person, a judge and a worse one."""
+    return k % 3 > 0, k % 3 > 0 if k % 7 else k % 3 == 0, k % 2 > 0
+
+
+@pytest.mark.parametrize(
+    "name", ["correct", "is_correct", "match", "judge_correct", "agrees", "exact_match", "disagree"]
+)
+@pytest.mark.parametrize("words", ["false,true", "0,1", "fail,pass"])
+def test_whether_a_judge_was_right_is_neither_true_nor_a_raters(file, name, words):
+    no, yes = words.split(",")
+    told = ("0", "1") if words == "0,1" else ("False", "True")
+    told = told[::-1] if name == "disagree" else told
+    rows = [
+        f"t{k},{yes if a else no},{yes if b else no},{told[a == b]}" for k in range(60) for a, b, _ in [verdicts(k)]
+    ]
+    read = read_file(file("a.csv", "\n".join([f"id,human_label,judge_label,{name}", *rows])))
+    assert read.ratings.raters == {"human": "person", "judge": "judge"}
+    assert not read.ratings.truth
+    assert read.mapping.ignored[name] == "whether human_label and judge_label are alike"
+
+
+def test_a_column_correct_that_is_no_comparison_is_true(file):
+    rows = [f"t{k},{int(a)},{int(b)},{int(c)}" for k in range(60) for a, b, c in [verdicts(k)]]
+    assert read_file(file("a.csv", "\n".join(["id,human,llm,correct", *rows]))).ratings.truth == "correct"
+
+
+def test_in_which_way_a_judge_was_wrong_is_no_slice_and_nobodys(file):
+    names = {(True, True): "TP", (False, False): "TN", (False, True): "FP", (True, False): "FN"}
+    words = ("fail", "pass")
+    for wanted in ({*names.values()}, {"FP", "FN"}):
+        rows = [
+            f"t{k},{words[a]},{words[b]},{names[a, b] if names[a, b] in wanted else ''}"
+            for k in range(60) for a, b, _ in [verdicts(k)]
+        ]  # fmt: skip
+        read = read_file(file("a.csv", "\n".join(["id,human,gpt,outcome", *rows])))
+        assert (read.ratings.raters, read.mapping.slices) == ({"human": "person", "gpt": "judge"}, ())
+
+
+@pytest.mark.parametrize(
+    "beside", ["human_se,n_humans", "human_ci_low,human_ci_high", "human_min,human_max", "human_std,num_raters"]
+)
+def test_how_sure_a_mean_of_people_is_is_no_person(file, beside):
+    rows = [
+        f"t{k},{(k % 5 + 1) + k % 3 / 3:.2f},{k % 4 + 1 + k % 2 / 2},{k % 5 + 1},{k * 3 % 5 + 1}" for k in range(60)
+    ]
+    read = read_file(file("a.csv", "\n".join([f"id,human_mean,{beside},gpt4", *rows])))
+    assert read.ratings.raters == {"human_mean": "person", "gpt4": "judge"}
+
+
+def test_participants_of_prolific_are_people(file):
+    rows = [f"5f{who:08x},t{k},{(k * who) % 5 + 1},{k % 5 + 1}" for who in (2, 3) for k in range(40)]
+    read = read_file(file("a.csv", "\n".join(["PROLIFIC_PID,stimulus,rating,llm_rating", *rows])))
+    assert read.ratings.raters == {"5f00000002": "person", "5f00000003": "person", "llm": "judge"}
