@@ -226,8 +226,8 @@ def _take_repeats(roles: Roles) -> None:
     if not (alike or known) and words & {"r", "s", "score", "rating"}:
         raise RecuseError(
             f"{', '.join(names)}: nothing says whose they are: if each is a person's, say --people {as_option(names)}; "
-            "if they are a judge's repeats, call them after it (gpt_run1, gpt_run2); if each is of another text, write a "
-            "row per text"
+            "if they are a judge's repeats, call them after it (gpt_run1, gpt_run2); if each is of another text, write "
+            "a row per text"
         )
     if not alike or known:
         roles.take_all("repeats", several)
