@@ -70,13 +70,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     from recuse.suite.question_runner import words_of
 
     words = words_of(test.path, metafunc.module)
-    records: list[NotAskedRow] = [{**row.record(), **words, "tests": []} for row in lacking]
+    records: list[NotAskedRow] = [{**row, **words, "tests": []} for row in lacking]
     config.stash.setdefault(NOT_ASKED, {})[test.nodeid] = records
     config.stash.setdefault(ASKED, []).extend(gates)
     if offering:
         metafunc.parametrize("recuse_elicitation", [pytest.param(one, id=str(one)) for one in offering])
     else:
-        wanted = dict.fromkeys([*needs, *(need for row in lacking for need in row.missing)])
+        wanted = dict.fromkeys([*needs, *(need for row in lacking for need in row["missing"])])
         none = pytest.mark.skip(reason=f"no selected panel offers {', '.join(wanted)}")
         metafunc.parametrize("recuse_elicitation", [pytest.param(None, id="nobody", marks=none)])
 

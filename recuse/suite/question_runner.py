@@ -33,7 +33,7 @@ from recuse.schema.number_text import UNDEFINED
 from recuse.schema.results import AskedRow, MeasureRow, NotAskedRow, UpgradeVerdictRow
 from recuse.schema.verdict_rows import MeasurementRow, QuestionWords, VerdictRow
 from recuse.schema.vocabulary import FILE
-from recuse.suite.questions import NotAsked
+from recuse.suite.questions import not_asked
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -311,8 +311,8 @@ def ask(
         if task not in (None, panel.task) or protocol not in (None, FILE):
             continue
         if wanting := missing(question.needs, panel.offers):
-            lacking = NotAsked(panel.name, panel.task, FILE, tuple(wanting))
-            records.not_asked[question.name] = [{**lacking.record(), **question.words, "tests": []}]
+            lacking = not_asked(panel.name, panel.task, FILE, wanting)
+            records.not_asked[question.name] = [{**lacking, **question.words, "tests": []}]
             continue
         place = {"task": panel.task, "panel": panel.name, "protocol": panel.protocol(kind_of(question.needs))}
         of = Respondents(place, panel.judges, uses, panel.offers, panel.newest)

@@ -54,23 +54,15 @@ class Elicitation:
         return not self.candidate or self.candidate in (subject.get(name) for name in ("judge", "author", "model"))
 
 
-@dataclass(frozen=True, slots=True)
-class NotAsked:
-    """A panel and task that a question could not be asked of, and what is missing for it."""
-
-    panel: str
-    task: str
-    protocol: str
-    missing: tuple[str, ...]
-
-    def record(self) -> Wanting:
-        """As builtins, with a sentence per missing need that would unlock it; `unfixed`: what its source lets open."""
-        missing, unlocking = list(self.missing), unlock_by_column if self.protocol == FILE else unlock
-        return {
-            "panel": self.panel, "task": self.task, "protocol": self.protocol, "missing": missing,
-            "unlock": [UNLOCK.get(need) or unlocking(need) for need in missing],
-            "unfixed": [need for need in missing if need in UNLOCK],
-        }  # fmt: skip
+def not_asked(panel: str, task: str, protocol: str, missing: Sequence[str]) -> Wanting:
+    """A panel and task that a question could not be asked of, and what is missing for it, with a sentence per need that
+    would unlock it; `unfixed`: what its source lets open."""
+    unlocking = unlock_by_column if protocol == FILE else unlock
+    return {
+        "panel": panel, "task": task, "protocol": protocol, "missing": list(missing),
+        "unlock": [UNLOCK.get(need) or unlocking(need) for need in missing],
+        "unfixed": [need for need in missing if need in UNLOCK],
+    }  # fmt: skip
 
 
 @dataclass
@@ -202,30 +194,30 @@ class Selection:
     def offering(
         self, needs: Sequence[str], *, task: str | None = None, protocol: str | None = None,
         rests_on: SourceFixes = "pairs",
-    ) -> tuple[list[Elicitation], list[NotAsked]]:  # fmt: skip
+    ) -> tuple[list[Elicitation], list[Wanting]]:  # fmt: skip
         """Who offers all of `needs`, and who lacks what. `task` and `protocol` narrow it down; `RecuseError` for one
         that does not exist at all. A panel whose source does not fix what the numbers rest on lacks that."""
         offering: list[Elicitation] = []
-        lacking: list[NotAsked] = []
+        lacking: list[Wanting] = []
         of_files = (
             Elicitation(file.name, file.task, file.protocol(kind_of(needs)))
             for file in self.files.values() if task in (None, file.task) and protocol in (None, FILE)
         )  # fmt: skip
         for one in (*self._of_panels(needs, task, protocol), *of_files):
-            if isinstance(one, NotAsked):
+            if not isinstance(one, Elicitation):
                 lacking.append(one)
                 continue
             panel = self.panels.get(one.panel)  # none for a file, which holds the single ratings
             unfixed_ones = unfixed(panel.source_fixes, rests_on) if panel else ()
             if wanting := (*missing(needs, self.offers(one)), *unfixed_ones):
-                lacking.append(NotAsked(one.panel, one.task, one.protocol, wanting))
+                lacking.append(not_asked(one.panel, one.task, one.protocol, wanting))
             else:
                 offering.append(one)
         return offering, lacking
 
     def _of_panels(
         self, needs: Sequence[str], task: str | None, protocol: str | None
-    ) -> Iterator[Elicitation | NotAsked]:
+    ) -> Iterator[Elicitation | Wanting]:
         if task is not None and not any(file.task == task for file in self.files.values()):
             self.task(task)
         if protocol not in (None, FILE):
@@ -240,7 +232,7 @@ class Selection:
             only = candidates[1:] if CANDIDATE in needs and len(candidates) > 1 else candidates
             yield from (Elicitation(panel.name, table.name, name, candidate) for candidate in only for name in fitting)
             if not fitting:
-                yield NotAsked(panel.name, table.name, "", (kind,))
+                yield not_asked(panel.name, table.name, "", (kind,))
 
     def elicitations(self, panel: str) -> list[Elicitation]:
         """Everything that is asked of the judges in use of a panel, or the one of a file."""
