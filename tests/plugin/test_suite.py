@@ -117,10 +117,10 @@ def test_what_a_panel_offers_is_known_before_anything_is_asked(suite_of: MakeSui
         found, lacking = suite.selection.offering(("scores", "authors", "names", "repeats"))
         assert (found, lacking) == ([ELICITATION], [])
         found, lacking = suite.selection.offering(("scores", "people", "items"))
-        assert (found, [row.missing for row in lacking]) == ([], [("people", "items")])
-        assert "task.toml" in lacking[0].record()["unlock"][0]
+        assert (found, [row["missing"] for row in lacking]) == ([], [["people", "items"]])
+        assert "task.toml" in lacking[0]["unlock"][0]
         found, lacking = suite.selection.offering(("choices",))
-        assert (found, [(row.protocol, row.missing) for row in lacking]) == ([], [("", ("choices",))])
+        assert (found, [(row["protocol"], row["missing"]) for row in lacking]) == ([], [("", ["choices"])])
 
 
 # --------------------------------------------------------------------------- builtins: what travels between processes
