@@ -1,6 +1,6 @@
 """The decision: may the change be merged, and who may be used for what. One pure function over typed records.
 
-    decision = decide(decoded(results, changes))
+    decision = decide(decoded(results))
     decision.word, decision.cause             # "do not merge", "gemini scores 0.83 above your people"
     decision.judges[0].word                   # "cleared", "not cleared" or "undecided", for one use
 
@@ -175,15 +175,14 @@ Place = tuple[str, str, str]
 
 
 def _judges(evidence: Evidence) -> Iterator[JudgeDecision]:
-    plan = evidence.plan
-    for panel in plan.panels:
+    for panel in evidence.panels:
         by_place: dict[Place, list[VerdictRecord]] = defaultdict(list)
         for verdict in (v for v in evidence.verdicts if v.panel == panel.name):
             subject = verdict.subject
             by_place[subject.get("task", ""), subject.get("protocol", ""), verdict.gate].append(verdict)
         # without a yardstick nothing compares judges
-        gates = {a["gate"] for a in plan.due if a["panel"] == panel.name}
-        uses = (*panel.uses, *(use for use in panel.further if gates & set(plan.uses[use].yardstick)))
+        gates = {a["gate"] for a in evidence.due if a["panel"] == panel.name}
+        uses = (*panel.uses, *(use for use in panel.further if gates & set(evidence.uses[use].yardstick)))
         for judge in panel.judges:
             for use in uses:
                 yield _judge(panel, judge, use, evidence, by_place)
@@ -192,18 +191,17 @@ def _judges(evidence: Evidence) -> Iterator[JudgeDecision]:
 def _judge(
     panel: PanelPlan, judge: str, use: str, evidence: Evidence, by_place: Mapping[Place, Sequence[VerdictRecord]]
 ) -> JudgeDecision:
-    plan = evidence.plan
-    gates = set(plan.gates_of(use)) | plan.conditions
-    rows = [a for a in plan.due if a["panel"] == panel.name and a["gate"] in gates]
+    gates = set(evidence.gates_of(use)) | evidence.conditions
+    rows = [a for a in evidence.due if a["panel"] == panel.name and a["gate"] in gates]
     every = [v for group in by_place.values() for v in group if v.judge == judge]
     every.sort(key=lambda v: (v.gate, _about(v), v.test))
     verdicts = [v for v in every if v.gate in gates]
-    peers = plan.peers - set(plan.gates_of(use))  # a use that names such a gate decides by it
+    peers = evidence.peers - set(evidence.gates_of(use))  # a use that names such a gate decides by it
     failed = [v for v in verdicts if v.outcome == "fail" and v.gate not in peers]
     apart = [v for v in verdicts if v.outcome == "fail" and v.gate in peers]
     open_ = [v for v in verdicts if v.outcome not in ("pass", "fail")]
     missing = sorted({a["gate"] for a in rows if _is_missing(a, judge, by_place)})
-    missed = [plan.label(gate) for gate in missing]
+    missed = [evidence.label(gate) for gate in missing]
     versions = {v.subject.get(VERSION) for v in every} | {None}  # verdicts are on the newest
     own = [f for f in evidence.figures if f.panel == panel.name and f.judge == judge]
     figures = sorted((f for f in own if f.subject.get(VERSION) in versions), key=lambda f: (f.metric, _about(f)))
@@ -228,7 +226,7 @@ def _judge(
         new, old = listed(sorted(newest)), listed(sorted(there))
         step = f"add its answers to {new}, or check {old} alone"
         return concluded(UNDECIDED, [f"{new} has no answers of it: it is in {old} alone"], [], step=step)
-    part = "" if plan.whole else plan.part or "only part of the questions was asked"
+    part = "" if evidence.whole else evidence.part or "only part of the questions was asked"
     by_people = [v for v in verdicts if panel.people_faults and rests_on_people(v)]
     if failed and all(v in by_people for v in failed):
         return concluded(UNDECIDED, panel.people_faults[:MOST_CAUSES], failed, "people", step=MEND_PEOPLE)
@@ -245,13 +243,14 @@ def _judge(
     if others := next((c for c in refused if c.about == (panel.name, judge)), None):  # whose replies were judged?
         clause = others.cause.removeprefix(judge).lstrip(":, ")
         return concluded(UNDECIDED, [clause], (), "recording", step=others.next)
-    yardsticks = plan.uses[use].yardstick if use in plan.uses else ()
+    named = evidence.uses.get(use)
+    yardsticks = named.yardstick if named else ()
     compared = [v for v in verdicts if v.outcome == "pass" and (v.gate in yardsticks or not yardsticks)]
     lacking = bool(yardsticks) and not compared and not {*missing, *(v.gate for v in open_)} & set(yardsticks)
     if missing or open_ or apart or lacking or part or not verdicts:
         causes, step = causes_of_doubt(
             open_, apart, missed, figures, part=part, lacking=lacking, verdicts=verdicts, every=every,
-            question=plan.uses[use].question if use in plan.uses else "", rated=panel.rated, yardsticks=yardsticks,
+            question=named.question if named else "", rated=panel.rated, yardsticks=yardsticks,
         )  # fmt: skip
         more = (*missing, *(["people"] if lacking else []), *(["part"] if part else []))
         if by_people:
@@ -296,7 +295,6 @@ def _words(
     evidence: Evidence, judges: Sequence[JudgeDecision], changes: Sequence[Change]
 ) -> Iterator[tuple[ChangeWord, str, str]]:
     """The word with its cause and the next step; the first counts."""
-    plan = evidence.plan
     refused = [one for one in judges if one.stated and one.word == NOT_CLEARED and not one.accepted]
 
     def of_changes(word: ChangeWord, those: Callable[[Change], bool]) -> Iterator[tuple[ChangeWord, str, str]]:
@@ -308,12 +306,12 @@ def _words(
     red = sorted((v for v in evidence.verdicts if not v.green), key=lambda v: (-v.excess, v.label, v.outcome))
     if outside := [v for v in red if v.outcome == "fail" and not v.judge]:
         yield "do not merge", f"{outside[0].label} is outside its limit", ""
-    if plan.unfinished:
-        yield "no decision", unfinished_cause(plan.unfinished), plan.finishing
+    if evidence.unfinished:
+        yield "no decision", unfinished_cause(evidence.unfinished), evidence.finishing
     yield from of_changes("decide", lambda change: change.word == "decide" and change.kind in EVEN_OF_A_PART)
-    if plan.part or not plan.whole:
-        added = f"add {listed(plan.outside)} to recuse_panels, then " if plan.outside else ""
-        yield "no decision", plan.part or "only part of the questions was asked", f"{added}run all of evals/"
+    if evidence.part or not evidence.whole:
+        added = f"add {listed(evidence.outside)} to recuse_panels, then " if evidence.outside else ""
+        yield "no decision", evidence.part or "only part of the questions was asked", f"{added}run all of evals/"
     yield from of_changes("decide", lambda change: change.word == "decide" and change.kind != "base")
     if doubtful := _doubtful(judges):
         yield "decide", *_first(doubtful)

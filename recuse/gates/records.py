@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -91,15 +91,36 @@ class PanelPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """What had to be asked. `whole`: every question was asked of all judges of the panels examined; `part`: what of
-    the suite ran, where not all of it did; `unfinished`: tests that ended without a verdict, and why."""
+class Change:
+    """What a pull request changes: an upgrade, a judge changed in place, a limit or a result against the baseline, a
+    fault of the run. `word` is what it asks for by itself; `order`: the lowest is told first; `about`: panel and judge,
+    where it is about one."""
+
+    kind: Literal["upgrade", "in place", "limit", "yardstick", "recording", "base", "value", "gone", "expired", "run"]
+    what: str
+    word: Literal["merge", "decide", "do not merge"]
+    cause: str
+    next: str = ""
+    order: int = 0
+    red: bool = False  # whether a run with a baseline must not be green
+    about: tuple[str, str] = ("", "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """Everything that a decision is made from: what had to be asked, what gates said of it, what else was measured, and
+    what a change touches. `whole`: every question was asked of all judges of the panels examined; `part`: what of the
+    suite ran, where not all of it did; `unfinished`: tests that ended without a verdict, and why."""
 
     panels: tuple[PanelPlan, ...]
     due: tuple[AskedRow, ...]
     uses: Mapping[str, UseTable]
     conditions: frozenset[str]
     peers: frozenset[str]  # gates that compare a judge with other judges
+    verdicts: tuple[VerdictRecord, ...]
+    figures: tuple[Figure, ...] = ()
+    changes: tuple[Change, ...] = ()
+    compared: bool = False  # whether there is a baseline that nothing differs from
     whole: bool = True
     part: str = ""
     outside: tuple[str, ...] = ()  # panels that `recuse_panels` does not name
@@ -126,39 +147,30 @@ class Plan:
         return self.uses[use].gates if use in self.uses else ()
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """What a pull request changes: an upgrade, a judge changed in place, a limit or a result against the baseline, a
-    fault of the run. `word` is what it asks for by itself; `order`: the lowest is told first; `about`: panel and judge,
-    where it is about one."""
-
-    kind: Literal["upgrade", "in place", "limit", "yardstick", "recording", "base", "value", "gone", "expired", "run"]
-    what: str
-    word: Literal["merge", "decide", "do not merge"]
-    cause: str
-    next: str = ""
-    order: int = 0
-    red: bool = False  # whether a run with a baseline must not be green
-    about: tuple[str, str] = ("", "")
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """Everything that a decision is made from."""
-
-    plan: Plan
-    verdicts: tuple[VerdictRecord, ...]
-    figures: tuple[Figure, ...]
-    changes: tuple[Change, ...]
-    compared: bool = False  # whether there is a baseline that nothing differs from
-
-
-def decoded(results: Results, changes: Sequence[Change] = ()) -> Evidence:
-    """The records in assembled results; `changes` are those that other modules found."""
+def decoded(results: Results) -> Evidence:
+    """The records in assembled results."""
     measures = results.get("measures") or {}
     verdicts = tuple(_verdict(record, measures) for record in results["verdicts"])
-    figures = tuple(Figure(**_figure(row, measures)) for row in results["measurements"])
-    return Evidence(_plan(results, verdicts), verdicts, figures, tuple(changes), is_unchanged(results.get("baseline")))
+    scope = results.get("asked") or {}
+    uses = {name: UseTable.model_validate(use) for name, use in (results.get("uses") or {}).items()}
+    panels = tuple(
+        PanelPlan(
+            p["name"], tuple(j["name"] for j in p["judges"] if j["name"] in (scope.get("shown") or (j["name"],))),
+            tuple(p.get("uses", (EVERY_GATE,))), tuple(p.get("further_uses") or ()),
+            tuple(p.get("people_faults") or ()), tuple(p.get("rated") or ()),
+        )
+        for p in results["panels"]
+    )  # fmt: skip
+    unnamed = {v.gate for v in verdicts} - {gate for use in uses.values() for gate in use.gates}
+    return Evidence(
+        panels=panels, due=tuple(scope.get("gates") or ()), uses=uses, verdicts=verdicts,
+        conditions=frozenset(scope.get("conditions") or unnamed), peers=frozenset(scope.get("peers") or ()),
+        figures=tuple(Figure(**_figure(row, measures)) for row in results["measurements"]),
+        changes=tuple(changes_of(results)), compared=is_unchanged(results.get("baseline")),
+        whole=bool(scope.get("whole", True)), part=scope.get("part") or "", outside=tuple(scope.get("outside") or ()),
+        unfinished=tuple((one["test"], one["why"]) for one in results.get("unmeasured") or ()),
+        labels=scope.get("labels") or {},
+    )  # fmt: skip
 
 
 def _figure(row: MeasurementRow, measures: Mapping[str, MeasureRow]) -> dict[str, Any]:
@@ -186,26 +198,6 @@ def _verdict(record: VerdictRow, measures: Mapping[str, MeasureRow]) -> VerdictR
         more=needed - observed if needed and observed and needed > observed else None, units=units or "items",
         times=needed / observed if needed and observed else 1.0, feasible=kind != "on the bound",
         lost=kind == "lost answers",
-    )  # fmt: skip
-
-
-def _plan(results: Results, verdicts: Iterable[VerdictRecord]) -> Plan:
-    scope = results.get("asked") or {}
-    uses = {name: UseTable.model_validate(use) for name, use in (results.get("uses") or {}).items()}
-    panels = tuple(
-        PanelPlan(
-            p["name"], tuple(j["name"] for j in p["judges"] if j["name"] in (scope.get("shown") or (j["name"],))),
-            tuple(p.get("uses", (EVERY_GATE,))), tuple(p.get("further_uses") or ()),
-            tuple(p.get("people_faults") or ()), tuple(p.get("rated") or ()),
-        )
-        for p in results["panels"]
-    )  # fmt: skip
-    unnamed = {v.gate for v in verdicts} - {gate for use in uses.values() for gate in use.gates}
-    return Plan(
-        panels, tuple(scope.get("gates") or ()), uses, frozenset(scope.get("conditions") or unnamed),
-        frozenset(scope.get("peers") or ()), bool(scope.get("whole", True)), scope.get("part") or "",
-        tuple(scope.get("outside") or ()),
-        tuple((one["test"], one["why"]) for one in results.get("unmeasured") or ()), scope.get("labels") or {},
     )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from recuse.gates.baseline_changes import compare, objections
 from recuse.gates.explanation import subject_text
 from recuse.gates.families import error_rates
 from recuse.gates.limit_changes import limit_changes
-from recuse.gates.records import changes_of, decoded, is_unchanged, yardstick
+from recuse.gates.records import decoded, is_unchanged, yardstick
 from recuse.gates.uses import Uses, uses_for
 from recuse.git import BaseCommit, Unreadable, identity_of
 from recuse.git.trend import history
@@ -140,7 +140,7 @@ class Run(Records):
         """Outcome, faults and what they come to for whoever may merge the change: the headline of every output."""
         self.results |= {"outcome": self._outcome(), "objections": sorted(self.objections)}
         self.results = normalised(self.results)  # once for all that is drawn from them
-        self.decision = decide(decoded(self.results, changes_of(self.results)))
+        self.decision = decide(decoded(self.results))
         self.results |= {"decision": self.decision.record(), "headline": " ".join(self.decision.lines)}
 
     def _write(self, folder: Path, templates: Path, identity: row_types.Known) -> None:

@@ -16,7 +16,7 @@ import pytest
 
 from recuse.check.check_command import check
 from recuse.gates import Decision, decide
-from recuse.gates.records import changes_of, decoded
+from recuse.gates.records import decoded
 from recuse.readers.file_panel import load_file_panel
 from recuse.report.canonical_form import canonical
 from recuse.run.run import ask_file
@@ -125,7 +125,7 @@ def words(judges: list[Mapping[str, Any]]) -> Words:
 def saved(results: Mapping[str, Any]) -> Decision:
     """The decision over results.json as it lies on disk."""
     results = json.loads(canonical(results))
-    return decide(decoded(results, changes_of(results)))
+    return decide(decoded(results))
 
 
 def checked(path: Path) -> tuple[Words, Mapping[str, Any]]:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from recuse.cassettes.pack_file import _remedy
 from recuse.gates import decide
 from recuse.gates.limits import Limit
-from recuse.gates.records import Change, Evidence, Figure, PanelPlan, Plan, VerdictRecord, changes_of
+from recuse.gates.records import Change, Evidence, Figure, PanelPlan, VerdictRecord, changes_of
 from recuse.gates.uses import EVERY_GATE, UseTable
 from recuse.schema import vocabulary
 
@@ -52,12 +52,16 @@ GRADED = ("agreement", "offset", "unanswered")
 
 
 def evidence(*verdicts, uses=("grade",), further=(), judges=("ann",), gates=GRADED, changes=(), figures=(), **more):
-    plan = Plan(
-        (PanelPlan("p", tuple(judges), tuple(uses), tuple(further)),) if judges else (),
-        tuple(asked(gate, *judges) for gate in gates), USES, frozenset(CONDITIONS), frozenset(PEERS),
-        **{k: more.pop(k) for k in ("whole", "part", "unfinished") if k in more},
+    panels = (PanelPlan("p", tuple(judges), tuple(uses), tuple(further)),) if judges else ()
+    due = tuple(asked(gate, *judges) for gate in gates)
+    return evidence_of(panels, due, verdicts, changes, figures=tuple(figures), **more)
+
+
+def evidence_of(panels, due, verdicts, changes, **more):
+    return Evidence(
+        panels=tuple(panels), due=tuple(due), uses=USES, conditions=frozenset(CONDITIONS), peers=frozenset(PEERS),
+        verdicts=tuple(verdicts), changes=tuple(changes), **more,
     )  # fmt: skip
-    return Evidence(plan, tuple(verdicts), tuple(figures), tuple(changes), **more)
 
 
 def passes(*others, judge="ann", gates=GRADED):
@@ -94,7 +98,7 @@ def test_whoever_is_cleared_is_as_good_as_what_it_was_held_against(gate, held_ag
     passed = verdict(gate)
     passed = replace(passed, detail={"held_against": held_against})
     found = evidence(passed, gates=(gate,))
-    one = word_on(replace(found, plan=replace(found.plan, uses={"grade": UseTable(yardstick=(gate,))})))
+    one = word_on(replace(found, uses={"grade": UseTable(yardstick=(gate,))}))
     assert (one.word, one.cause) == ("cleared", said)
 
 
@@ -135,7 +139,7 @@ def test_a_gate_without_a_verdict_leaves_the_judge_undecided(gate):
 
 def test_a_gate_without_a_verdict_is_called_what_its_file_calls_it():
     found = evidence(*(v for v in passes() if v.gate != "unanswered"))
-    named = replace(found, plan=replace(found.plan, labels={"unanswered": "texts without an answer"}))
+    named = replace(found, labels={"unanswered": "texts without an answer"})
     assert word_on(named).cause == "texts without an answer was not measured in this run"
 
 
@@ -155,7 +159,7 @@ OPEN_PANEL = {
 @pytest.mark.parametrize("found", OPEN_PANEL.values(), ids=OPEN_PANEL)
 def test_a_decision_is_written_in_the_words_that_people_read(found, monkeypatch):
     before = decide(found)
-    new = {word: f"<{number}>" for number, word in enumerate(vocabulary.PRINTED)}
+    new = {word: f"<{number}>" for number, word in enumerate([*vocabulary.SHOWN, *vocabulary.WORD_MEANINGS])}
     for identifier, word in new.items():
         monkeypatch.setitem(vocabulary.PRINTED, identifier, word)
     after = decide(found)
@@ -176,9 +180,9 @@ def test_a_gate_that_two_tests_ask_is_missed_where_one_of_them_gave_no_verdict()
     tests = "evals/test_a.py::test_scores", "evals/test_a.py::test_choices"
     found = evidence(*passes(verdict("agreement", test=f"{tests[0]}[p/t/q]")))
     both = tuple(asked("agreement", test=test) for test in tests)
-    others = tuple(a for a in found.plan.due if a["gate"] != "agreement")
-    assert word_on(replace(found, plan=replace(found.plan, due=(*both[:1], *others)))).word == "cleared"
-    assert word_on(replace(found, plan=replace(found.plan, due=(*both, *others)))).word == "undecided"
+    others = tuple(a for a in found.due if a["gate"] != "agreement")
+    assert word_on(replace(found, due=(*both[:1], *others))).word == "cleared"
+    assert word_on(replace(found, due=(*both, *others))).word == "undecided"
 
 
 def test_a_candidate_whose_test_was_skipped_is_not_cleared_by_the_verdict_of_the_judge_in_use():
@@ -187,7 +191,7 @@ def test_a_candidate_whose_test_was_skipped_is_not_cleared_by_the_verdict_of_the
                 for gate in GRADED for judge in both if (gate, judge) != ("offset", "next")]  # fmt: skip
     found = evidence(*verdicts, judges=both)
     due = tuple(asked(gate, judge) for gate in GRADED for judge in both)
-    decision = decide(replace(found, plan=replace(found.plan, due=due)))
+    decision = decide(replace(found, due=due))
     assert [(one.word, one.cause) for one in decision.judges] == [
         ("cleared", "every gate that decides passes"), ("undecided", "offset was not measured in this run"),
     ]  # fmt: skip
@@ -199,10 +203,10 @@ def test_of_a_candidate_that_is_not_recorded_no_sentence_says_that_an_eval_is_la
     """The evals are there, and gave the judge in use its verdicts."""
     gates = "human_ceiling", "unanswered"
     found = evidence(*passes(gates=gates), judges=("ann", "next"))
-    panel = replace(found.plan.panels[0], rated=("people_items", "two_people"))
+    panel = replace(found.panels[0], rated=("people_items", "two_people"))
     due = tuple(asked(gate, judge) for gate in gates for judge in panel.judges)
     uses = {"grade": UseTable(yardstick=("human_ceiling",), decides=("unanswered",))}
-    one = word_on(replace(found, plan=replace(found.plan, panels=(panel,), due=due, uses=uses)), "next")
+    one = word_on(replace(found, panels=(panel,), due=due, uses=uses), "next")
     assert (one.word, one.cause, one.next) == (
         "undecided", "human ceiling and unanswered were not measured in this run",
         "run again, or record what is missing",
@@ -221,11 +225,11 @@ def test_judges_of_one_name_in_two_panels_are_two_judges():
     first = evidence(*passes(verdict("offset", outcome="fail", value=0.9)), verdict("injection"),
                      gates=(*GRADED, "injection", "right_choices"))  # fmt: skip
     second = PanelPlan("r", ("ann",), ("grade",), ("choose",))
-    plan = replace(first.plan, panels=(*first.plan.panels, second),
-                   due=(*first.plan.due, *(asked(gate, panel="r") for gate in GRADED if gate != "agreement")),
+    both = replace(first, panels=(*first.panels, second),
+                   due=(*first.due, *(asked(gate, panel="r") for gate in GRADED if gate != "agreement")),
                    uses=USES | {"grade": UseTable(yardstick=("offset",), decides=("unanswered",))})  # fmt: skip
     there = (verdict("offset", panel="r"), verdict("unanswered", panel="r"))
-    found = decide(replace(first, plan=plan, verdicts=(*first.verdicts, *there)))
+    found = decide(replace(both, verdicts=(*first.verdicts, *there)))
     assert [(one.panel, one.use, one.word) for one in found.judges] == [
         ("p", "grade", "not cleared"), ("r", "grade", "cleared"),
     ]  # fmt: skip
@@ -316,7 +320,7 @@ def test_judges_that_were_compared_and_not_checked_are_not_called_studies():
 def test_where_a_file_names_no_use_all_gates_decide():
     def without_uses(*verdicts, gates):
         found = evidence(*verdicts, uses=(EVERY_GATE,), gates=gates)
-        return replace(found, plan=replace(found.plan, uses={}, conditions=frozenset(gates), peers=frozenset()))
+        return replace(found, uses={}, conditions=frozenset(gates), peers=frozenset())
 
     assert word_on(without_uses(*passes(gates=("x",)), gates=("x",)), use=EVERY_GATE).word == "cleared"
     failed = without_uses(*passes(verdict("y", outcome="fail", value=0.9), gates=("x",)), gates=("x", "y"))
@@ -546,8 +550,7 @@ def runs(draw):
                                 of=len(about) * len(criteria), test=f"{test}[{asks}]",
                             ))  # fmt: skip
     changes = draw(st.lists(st.sampled_from([MERGE, ASK, REFUSED]), max_size=2))
-    plan = Plan(tuple(panels), tuple(asking), USES, frozenset(CONDITIONS), frozenset(PEERS))
-    return Evidence(plan, tuple(verdicts), (), tuple(changes))
+    return evidence_of(panels, asking, verdicts, changes)
 
 
 def words(decision):
@@ -602,7 +605,7 @@ def test_l1_what_is_measured_no_more_never_helps(found, data):
 
 @given(runs())
 def test_l1_a_test_that_ended_without_a_verdict_never_helps(found):
-    before, after = decide(found), decide(replace(found, plan=replace(found.plan, unfinished=(("a", "no key"),))))
+    before, after = decide(found), decide(replace(found, unfinished=(("a", "no key"),)))
     assert words(after) == words(before)
     assert CHANGES[after.word] <= CHANGES[before.word]
     assert after.word != "merge"
@@ -610,7 +613,7 @@ def test_l1_a_test_that_ended_without_a_verdict_never_helps(found):
 
 @given(runs())
 def test_l1_a_part_of_a_run_clears_nobody_and_never_merges(found):
-    before, after = decide(found), decide(replace(found, plan=replace(found.plan, whole=False, part="a part ran")))
+    before, after = decide(found), decide(replace(found, whole=False, part="a part ran"))
     assert all(JUDGES[word] <= JUDGES[words(before)[key]] for key, word in words(after).items())
     assert "cleared" not in words(after).values()
     assert CHANGES[after.word] <= CHANGES[before.word]
@@ -669,14 +672,14 @@ def shuffled(found: Evidence, rng: random.Random) -> Evidence:
 
     return replace(
         found, verdicts=in_another_order(found.verdicts), figures=in_another_order(found.figures),
-        changes=in_another_order(found.changes), plan=replace(found.plan, due=in_another_order(found.plan.due)),
+        changes=in_another_order(found.changes), due=in_another_order(found.due),
     )  # fmt: skip
 
 
 @given(runs(), st.permutations(["a", "b", "c", "d", "e", "f"]), st.permutations(["x", "y"]))
 def test_l4_names_of_judges_and_panels_change_nothing_but_names(found, others, panels):
     new = dict(zip(("p", "r"), panels, strict=True))
-    judges = [judge for panel in found.plan.panels for judge in panel.judges]
+    judges = [judge for panel in found.panels for judge in panel.judges]
     new |= {judge: f"rater_{name}" for judge, name in zip(judges, others, strict=False)}
     changed, before = decide(renamed(found, new)), decide(found)
     assert [(one.panel, one.judge, one.use, one.word, one.cause, one.gates) for one in changed.judges] == [
@@ -692,19 +695,16 @@ def renamed(found: Evidence, new: dict[str, str]) -> Evidence:
     def about(subject):
         return {k: new[v] if k in ("panel", "judge") else v for k, v in subject.items()}
 
-    plan = replace(
-        found.plan,
-        panels=tuple(replace(p, name=new[p.name], judges=tuple(new[j] for j in p.judges)) for p in found.plan.panels),
-        due=tuple({**a, "panel": new[a["panel"]], "judges": [new[j] for j in a["judges"]]} for a in found.plan.due),
-    )
+    panels = tuple(replace(p, name=new[p.name], judges=tuple(new[j] for j in p.judges)) for p in found.panels)
+    due = tuple({**a, "panel": new[a["panel"]], "judges": [new[j] for j in a["judges"]]} for a in found.due)
     verdicts = tuple(replace(v, subject=about(v.subject)) for v in found.verdicts)
-    return replace(found, plan=plan, verdicts=verdicts)
+    return replace(found, panels=panels, due=due, verdicts=verdicts)
 
 
 @given(runs())
 def test_judges_in_another_order_have_the_same_words(found):
-    turned = tuple(replace(p, judges=p.judges[::-1]) for p in found.plan.panels[::-1])
-    after = decide(replace(found, plan=replace(found.plan, panels=turned)))
+    turned = tuple(replace(p, judges=p.judges[::-1]) for p in found.panels[::-1])
+    after = decide(replace(found, panels=turned))
     assert words(after) == words(decide(found))
     assert after.word == decide(found).word
 
@@ -712,7 +712,7 @@ def test_judges_in_another_order_have_the_same_words(found):
 @given(runs())
 def test_figures_explain_and_decide_nothing(found):
     """Whatever else was measured changes causes, and no word."""
-    judges = [(panel.name, judge) for panel in found.plan.panels for judge in panel.judges]
+    judges = [(panel.name, judge) for panel in found.panels for judge in panel.judges]
     figures = tuple(figure(j, 1.0, metric="commonest_answer", panel=p) for p, j in judges)
     more = decide(replace(found, figures=figures))
     assert (words(more), more.word) == (words(decide(found)), decide(found).word)

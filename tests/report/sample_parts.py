@@ -8,7 +8,7 @@ import random
 from typing import Any
 
 from recuse.gates import decide
-from recuse.gates.records import changes_of, decoded
+from recuse.gates.records import decoded
 from recuse.report.canonical_form import normalised
 
 Results = dict[str, Any]
@@ -785,6 +785,6 @@ def counted(results: Results) -> Results:
     }
     results["outcome"] = next((o for o in ("not measured", "fail", "undecided") if o in bad), "pass")
     plain = normalised(results)
-    decision = decide(decoded(plain, changes_of(plain)))
+    decision = decide(decoded(plain))
     results |= {"decision": decision.record(), "headline": " ".join(decision.lines)}
     return results
