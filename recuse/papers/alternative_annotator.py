@@ -115,32 +115,29 @@ def _comparisons(answers: Answers, judge: int, expert: str | None) -> dict[str, 
     elif expert not in answers.people:
         raise RecuseError(f"there is no person {expert!r}; people: {', '.join(answers.people)}")
     others = np.array([expert is None or name == expert for name in answers.people])
+    there: Mask = np.asarray(np.isfinite(answers.rated).any(axis=2))
+    answered = np.isfinite(answers.judged[judge]).any(axis=1)
     comparisons = {}
     for p, name in enumerate(answers.people):
         rest = others & (np.arange(len(others)) != p)
-        if rest.any():
-            comparisons[name] = _comparison(answers, judge, p, rest)
+        if not rest.any():
+            continue
+        if answers.options:
+            own, shares = answers.judge_shares[judge], answers.person_shares
+            total = np.where(rest[:, None, None], np.nan_to_num(shares), 0.0).sum(axis=0)
+            scores = [(np.nan_to_num(side) * total).sum(axis=1) for side in (own, shares[p])]
+        else:
+            means = answers.person_means
+            scores = [-np.nansum((means[rest] - side) ** 2, axis=0) for side in (answers.judge_means[judge], means[p])]
+        used = answers.requested[judge] & there[p] & there[rest].any(axis=0)
+        judge_scores, person_scores = np.where(answered, scores[0], -np.inf)[used], scores[1][used]
+        slack = 1e-12 * np.maximum(1.0, np.abs(person_scores))
+        comparisons[name] = _Comparison(
+            (judge_scores >= person_scores - slack).astype(float),
+            (person_scores >= judge_scores - slack).astype(float), answers.clusters[used],
+            answers.number(used & ~answered), taken(answers.times, used),
+        )  # fmt: skip
     return comparisons
-
-
-def _comparison(answers: Answers, judge: int, person: int, rest: NDArray[np.bool_]) -> _Comparison:
-    there: Mask = np.asarray(np.isfinite(answers.rated).any(axis=2))
-    answered = np.isfinite(answers.judged[judge]).any(axis=1)
-    if answers.options:
-        own, shares = answers.judge_shares[judge], answers.person_shares
-        total = np.where(rest[:, None, None], np.nan_to_num(shares), 0.0).sum(axis=0)
-        scores = [(np.nan_to_num(side) * total).sum(axis=1) for side in (own, shares[person])]
-    else:
-        means = answers.person_means
-        scores = [-np.nansum((means[rest] - side) ** 2, axis=0) for side in (answers.judge_means[judge], means[person])]
-    used = answers.requested[judge] & there[person] & there[rest].any(axis=0)
-    judge_scores = np.where(answered, scores[0], -np.inf)[used]
-    slack = 1e-12 * np.maximum(1.0, np.abs(scores[1][used]))
-    return _Comparison(
-        (judge_scores >= scores[1][used] - slack).astype(float),
-        (scores[1][used] >= judge_scores - slack).astype(float), answers.clusters[used],
-        answers.number(used & ~answered), taken(answers.times, used),
-    )  # fmt: skip
 
 
 def _winning(answers: Answers, comparisons: dict[str, _Comparison], epsilon: float, q: float) -> Estimate:

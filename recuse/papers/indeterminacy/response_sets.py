@@ -40,7 +40,16 @@ def indeterminate_share(ratings: Ratings) -> Estimates:
     >>> indeterminate_share(accepted(judge="pbfp", ann="bbpf")).of(rater="people").value
     0.5
     """
-    return _by_rater(ratings, _indeterminate)
+    estimates = {}
+    for (rater, *names), rated in _each_rater(ratings):
+        joint = rated.joint[rater].sum(axis=1)
+        several = np.array([len(members) > 1 for members in rated.sets])
+        seen_or_single = zip(rated.sets, (joint > 0) | ~several, strict=True)
+        task = RatingTask.of(rated.options, [members for members, kept in seen_or_single if kept])
+        detail = {"words": identifiability(task.membership / task.sizes).words, **choice_matrices(rated, rater)}
+        hits, n = float(joint[several].sum()), float(joint.sum())
+        estimates[rater, *names] = _share("indeterminate_share", hits, n, rater, detail)
+    return Estimates(("rater", *ratings.within()), estimates)
 
 
 @measure(
@@ -54,7 +63,14 @@ def accepted_both(ratings: Ratings) -> Estimates:
     >>> accepted_both(accepted(judge="pbfp", ann="bbpf")).of(rater="people").value  # nobody who chose fail
     0.0
     """
-    return _by_rater(ratings, _beta)
+    estimates = {}
+    for (rater, *names), rated in _each_rater(ratings):
+        positive = rated.options[rated.positive]
+        others = [k for k in range(len(rated.options)) if k != rated.positive and k not in rated.beyond]
+        chosen, held = rated.joint[rater][:, others], np.array([positive in members for members in rated.sets])
+        hits, n = float(chosen[held].sum()), float(chosen.sum())
+        estimates[rater, *names] = _share("accepted_both", hits, n, rater, {"option": positive})
+    return Estimates(("rater", *ratings.within()), estimates)
 
 
 @measure(
@@ -133,30 +149,11 @@ def choice_matrices(rated: RatedOptions, rater: str = PEOPLE) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _by_rater(ratings: Ratings, compute: Any) -> Estimates:
-    estimates = {
-        (rater, *names): compute(rated, rater)
-        for names, rated in each_rated(ratings)
-        for rater in (PEOPLE, *rated.judges)
-        if rater in rated.joint
-    }
-    return Estimates(("rater", *ratings.within()), estimates)
-
-
-def _indeterminate(rated: RatedOptions, rater: str) -> Estimate:
-    joint = rated.joint[rater].sum(axis=1)
-    several = np.array([len(members) > 1 for members in rated.sets])
-    seen_or_single = zip(rated.sets, (joint > 0) | ~several, strict=True)
-    task = RatingTask.of(rated.options, [members for members, kept in seen_or_single if kept])
-    detail = {"words": identifiability(task.membership / task.sizes).words, **choice_matrices(rated, rater)}
-    return _share("indeterminate_share", float(joint[several].sum()), float(joint.sum()), rater, detail)
-
-
-def _beta(rated: RatedOptions, rater: str) -> Estimate:
-    positive = rated.options[rated.positive]
-    others = [k for k in range(len(rated.options)) if k != rated.positive and k not in rated.beyond]
-    chosen, held = rated.joint[rater][:, others], np.array([positive in members for members in rated.sets])
-    return _share("accepted_both", float(chosen[held].sum()), float(chosen.sum()), rater, {"option": positive})
+def _each_rater(ratings: Ratings) -> Iterator[tuple[tuple[str, ...], RatedOptions]]:
+    for names, rated in each_rated(ratings):
+        for rater in (PEOPLE, *rated.judges):
+            if rater in rated.joint:
+                yield (rater, *names), rated
 
 
 def _error_rate(same: int, pairs: int, sets: int) -> Estimate:

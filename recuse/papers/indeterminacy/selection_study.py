@@ -60,30 +60,20 @@ RANKING = tuple(each for each in KNOWN.values() if each.measure != "set_size")
 @dataclass(frozen=True, eq=False)
 class SelectionStudy:
     """Means over tau. `consistency`, `abs_bias` (S, T, B, D): of the judge that definition d chooses at budget b in
-    trial t of setting s; `best` (S, T, 2) of the best judge, `average` (S, T, 2) of one drawn at random; `correlation`
-    (S, T, R, 2): Spearman's rho of the ranking by each of `RANKING` with the downstream one on the population, for C
-    and |B|."""
+    trial t of setting s; `correlation` (S, T, R, 2): Spearman's rho of the ranking by each of `RANKING` with the
+    downstream one on the population, for C and |B|."""
 
     settings: tuple[str, ...]
     budgets: tuple[int, ...]
     names: tuple[str, ...]
     consistency: Floats
     abs_bias: Floats
-    best: Floats
-    average: Floats
     correlation: Floats
 
-    def chosen(self, setting: str, name: str, budget: int) -> float:
-        """Mean consistency of the chosen judges over trials."""
-        return self._mean(self.consistency, setting, name, budget)
-
-    def biased(self, setting: str, name: str, budget: int) -> float:
-        """Mean |bias| of the chosen judges over trials."""
-        return self._mean(self.abs_bias, setting, name, budget)
-
-    def _mean(self, values: Floats, setting: str, name: str, budget: int) -> float:
+    def chosen(self, setting: str, name: str, budget: int, of: str = "consistency") -> float:
+        """Mean consistency, or `of` "abs_bias" |bias|, of the chosen judges over trials."""
         s, b, d = self.settings.index(setting), self.budgets.index(budget), self.names.index(name)
-        return float(values[s, :, b, d].mean())
+        return float(getattr(self, of)[s, :, b, d].mean())
 
     def rho(self, setting: str, name: str) -> float:
         """Mean rank correlation with consistency over trials."""
@@ -130,24 +120,20 @@ def gains_of(judges: RatingVectors, people: RatingVectors, by: Sequence[Definiti
 
 
 def _block(work: Work) -> list[Floats]:
-    """The five arrays of `SelectionStudy` for some trials of one setting, trials first."""
+    """The three arrays of `SelectionStudy` for some trials of one setting, trials first."""
     design, trials, budgets, sizes, seed = work
-    drawn = populations(design, trials, sizes, seed, "selection")
-    return [np.array(part) for part in zip(*(_trial(*one, budgets) for one in drawn), strict=True)]
-
-
-def _trial(population: Population, rng: np.random.Generator, budgets: tuple[int, ...]) -> tuple[Floats, ...]:
-    people, judges = population.sampled_people(budgets, rng), population.sampled_judges(REPEATS, rng)
-    c, b = downstream(population)
-    chosen = np.argmax(gains_of(judges, people), axis=-1)  # (taus, D, B)
-    rows = np.arange(len(TAUS))[:, None, None]
-    best, average = np.array([c.max(axis=1).mean(), b.min(axis=1).mean()]), np.array([c.mean(), b.mean()])
-    # Rank correlation of every definition with C and with -|B| on the population, (R, 2); 0 where one is constant
-    whole = population.people
-    gains = gains_of(population.judges, RatingVectors(whole.choices[None], whole.endorsed[None]), RANKING)[:, :, 0]
-    rho = np.stack([spearman(gains, wanted[:, None]) for wanted in (c, -b)], axis=-1)
-    correlations: Floats = np.where(np.isnan(rho), 0.0, rho).mean(axis=0)
-    return (c[rows, chosen].mean(axis=0).T, b[rows, chosen].mean(axis=0).T, best, average, correlations)
+    parts, rows = [], np.arange(len(TAUS))[:, None, None]
+    for population, rng in populations(design, trials, sizes, seed, "selection"):
+        people, judges = population.sampled_people(budgets, rng), population.sampled_judges(REPEATS, rng)
+        c, b = downstream(population)
+        chosen = np.argmax(gains_of(judges, people), axis=-1)  # (taus, D, B)
+        # Rank correlation of every definition with C and with -|B| on the population, (R, 2); 0 where one is constant
+        whole = population.people
+        gains = gains_of(population.judges, RatingVectors(whole.choices[None], whole.endorsed[None]), RANKING)[:, :, 0]
+        rho = np.stack([spearman(gains, wanted[:, None]) for wanted in (c, -b)], axis=-1)
+        correlations = np.where(np.isnan(rho), 0.0, rho).mean(axis=0)
+        parts.append((c[rows, chosen].mean(axis=0).T, b[rows, chosen].mean(axis=0).T, correlations))
+    return list(map(np.array, zip(*parts, strict=True)))
 
 
 # --------------------------------------------------------------------------- few ratings
@@ -300,7 +286,9 @@ def text(study: SelectionStudy, few: FewRatings, choice_bias: Mapping[float, Flo
     for setting in study.settings:
         lines += ["", f"{setting:<44}" + "".join(f"{budget:>14d}" for budget in study.budgets)]
         for name in study.names:
-            pairs = ((study.chosen(setting, name, n), study.biased(setting, name, n)) for n in study.budgets)
+            pairs = (
+                (study.chosen(setting, name, n), study.chosen(setting, name, n, "abs_bias")) for n in study.budgets
+            )
             gained = "{:+.3f} / {:+.3f}".format(*_gained(study, setting, name))
             values = "".join(f"{consistent:>7.3f}, {off:.3f}" for consistent, off in pairs)
             lines.append(f"    {name:<40}{values}   {gained}")

@@ -49,9 +49,27 @@ def calibration_change(against: Compared) -> Iterator[Named]:
     >>> calibration_change(scores).of(judge="a", calibration="offset").value
     -1.0
     """
-    for judge, each, there in zip(against.judges, against.cells.mean, np.isfinite(against.differences), strict=True):
+    metric, cells, scale = "calibration_change", against.cells, against.cells.scale
+    low, high = getattr(scale, "ends", (-math.inf, math.inf))
+    about: dict[str, Any] = {"unit": getattr(scale, "unit", ""), **_over(cells)}
+    for judge, each, there in zip(against.judges, cells.mean, np.isfinite(against.differences), strict=True):
+        score, people, clusters = each[there], against.people.mean[there], cells.clusters[there]
+        count, order = len(np.unique(clusters)), by_content(clusters, [score, people])
         for name, fit in CALIBRATIONS.items():
-            yield (judge, name), _change(each, against, there, fit)
+            if count < LEAST:
+                needs = "a calibration is fitted to three texts or more and tried on another"
+                yield (judge, name), undefined(metric, f"{needs}; people rated {count} of these", **about)
+                continue
+            calibrated = _left_out(order, lambda out: fit(score[~out], people[~out])(score[out]))  # noqa: B023
+            before, after = np.abs(score - people), np.abs(np.clip(calibrated, low, high) - people)
+            distribution = clustered_mean(after - before, clusters)
+            detail = {"before": number(before.mean()), "after": number(after.mean())}
+            yield (
+                (judge, name),
+                estimated(
+                    metric, distribution.value, distribution, n=len(score), detail=detail, span=high - low, **about
+                ),
+            )
 
 
 @measure(
@@ -83,22 +101,6 @@ def calibration_helps(ratings: Ratings) -> Estimates:
             note="no interval: a judge counts once per condition", **about,
         )  # fmt: skip
     return Estimates(("calibration",), estimates)
-
-
-def _change(each: Floats, against: Compared, there: Mask, fit: Fit) -> Estimate:
-    metric, scale = "calibration_change", against.cells.scale
-    score, people, clusters = each[there], against.people.mean[there], against.cells.clusters[there]
-    about: dict[str, Any] = {"unit": getattr(scale, "unit", ""), **_over(against.cells)}
-    if (count := len(np.unique(clusters))) < LEAST:
-        why = f"a calibration is fitted to three texts or more and tried on another; people rated {count} of these"
-        return undefined(metric, why, **about)
-    low, high = getattr(scale, "ends", (-math.inf, math.inf))
-    order = by_content(clusters, [score, people])
-    calibrated = _left_out(order, lambda out: fit(score[~out], people[~out])(score[out]))
-    before, after = np.abs(score - people), np.abs(np.clip(calibrated, low, high) - people)
-    distribution = clustered_mean(after - before, clusters)
-    detail = {"before": number(before.mean()), "after": number(after.mean())}
-    return estimated(metric, distribution.value, distribution, n=len(score), detail=detail, span=high - low, **about)
 
 
 def _over(cells: Cells) -> dict[str, Any]:

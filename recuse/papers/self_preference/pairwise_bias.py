@@ -56,28 +56,27 @@ def gap_effect(part: Ratings, bins: tuple[float, ...] = BINS) -> Iterator[Named]
     pairs = pairs.assign(complete=complete(pairs))
     pairs = pairs.assign(gap=_gaps(pairs, part.judges))
     for judge in part.judges:
-        yield judge, _gap_effect(pairs[pairs["rater"] == judge], bins, repeated_over(part))
-
-
-def _gap_effect(pairs: pd.DataFrame, bins: tuple[float, ...], over: dict[str, Any]) -> Estimate:
-    both = pairs[pairs["complete"]]
-    kept = both[both["gap"].notna()]
-    gaps, groups = kept["gap"].to_numpy(), kept["group"].to_numpy()
-    sensitive: Floats = np.asarray(kept["ab"] + kept["ba"] != 1, dtype=np.float64)
-    # Rows of gap above (the first: from) and up to, pairs, share sensitive
-    rows: list[list[float | None]] = []
-    for k, (low, high) in enumerate(pairwise(bins)):
-        inside = (gaps <= high) & ((gaps > low) if k else (gaps >= low))
-        rows.append([low, high, int(inside.sum()), mean_or_none(sensitive[inside])])
-    (distribution,) = slopes(sensitive[:, None], gaps, groups, np.ones((len(gaps), 1)), levels=False)
-    facts = dict[str, Any](n=len(gaps), n_excluded=len(pairs) - len(kept), method=SLOPE, detail={"bins": rows}, **over)
-    if np.isnan(distribution.value):
-        why = "no other judge's verdicts give these texts different win rates" if len(both) else NO_PAIR
-        return undefined("gap_effect", why, **facts)
-    return estimated(
-        "gap_effect", distribution.value, distribution, n_clusters=len(np.unique(groups)),
-        unit="share per unit of win rate", **facts,
-    )  # fmt: skip
+        of_judge = pairs[pairs["rater"] == judge]
+        both = of_judge[of_judge["complete"]]
+        kept = both[both["gap"].notna()]
+        gaps, groups = kept["gap"].to_numpy(), kept["group"].to_numpy()
+        sensitive: Floats = np.asarray(kept["ab"] + kept["ba"] != 1, dtype=np.float64)
+        # Rows of gap above (the first: from) and up to, pairs, share sensitive
+        rows: list[list[float | None]] = []
+        for k, (low, high) in enumerate(pairwise(bins)):
+            inside = (gaps <= high) & ((gaps > low) if k else (gaps >= low))
+            rows.append([low, high, int(inside.sum()), mean_or_none(sensitive[inside])])
+        (distribution,) = slopes(sensitive[:, None], gaps, groups, np.ones((len(gaps), 1)), levels=False)
+        facts: dict[str, Any] = {
+            "n": len(gaps), "n_excluded": len(of_judge) - len(kept), "method": SLOPE, "detail": {"bins": rows},
+            **repeated_over(part),
+        }  # fmt: skip
+        if np.isnan(distribution.value):
+            why = "no other judge's verdicts give these texts different win rates" if len(both) else NO_PAIR
+            yield judge, undefined("gap_effect", why, **facts)
+            continue
+        facts |= {"n_clusters": len(np.unique(groups)), "unit": "share per unit of win rate"}
+        yield judge, estimated("gap_effect", distribution.value, distribution, **facts)
 
 
 def _gaps(pairs: pd.DataFrame, judges: tuple[str, ...]) -> Floats:
@@ -188,21 +187,20 @@ def first_pick_share(part: Ratings) -> Iterator[Named]:
         by_lot = not both.any() and bool(in_either_order.get(judge))
         kept = of_judge[of_judge["won"].notna() if by_lot else both]
         lost = len(of_judge) - len(kept)
-        estimate = _first_picks(kept, {"n_excluded": lost, "method": SHARE, **over})
+        facts: dict[str, Any] = {"n_excluded": lost, "method": SHARE, **over}
+        if not len(kept):
+            yield judge, undefined("first_pick_share", NO_PAIR, **facts)
+            continue
+        picks, groups = np.concatenate([kept["ab"], kept["ba"]]), np.concatenate([kept["group"], kept["group"]])
+        outcomes = {"first": picks == 1, "second": picks == 0, "ties": picks == 0.5}
+        facts["detail"] = {name: int(which.sum()) for name, which in outcomes.items()}
+        decided = outcomes["first"] | outcomes["second"]
+        if not decided.any():
+            yield judge, undefined("first_pick_share", "every verdict is a tie", **facts)
+            continue
+        note = "" if np.isfinite(picks).all() else ONE_ORDER
+        estimate = share_estimate("first_pick_share", picks[decided], groups[decided], "", note=note, **facts)
         yield judge, estimate if by_lot else add_losses(estimate, lost_by_order(of_judge), SHARE_ENDS, lost)
-
-
-def _first_picks(pairs: pd.DataFrame, facts: dict[str, Any]) -> Estimate:
-    if not len(pairs):
-        return undefined("first_pick_share", NO_PAIR, **facts)
-    picks, groups = np.concatenate([pairs["ab"], pairs["ba"]]), np.concatenate([pairs["group"], pairs["group"]])
-    outcomes = {"first": picks == 1, "second": picks == 0, "ties": picks == 0.5}
-    facts["detail"] = {name: int(which.sum()) for name, which in outcomes.items()}
-    decided = outcomes["first"] | outcomes["second"]
-    if not decided.any():
-        return undefined("first_pick_share", "every verdict is a tie", **facts)
-    note = "" if np.isfinite(picks).all() else ONE_ORDER
-    return share_estimate("first_pick_share", picks[decided], groups[decided], "", note=note, **facts)
 
 
 @measure("tie_share", "ties", unit="share", reading="Share of choices that name neither text.")

@@ -20,7 +20,7 @@ import numpy as np
 from recuse.metrics.estimates import estimated, number, paired_estimate, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.metrics.self_preference import contrast, missing_text, why_not_comparable
-from recuse.papers.self_preference.over_texts import OwnTexts, Place, own_texts
+from recuse.papers.self_preference.over_texts import OwnTexts, own_texts
 from recuse.papers.self_preference.published_tests import paired_test
 from recuse.ratings import Numeric, RatingArray, Ratings, mean_of
 from recuse.ratings.array import judges_array
@@ -49,7 +49,27 @@ def own_predictability(likelihoods: OwnTexts) -> Iterator[Named]:
     1.5
     """
     part, array, places = likelihoods
-    return ((judge, _own(part, array, judge, place)) for judge, place in places.items())
+    metric, scale = "own_predictability", array.scale
+    for judge, place in places.items():
+        if place is None:
+            why = missing_text(array, judge)
+            nothing = paired_test(np.zeros(0), array)
+            yield judge, paired_estimate(metric, nothing, part, excluded=len(array.items), why=why)
+            continue
+        row, column = place
+        half, elsewhere = contrast(array, row, column, part.authors)
+        usable = np.isfinite(half - elsewhere)
+        of_judge = array.means[row][usable]
+        if isinstance(scale, Numeric) and scale.reversed:  # from the ascending scale back to bits
+            of_judge = scale.turned(of_judge)
+        bits = (of_judge[:, column], mean_of(np.delete(of_judge, column, axis=1), axis=1))
+        own, others = (number(mean_of(each, axis=0).item()) for each in bits)
+        test = paired_test(half - elsewhere, array)
+        why = why_not_comparable(array) or (
+            "no item has its likelihood and a peer's on its own text and on a text that neither wrote"
+        )
+        detail = {"own": own, "others": others, "p": significant(test.p)}
+        yield judge, paired_estimate(metric, test, part, excluded=int((~usable).sum()), why=why, detail=detail)
 
 
 @measure(
@@ -88,27 +108,6 @@ def grade_on_predictability(part: Ratings) -> Iterator[Named]:
     texts = judges_array(likelihoods.with_criterion(*likelihoods.headline[:1]))
     scores = judges_array(part, texts.axes).means
     return ((judge, _slope(part, texts, scores, row)) for row, judge in enumerate(texts.raters))
-
-
-def _own(part: Ratings, texts: RatingArray, judge: str, place: Place | None) -> Estimate:
-    metric = "own_predictability"
-    if place is None:
-        why = missing_text(texts, judge)
-        return paired_estimate(metric, paired_test(np.zeros(0), texts), part, excluded=len(texts.items), why=why)
-    row, column = place
-    half, elsewhere = contrast(texts, row, column, part.authors)
-    usable = np.isfinite(half - elsewhere)
-    of_judge, scale = texts.means[row][usable], texts.scale
-    if isinstance(scale, Numeric) and scale.reversed:  # from the ascending scale back to bits
-        of_judge = scale.turned(of_judge)
-    bits = (of_judge[:, column], mean_of(np.delete(of_judge, column, axis=1), axis=1))
-    own, others = (number(mean_of(each, axis=0).item()) for each in bits)
-    test = paired_test(half - elsewhere, texts)
-    why = why_not_comparable(texts) or (
-        "no item has its likelihood and a peer's on its own text and on a text that neither wrote"
-    )
-    detail = {"own": own, "others": others, "p": significant(test.p)}
-    return paired_estimate(metric, test, part, excluded=int((~usable).sum()), why=why, detail=detail)
 
 
 def _slope(part: Ratings, texts: RatingArray, scores: Floats, row: int) -> Estimate:

@@ -156,7 +156,29 @@ Tests = tuple[int, Mapping[Subject, _Test], Mapping[tuple[Subject, str], float]]
 
 @remembered
 def _tests(ratings: Ratings) -> Tests:
-    tests = {(judge, *names): _test(part, judge) for names, part in ratings.each() for judge in ratings.own()}
+    tests: dict[Subject, _Test] = {}
+    for names, part in ratings.each():
+        array = judges_array(part)
+        for judge in ratings.own():
+            place = own_place(array, part.authors, judge)
+            if place is None:
+                sides, lacking_text = dict.fromkeys(("received", "given"), Paired.of([])), missing_text(array, judge)
+                tests[judge, *names] = _Test(part, sides, {"excluded": {}}, len(array.items), lacking_text)
+                continue
+            parts = self_received_given(array, *place)
+            usable = np.isfinite(parts).all(axis=0)
+            s, r, g = (np.where(usable, values, np.nan) for values in parts)
+            detail: dict[str, Any] = {}
+            for name, values in (("s", s), ("r", r), ("g", g)):
+                mean, sd = moments(values[usable])
+                detail |= {f"{name}_mean": number(mean), f"{name}_sd": number(sd)}
+            lacking = {name: int(np.isnan(values).sum()) for name, values in zip(LACKING, parts, strict=True)}
+            detail["excluded"] = {name: count for name, count in lacking.items() if count}
+            never = [LACKING[name] for name, count in lacking.items() if count == len(array.items)]
+            why = f"no item has {' or '.join(never)}" if never else "no item has scores of all three kinds"
+            sides = {"received": paired_test(s - r, array), "given": paired_test(s - g, array)}
+            why = why_not_comparable(array) or why
+            tests[judge, *names] = _Test(part, sides, detail, int((~usable).sum()), why)
     p = {(subject, side): paired.p for subject, test in tests.items() for side, paired in test.sides.items()}
     adjusted = dict(zip(p, map(float, holm(np.array(list(p.values()), dtype=float))), strict=True))
     return int(np.isfinite(list(adjusted.values())).sum()), tests, adjusted
@@ -179,27 +201,6 @@ def _estimates(ratings: Ratings, metric: str, side: str, margin: float, alpha: f
             metric, paired, test.part, excluded=test.excluded, why=test.why, detail=detail
         )
     return Estimates(("judge", *ratings.within()), estimates)
-
-
-def _test(part: Ratings, judge: str) -> _Test:
-    array = judges_array(part)
-    place = own_place(array, part.authors, judge)
-    if place is None:
-        sides = dict.fromkeys(("received", "given"), Paired.of([]))
-        return _Test(part, sides, {"excluded": {}}, len(array.items), missing_text(array, judge))
-    parts = self_received_given(array, *place)
-    usable = np.isfinite(parts).all(axis=0)
-    s, r, g = (np.where(usable, values, np.nan) for values in parts)
-    detail: dict[str, Any] = {}
-    for name, values in (("s", s), ("r", r), ("g", g)):
-        mean, sd = moments(values[usable])
-        detail |= {f"{name}_mean": number(mean), f"{name}_sd": number(sd)}
-    lacking = {name: int(np.isnan(values).sum()) for name, values in zip(LACKING, parts, strict=True)}
-    detail["excluded"] = {name: count for name, count in lacking.items() if count}
-    never = [LACKING[name] for name, count in lacking.items() if count == len(array.items)]
-    why = f"no item has {' or '.join(never)}" if never else "no item has scores of all three kinds"
-    sides = {"received": paired_test(s - r, array), "given": paired_test(s - g, array)}
-    return _Test(part, sides, detail, int((~usable).sum()), why_not_comparable(array) or why)
 
 
 LACKING = {"self": "its own score", "received": "a peer's score of its text", "given": "its score of another's text"}

@@ -95,7 +95,29 @@ def direction_insensitivity(part: Ratings) -> Iterator[Named]:
     >>> direction_insensitivity(example("item direction score", rows, scales=Numeric(1, 5))).of(judge="j").value
     1.0
     """
-    return ((twice.judge, _insensitivity(twice)) for twice in scored_twice(part))
+    name, (low, high), middle = "direction_insensitivity", part.scale.ends, sum(part.scale.ends) / 2
+    for twice in scored_twice(part):
+        usable = np.isfinite(twice.change)
+        about = twice.about | {"unit": "index", "method": INSENSITIVE, "span": 2.0}
+        if not math.isfinite(high - low) or not usable.any():
+            why = NO_TEXT if math.isfinite(high - low) else "a scale without ends has no middle to mirror a number at"
+            yield twice.judge, undefined(name, why, **about)
+            continue
+        x, y = twice.ascending[usable], low + high - twice.turned[usable]  # back to the number as written
+        off_centre = np.abs(x - middle) > 1e-9
+        same, mirrored = np.abs(x - y) < 1e-9, np.abs(x + y - low - high) < 1e-9
+        detail = {
+            "same": int(same[off_centre].sum()), "mirrored": int(mirrored[off_centre].sum()),
+            "neither": int((~same & ~mirrored)[off_centre].sum()), "middle": int((~off_centre).sum()),
+            "same_side": mean_or_none((np.sign(x - middle) * np.sign(y - middle))[off_centre]),
+            "same_share": mean_or_none(same.astype(float)),
+            "same_share_if_aware": mean_or_none((~off_centre).astype(float)),
+        }  # fmt: skip
+        index = (same.astype(float) - mirrored)[off_centre]
+        clusters = clusters_of_texts(twice.array)[usable][off_centre]
+        why = "every score is the middle of the scale, which reads the same in both directions"
+        estimate = bounded_estimate(name, index, clusters, (-1.0, 1.0), why, detail=detail, **about)
+        yield twice.judge, twice.with_losses(estimate, 1.0)
 
 
 @dataclass(frozen=True)
@@ -136,31 +158,6 @@ def scored_twice(part: Ratings) -> Iterator[_Twice]:
     requested = np.any([one.requested for one in arrays.values()] or [array.requested], axis=0)
     for row, judge in enumerate(array.raters):
         yield _Twice(judge, part, array, up[row], down[row], requested[row])
-
-
-def _insensitivity(twice: _Twice) -> Estimate:
-    name, (low, high) = "direction_insensitivity", twice.part.scale.ends
-    usable = np.isfinite(twice.change)
-    about = twice.about | {"unit": "index", "method": INSENSITIVE, "span": 2.0}
-    if not math.isfinite(high - low):
-        return undefined(name, "a scale without ends has no middle to mirror a number at", **about)
-    if not usable.any():
-        return undefined(name, NO_TEXT, **about)
-    x, y = twice.ascending[usable], low + high - twice.turned[usable]  # back to the number as written
-    middle = (low + high) / 2
-    off_centre = np.abs(x - middle) > 1e-9
-    same, mirrored = np.abs(x - y) < 1e-9, np.abs(x + y - low - high) < 1e-9
-    detail = {
-        "same": int(same[off_centre].sum()), "mirrored": int(mirrored[off_centre].sum()),
-        "neither": int((~same & ~mirrored)[off_centre].sum()), "middle": int((~off_centre).sum()),
-        "same_side": mean_or_none((np.sign(x - middle) * np.sign(y - middle))[off_centre]),
-        "same_share": mean_or_none(same.astype(float)),
-        "same_share_if_aware": mean_or_none((~off_centre).astype(float)),
-    }  # fmt: skip
-    index = (same.astype(float) - mirrored)[off_centre]
-    clusters = clusters_of_texts(twice.array)[usable][off_centre]
-    why = "every score is the middle of the scale, which reads the same in both directions"
-    return twice.with_losses(bounded_estimate(name, index, clusters, (-1.0, 1.0), why, detail=detail, **about), 1.0)
 
 
 # --------------------------------------------------------------------------- words and direction

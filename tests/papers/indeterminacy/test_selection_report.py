@@ -43,8 +43,7 @@ def study(consistency, rho) -> SelectionStudy:
     """`consistency(setting, name, budget)` and `rho(setting, name)` of every trial; |bias| is a tenth of the former."""
     c = np.array([[[[consistency(s, d, b) for d in NAMES] for b in BUDGETS]] * 2 for s in SETTINGS])
     correlation = np.array([[[[rho(s, d)] * 2 for d in RANKED]] * 2 for s in SETTINGS])
-    flat = np.full((len(SETTINGS), 2, 2), 0.5)
-    return SelectionStudy(tuple(SETTINGS), BUDGETS, NAMES, c, c / 10, flat, flat, correlation)
+    return SelectionStudy(tuple(SETTINGS), BUDGETS, NAMES, c, c / 10, correlation)
 
 
 def test_every_number_stands_in_its_place_with_its_sign():
