@@ -18,12 +18,12 @@ import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
 
 from recuse.metrics import consensus, coverage, self_preference  # noqa: E402
-from recuse.papers.merchant_risk import offset_matrices, score_repeats  # noqa: E402
+from recuse.papers.merchant_risk import judge_profiles, score_repeats  # noqa: E402
 from recuse.papers.self_preference import published_tests, scale_framing  # noqa: E402
 from recuse.ratings import Numeric, Ratings  # noqa: E402
 
 MEASURES = (
-    coverage.parse_rate, score_repeats.score_matrix, offset_matrices.consensus_deviation, consensus.self_bias,
+    coverage.parse_rate, score_repeats.score_matrix, judge_profiles.consensus_deviation, consensus.self_bias,
     consensus.leniency, consensus.self_preference, score_repeats.repeat_difference, score_repeats.cell_table,
     score_repeats.repeat_reliability, published_tests.self_minus_received, published_tests.self_minus_given,
     self_preference.self_preference_controlled, scale_framing.direction_insensitivity, scale_framing.framing_shift,

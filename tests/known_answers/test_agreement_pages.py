@@ -22,8 +22,8 @@ import test_cut_texts
 import writing_panel
 
 from fixtures.standins import shared_heuristics
-from recuse.papers.indeterminacy.decision_consistency import BETAS
 from recuse.papers.indeterminacy.definitions import SMOOTHING, TAUS
+from recuse.papers.indeterminacy.rated_options import BETAS
 from recuse.schema.number_text import fixed, in_words
 
 DOCS = writing_panel.ROOT / "docs"

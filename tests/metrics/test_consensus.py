@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from recuse.metrics import consensus
-from recuse.papers.merchant_risk import name_effect, offset_matrices
+from recuse.papers.merchant_risk import judge_profiles, name_effect
 from recuse.papers.merchant_risk.judge_profiles import with_criteria_mean
 from recuse.ratings import Numeric, Ordinal, check_table
 from recuse.schema import RatingsError
@@ -37,7 +37,7 @@ def random_panel(make_frame, n=4, m=3, repeats=6, seed=1):
 @pytest.mark.parametrize("criterion", ["total", "criteria_mean"])
 def test_every_bias_of_the_published_tables(published, condition, criterion):
     """Appendix E, recomputed: 25 cells of each matrix, from the printed finals and from the printed criteria."""
-    family = offset_matrices.consensus_deviation(with_criteria_mean(published))
+    family = judge_profiles.consensus_deviation(with_criteria_mean(published))
     found = family.of(names=CONDITIONS[condition], criterion=criterion).detail
     expected = EXPECTED[(EXPECTED["criterion"] == criterion) & (EXPECTED["condition"] == condition)]
     assert len(expected) == 25
@@ -85,7 +85,7 @@ def test_by_hand(rate):
 
 def test_papers_two_judges(rate):
     """Appendix F.3: scores 10 and 8 give +2 and -2; a consensus that includes the judge says +1 and -1."""
-    found = offset_matrices.consensus_deviation(rate({("one", "j"): [10, 10], ("two", "j"): [8, 8]})).of()
+    found = judge_profiles.consensus_deviation(rate({("one", "j"): [10, 10], ("two", "j"): [8, 8]})).of()
     assert found.detail["values"] == [[2.0], [-2.0]]
     assert found.detail["naive"] == {"values": [[1.0], [-1.0]], "shrinkage": 0.5, "expected": 0.5}
 
@@ -169,7 +169,7 @@ def test_a_turned_scale_is_turned_back(rate, make_frame):
 @pytest.mark.parametrize(("n", "m"), [(2, 1), (4, 3), (7, 2)])
 def test_zero_sum_and_shrinkage(rate, make_frame, n, m):
     """Propositions 1 and F.3, on random panels: columns add up to 0, naive deviations are (n - 1)/n of true ones."""
-    found = offset_matrices.consensus_deviation(rate(random_panel(make_frame, n, m, seed=n))).of().detail
+    found = judge_profiles.consensus_deviation(rate(random_panel(make_frame, n, m, seed=n))).of().detail
     values = np.array(found["values"])
     assert np.abs(values.sum(axis=0)).max() < 1e-9
     assert found["zero_sum"] < 1e-9
@@ -182,7 +182,7 @@ def test_a_judge_moves_its_own_bias_one_for_one(rate, make_frame):
     frame = random_panel(make_frame)
     there = (frame["rater"] == "j1") & (frame["target"] == "t2")
     raised = frame.assign(score=frame["score"] + 0.8 * there)
-    before, after = (offset_matrices.consensus_deviation(rate(f)).of().detail for f in (frame, raised))
+    before, after = (judge_profiles.consensus_deviation(rate(f)).of().detail for f in (frame, raised))
     assert cell(after, "j1", "t2") - cell(before, "j1", "t2") == pytest.approx(0.8)
     assert cell(after, "j1", "t1") == pytest.approx(cell(before, "j1", "t1"))
 
@@ -274,7 +274,7 @@ def test_one_judge_has_no_consensus(rate, make_frame):
     ratings = rate(cells, authors={"x": "a"})
     both = pd.concat([make_frame(cells, names=names) for names in CONDITIONS.values()])
     for found in (
-        offset_matrices.consensus_deviation(ratings).of(),
+        judge_profiles.consensus_deviation(ratings).of(),
         *(
             compute(ratings).of(judge="x")
             for compute in (consensus.self_bias, consensus.leniency, consensus.self_preference)
@@ -380,5 +380,5 @@ def test_a_panel_of_twenty_judges_and_two_thousand_texts(rate):
     names = pd.MultiIndex.from_product([range(20), range(500), range(4)], names=["rater", "item", "target"])
     frame = names.to_frame(index=False).astype(str).assign(score=rng.integers(1, 6, len(names)).astype(float))
     found = consensus.leniency(rate(frame, scales=Numeric(1, 5), authors={str(k): str(k) for k in range(4)}))
-    assert sum(e.value for e in offset_matrices.consensus_deviation(rate(frame)).values()) > 0
+    assert sum(e.value for e in judge_profiles.consensus_deviation(rate(frame)).values()) > 0
     assert found.of(judge="7").n == 500

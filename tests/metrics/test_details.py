@@ -17,19 +17,13 @@ from recuse.metrics import (
 from recuse.metrics.estimates import undefined
 from recuse.metrics.measure import MEASURES as DESCRIBED
 from recuse.metrics.position import order_consistency
-from recuse.papers.merchant_risk import (
-    human_order,
-    name_effect,
-    offset_matrices,
-    reported_statistics,
-    score_repeats,
-)
+from recuse.papers.merchant_risk import human_order, judge_profiles, name_effect, reported_statistics, score_repeats
 from recuse.papers.merchant_risk.judge_profiles import with_criteria_mean
 from recuse.schema import Estimate
 
 MEASURES = {
     "score_matrix": score_repeats.score_matrix,
-    "consensus_deviation": offset_matrices.consensus_deviation,
+    "consensus_deviation": judge_profiles.consensus_deviation,
     "self_bias": consensus.self_bias,
     "leniency": consensus.leniency,
     "self_preference": consensus.self_preference,
@@ -41,10 +35,10 @@ MEASURES = {
     "repeat_reliability": lambda r: score_repeats.repeat_reliability(r, form="mean"),
     "runs_needed": lambda r: score_repeats.runs_needed(r, 0.1),
     "parse_rate": coverage.parse_rate,
-    "offset_matrix": lambda r: offset_matrices.human_offset_matrix(with_criteria_mean(r)),
+    "offset_matrix": lambda r: judge_profiles.human_offset_matrix(with_criteria_mean(r)),
     "offset": human_alignment.human_offset,
-    "panel_offset": offset_matrices.human_panel_offset,
-    "self_offset": offset_matrices.human_self_offset,
+    "panel_offset": judge_profiles.human_panel_offset,
+    "self_offset": judge_profiles.human_self_offset,
     "order_agreement": lambda r: human_order.human_order(r, draws=199),
     "closest_judge": lambda r: human_order.closest_judge(r, draws=199),
     "reported_total": reported_statistics.reported_total,

@@ -13,7 +13,7 @@ from scipy import stats
 from recuse.gates.limits import Limit
 from recuse.gates.verdict_power import power_of
 from recuse.metrics import human_alignment
-from recuse.papers.merchant_risk import human_order, offset_matrices
+from recuse.papers.merchant_risk import human_order, judge_profiles
 from recuse.papers.merchant_risk.judge_profiles import with_criteria_mean
 from recuse.ratings import Numeric, Ordinal, Ratings
 from recuse.schema import RecuseError
@@ -33,7 +33,7 @@ def people(n=16, sd=0.8, **means):
 @pytest.mark.parametrize("criterion", ["total", "criteria_mean"])
 def test_every_offset_of_the_published_tables(published, condition, criterion):
     """Fig. 9, recomputed: 25 cells of judge minus 26 experts."""
-    found = offset_matrices.human_offset_matrix(with_criteria_mean(published))
+    found = judge_profiles.human_offset_matrix(with_criteria_mean(published))
     detail = found.of(names=NAMES[condition], criterion=criterion).detail
     rows = EXPECTED[(EXPECTED["criterion"] == criterion) & (EXPECTED["condition"] == condition)]
     assert len(rows) == 25
@@ -45,17 +45,17 @@ def test_every_offset_of_the_published_tables(published, condition, criterion):
 @pytest.mark.parametrize(("names", "mean"), [("shown", 0.4636), ("hidden", 0.426)])
 def test_published_panel_offset(published, own, names, mean):
     """Fig. 9: +0.46 and +0.43, 23 of 25 pairs positive in the first panel (and, it turns out, in the second)."""
-    found = offset_matrices.human_panel_offset(published).of(names=names)
+    found = judge_profiles.human_panel_offset(published).of(names=names)
     assert found.value == pytest.approx(mean)
     assert found.detail["share_positive"] == "23 of 25"
-    assert found.value == pytest.approx(offset_matrices.human_offset_matrix(published).of(names=names).value)
+    assert found.value == pytest.approx(judge_profiles.human_offset_matrix(published).of(names=names).value)
     by_judge = human_alignment.human_offset(published)
     assert found.value == pytest.approx(np.mean([by_judge.of(judge=j, names=names).value for j in own]))
 
 
 def test_published_self_offsets(published, own):
     """Secs. 4.4 and 7.2; the ranges printed there for Gemini and Grok do not follow from the tables."""
-    found = offset_matrices.human_self_offset(published)
+    found = judge_profiles.human_self_offset(published)
     values = {c: [found.of(judge=j, names=c).value for j in own] for c in ("shown", "hidden")}
     assert values["shown"] == pytest.approx([-0.01, 1.14, 1.03, 0.20, 0.79])
     assert values["hidden"] == pytest.approx([-0.09, 0.96, 1.07, 0.20, 0.67])
@@ -123,7 +123,7 @@ def test_people_who_rated_under_the_same_names_come_first():
 def test_share_positive_counts_strictly_positive_pairs(rate):
     """0.1 above, equal but for binary rounding, 0.1 below."""
     cells = {("x", "a"): [8.1, 8.1], ("x", "b"): [0.1 + 0.2, 0.3], ("x", "c"): [7.9, 7.9]}
-    found = offset_matrices.human_panel_offset(rate(cells, people=people(a=8.0, b=0.3, c=8.0))).of()
+    found = judge_profiles.human_panel_offset(rate(cells, people=people(a=8.0, b=0.3, c=8.0))).of()
     assert found.detail["share_positive"] == "1 of 3"
 
 
@@ -135,7 +135,7 @@ def test_targets_of_several_texts_against_means_of_targets(rate):
     found = human_alignment.human_offset(ratings).of(judge="x")
     assert (found.value, found.n, found.over) == (pytest.approx(1 / 3), 3, "items")
     assert found.distribution.se == pytest.approx(math.sqrt(7 / 9 + found.detail["people_se"] ** 2))
-    matrix = offset_matrices.human_offset_matrix(ratings).of().detail
+    matrix = judge_profiles.human_offset_matrix(ratings).of().detail
     assert (matrix["values"], matrix["human"]) == ([[1.0, -1.0]], [6.0, 5.0])
     closest = human_order.closest_judge(ratings).of()
     assert closest.value == pytest.approx(1.0)  # |7 - 6| and |4 - 5|: targets were rated as a whole
@@ -412,8 +412,8 @@ def test_a_judge_without_a_text_in_common_is_undefined(rate):
     assert found.of(judge="x").n_excluded == 2
     assert found.of(judge="z").note.startswith("undefined: ")
     assert found.of(judge="y").value == pytest.approx(-0.5)
-    assert not offset_matrices.human_self_offset(ratings).of(judge="x").defined
-    assert offset_matrices.human_offset_matrix(ratings).of().detail["values"] == [
+    assert not judge_profiles.human_self_offset(ratings).of(judge="x").defined
+    assert judge_profiles.human_offset_matrix(ratings).of().detail["values"] == [
         [None, None],
         [-0.5, None],
         [None, None],
@@ -427,7 +427,7 @@ def test_no_people_and_faulty_summaries_are_named(rate, make_frame):
     with pytest.raises(RecuseError, match="needs one row for target; a has several"):
         human_alignment.human_offset(rate(cells, people=pd.concat([people(a=8.0, b=8.0), people(a=7.0)])))
     with pytest.raises(RecuseError, match=r"summary of people's ratings lacks the column\(s\) n;"):
-        offset_matrices.human_panel_offset(rate(cells, people=people(a=8.0, b=8.0).drop(columns="n")))
+        judge_profiles.human_panel_offset(rate(cells, people=people(a=8.0, b=8.0).drop(columns="n")))
     two = pd.concat([make_frame(cells), make_frame(cells, criterion="tone")])
     scales = {"total": Numeric(0, 10), "tone": Numeric(0, 100)}
     with pytest.raises(RecuseError, match="must say of which criterion"):

@@ -154,13 +154,21 @@ def resolution_gap(part: Ratings) -> Estimate:
     # ICC(2,1) of all judges over the items that all rated, averaged over targets
     squares = mean_squares(np.moveaxis(array.means, 0, -1).swapaxes(0, 1))
     values = np.where(squares.n >= FEWEST_ITEMS, icc(squares), np.nan)
+    # Do some pairs of judges agree better than others? F of a one-way analysis of variance with repeated measures over
+    # targets, which all pairs share (the paper takes them as independent), and its p; None where nothing varies
+    each = sample_r(shares.sum(axis=0)).T
+    targets, pairs = int(np.isfinite(each).all(axis=1).sum()), each.shape[1]
+    df, rest = max(pairs - 1, 0), max((targets - 1) * (pairs - 1), 0)
+    varied = mean_squares(each) if df and rest else None
+    f = float(varied.raters / varied.rest) if varied and varied.rest > 0 else math.nan
+    differ = {"f": number(f), "df": df, "df_rest": rest, "p": number(float(special.fdtrc(df, rest, f)))}
     detail = {
         "model": number(model.value), "sample": number(sample.value), "absolute": number(absolute.value),
         "ranking_noise": number(model.value - sample.value), "offset": number(sample.value - absolute.value),
         "offset_interval": [number(end) for end in offset.jackknife(array.groups).interval(0.95)],
         "panel_icc": number(float(mean_known(values[None])[0])),
         "averaged": [[m, number(r)] for m, r in zip(AVERAGED, averages, strict=True)],
-        "pairs_differ": _pairs_differ(shares), "judges": len(array.raters), "targets": len(array.targets),
+        "pairs_differ": differ, "judges": len(array.raters), "targets": len(array.targets),
     }  # fmt: skip
     why = "items and targets both vary here, and no interval that was tried holds its level"
     return estimated("resolution_gap", model.value - sample.value, NoInterval(why), detail=detail, **facts)
@@ -197,17 +205,6 @@ def _by_judge(part: Ratings, metric: str, level: Level, method: str) -> Iterator
             yield judge, undefined(metric, coefficient.undefined, **facts)
         else:
             yield judge, estimated(metric, coefficient.value, FisherZ(coefficient.value, targets), **facts)
-
-
-def _pairs_differ(shares: Floats) -> dict[str, float | None]:
-    """Whether some pairs of judges agree better than others: F of a one-way analysis of variance with repeated measures
-    over targets, which all pairs share (the paper takes them as independent), and its p. None where nothing varies."""
-    cells = sample_r(shares.sum(axis=0)).T
-    targets, pairs = np.isfinite(cells).all(axis=1).sum(), cells.shape[1]
-    df, rest = max(pairs - 1, 0), max((targets - 1) * (pairs - 1), 0)
-    squares = mean_squares(cells) if df and rest else None
-    f = float(squares.raters / squares.rest) if squares and squares.rest > 0 else math.nan
-    return {"f": number(f), "df": df, "df_rest": int(rest), "p": number(float(special.fdtrc(df, rest, f)))}
 
 
 # --------------------------------------------------------------------------- from sums over pairs of judges

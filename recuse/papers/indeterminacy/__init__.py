@@ -1,6 +1,3 @@
-"""Rating tasks without gold labels: response sets behind forced choices, definitions of performance, judge selection.
-
-Guerdan et al. (2025), Validating LLM-as-a-judge systems in the absence of gold labels. One concept per file:
-`rating_task` (options, sets and Theorems 3.3, 3.4), `transitions` (matrices with parameters, or from counts),
-`aggregation` (rating vectors; consistency and bias downstream), `definitions` (Table 1), `judge_selection` (regret),
-`common_classes` (no labels at all). Nothing is imported here."""
+"""Rating tasks without gold labels (Guerdan et al. 2025, Validating LLM-as-a-judge systems in the absence of gold
+labels): `rating_task` (options, sets, Theorems 3.3 and 3.4, simulated raters), `definitions` (rating vectors, Table 1),
+`rated_options` (decisions by a threshold), `response_sets`, `judge_selection` (regret; no labels at all)."""

@@ -5,23 +5,32 @@ Tables 3 and 4."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.measure import measure
-from recuse.papers.indeterminacy.decision_consistency import BETAS, people_vectors
+from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.papers.indeterminacy.definitions import TAUS, Definition, decisions, definition
-from recuse.papers.indeterminacy.rated_options import RatedOptions, each_rated
+from recuse.papers.indeterminacy.rated_options import (
+    BETAS,
+    RatedOptions,
+    answers_among_options,
+    each_rated,
+    people_vectors,
+)
 from recuse.papers.indeterminacy.response_sets import resampled_weights, vectors_of
 from recuse.ratings import Ratings
+from recuse.ratings.scale import Numeric, ResponseSets
 from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.coefficient import ratio
-from recuse.statistics.distributions import SEED, percentile
+from recuse.statistics.distributions import SEED, generator, percentile
 
 DRAWS = 9999
 FEWEST = 10
@@ -180,3 +189,202 @@ def best(gains: Floats) -> NDArray[np.intp]:
         raise RecuseError("no judge has a value to be chosen by: none gave a valid answer to an item that people rated")
     winners: NDArray[np.intp] = np.nanargmax(gains, axis=-1)
     return winners
+
+
+# --------------------------------------------------------------------------- what judges have in common
+
+
+DAWID_SKENE = "Dawid-Skene by EM, percentile bootstrap over texts"
+WARNING = (
+    "an error that all judges share is invisible here: this is not accuracy, and the truth may lie anywhere in `truth`"
+)
+
+
+@measure(
+    "common_class_recall", "finds what the judges have in common", unit="share", rank=353,
+    reading="How often a judge gives an option to texts of the class that all judges' answers together point to. "
+    "Errors that all share do not show: it is no accuracy, which takes labels.",
+)  # fmt: skip
+@per_subject(("judge", "option"), itself)
+def common_class_recall(part: Ratings) -> Iterator[Named]:
+    """P(the judge gives the option | the class that judges have in common), by judge, option and factor level, from
+    each judge's commonest usable answer to a text. Dawid and Skene (1979), Applied Statistics 28, 20-28. Undefined,
+    with the reason, unless there are three judges or more, better than chance together, whose independence could be
+    tested and was not rejected. Detail: `truth`, the bounds of the same share against the truth, if every text of the
+    class is truly of it; `p_independent`; `prevalence` of the class.
+
+    >>> common_class_recall(rated(judge="ppff")).of(judge="judge", option="pass").note
+    'undefined: without labels, three raters at least are needed to tell whose answer is off; there are 1'
+    """
+    if isinstance(part.scale, Numeric | ResponseSets):
+        return
+    answers = answers_among_options(part)
+    there = np.asarray(np.isfinite(answers.judged).any(axis=2))
+    answered = there.any(axis=1)
+    judged, shares = np.array(answers.judges, dtype=object)[answered].tolist(), np.nan_to_num(answers.judge_shares)
+    if not judged:
+        return
+    # The commonest answer of each judge to each text, the first of those that tie; NaN where there is none
+    codes = np.where(there, shares.argmax(axis=2), np.nan)[answered]
+    fitted = common_classes(codes, len(answers.options), generator(SEED, "common classes"))
+    metric, tested = "common_class_recall", {"p_independent": number(fitted.p_independent)}
+    for (r, judge), (k, option) in product(enumerate(judged), enumerate(answers.options)):
+        facts = dict[str, Any](n=int(np.isfinite(codes[r]).sum()), unit="share", method=DAWID_SKENE, seed=SEED)
+        if fitted.problem:
+            yield (judge, option), undefined(metric, fitted.problem, detail=tested, **facts)
+            continue
+        low, high = fitted.truth_bounds(r, k)
+        detail = {**tested, "truth": [number(low), number(high)], "prevalence": number(fitted.prevalence[k])}
+        value = float(fitted.recall[r, k])
+        distribution = percentile(value, fitted.draws[:, r, k])
+        yield (judge, option), estimated(metric, value, distribution, note=WARNING, detail=detail, **facts)
+
+
+# The model: every item has one class, raters answer independently given it. What is estimated are the classes that the
+# *answers* show. An error that all raters share is in them: four judges that miss the same half of all faults agree
+# perfectly well with each other, and the model gives each a recall near 1 of the class they have in common. No data
+# without labels can tell. So nothing here is called accuracy, and `truth_bounds` says what remains possible.
+
+STEPS = 500
+PRIOR = 0.1  # pseudo-counts per cell of a confusion matrix and per class: no cell that nobody filled is certain
+LEVEL = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class CommonClasses:
+    """`prevalence` (K,) of the classes; `recall` (R,K): P(a rater answers k | common class k); `confusion` (R, K, K)
+    rows are classes; `draws` (B, R, K) recalls over a bootstrap of items; `problem`: why the numbers may not be used,
+    empty where nothing speaks against them; `p_independent`: parametric bootstrap p-value of conditional independence,
+    NaN where it cannot be tested."""
+
+    prevalence: Floats
+    confusion: Floats
+    draws: Floats
+    problem: str
+    p_independent: float
+
+    @property
+    def recall(self) -> Floats:
+        """P(a rater answers k | common class k), (R, K)."""
+        return np.diagonal(self.confusion, axis1=1, axis2=2)
+
+    def truth_bounds(self, rater: int, option: int) -> tuple[float, float]:
+        """Where P(answers k | truth is k) can lie, if every item of common class k is truly k: from recall x
+        prevalence, where all other items are truly k as well and nobody saw it, to the recall itself."""
+        seen = float(self.recall[rater, option])
+        return seen * float(self.prevalence[option]), seen
+
+
+def common_classes(
+    answers: ArrayLike, options: int, rng: np.random.Generator, *, draws: int = 199, simulations: int = 99
+) -> CommonClasses:
+    """Fit by EM from the majority's answers; (raters, items) codes 0..K-1, NaN where a rater gave none. Dawid and Skene
+    (1979), Applied Statistics 28, 20-28. `problem` is told below three raters, where independence has no degree of
+    freedom left to be tested by (three raters of two options fit any data) or is rejected at 5 %, and where raters are
+    not better than chance together, so that classes may have changed names."""
+    codes = np.asarray(answers, dtype=float)
+    if codes.ndim != 2 or not np.isin(codes[np.isfinite(codes)], np.arange(options)).all():
+        raise RecuseError(f"answers are codes from 0 to {options - 1}, raters x items; NaN where there is none")
+    empty = [r for r in range(len(codes)) if not np.isfinite(codes[r]).any()]
+    if empty:
+        raise RecuseError(f"rater {empty[0]} has no valid answer; leave it out")
+    raters, items = codes.shape
+    nothing = CommonClasses(np.full(options, math.nan), np.full((raters, options, options), math.nan),
+                            np.empty((0, raters, options)), "", math.nan)  # fmt: skip
+    if raters < 3:
+        why = f"without labels, three raters at least are needed to tell whose answer is off; there are {raters}"
+        return replace(nothing, problem=why)
+    seen, times = _patterns(codes, options)
+    model = _fit(seen, times[None])
+    _, again = _fit(seen, rng.multinomial(items, times / items, size=draws).astype(float), start=model)
+    fitted = CommonClasses(model[0][0], model[1][0], np.diagonal(again, axis1=2, axis2=3), "", math.nan)
+    # Whether raters together give every class its own name most often under that class
+    mean = fitted.confusion.mean(axis=0)
+    named = (np.diagonal(mean) > np.where(np.eye(options, dtype=bool), -1.0, mean).max(axis=0)).all()
+    if not _agree(codes, rng) or not named:
+        why = "raters together are hardly better than chance, so their answers show no common classes"
+        return replace(fitted, problem=why)
+    free = options**raters - 1 - (raters * options * (options - 1) + options - 1)
+    if free <= 0:
+        why = (
+            f"{raters} raters of {options} options fit any answers, so whether they err independently cannot be tested"
+        )
+        return replace(fitted, problem=f"{why}; add a rater, or labels by people")
+    p = _independence(seen, times, model, rng, simulations)
+    rejected = f"raters do not err independently of each other (p = {p:.3g}), as the model needs; use labels by people"
+    return replace(fitted, problem=rejected if p < LEVEL else "", p_independent=p)
+
+
+def _patterns(codes: Floats, options: int) -> tuple[Floats, Floats]:
+    """Different columns of answers, (patterns, raters, K): 1 for the answer given, all 0 where there is none; and how
+    many items have each."""
+    patterns, times = np.unique(np.where(np.isfinite(codes), codes, -1.0).T, axis=0, return_counts=True)
+    return (patterns[..., None] == np.arange(options)).astype(float), times.astype(float)
+
+
+def _fit(seen: Floats, weights: Floats, start: tuple[Floats, Floats] | None = None) -> tuple[Floats, Floats]:
+    """EM for every row of weights (B, patterns): prevalence (B, K), confusion (B, R, K, K)."""
+    votes = seen.sum(axis=1)
+    post = np.broadcast_to(votes / np.maximum(votes.sum(axis=1, keepdims=True), 1), (len(weights), *votes.shape))
+    if start is not None:
+        post = _posterior(seen, *(np.repeat(part, len(weights), axis=0) for part in start))
+    before: Floats | None = None
+    for _ in range(STEPS):
+        mass = weights[..., None] * post
+        sums = mass.sum(axis=1) + PRIOR, np.einsum("bpk,pra->brka", mass, seen) + PRIOR
+        prevalence, confusion = (part / part.sum(-1, keepdims=True) for part in sums)
+        if before is not None and np.abs(confusion - before).max() < 1e-4:
+            break
+        before, post = confusion, _posterior(seen, prevalence, confusion)
+    return prevalence, confusion
+
+
+def _posterior(seen: Floats, prevalence: Floats, confusion: Floats) -> Floats:
+    patterns, raters, options = seen.shape
+    of_answers = np.log(confusion).swapaxes(2, 3).reshape(-1, raters * options, options)  # (B, RA, K)
+    logs = np.log(prevalence)[:, None, :] + seen.reshape(patterns, -1) @ of_answers
+    odds = np.exp(logs - logs.max(axis=-1, keepdims=True))
+    posterior: Floats = odds / odds.sum(axis=-1, keepdims=True)
+    return posterior
+
+
+def _agree(codes: Floats, rng: np.random.Generator, orders: int = 99) -> bool:
+    """Whether pairs of raters give the same answer more often than with their answers dealt out to items at random, in
+    all but 1 % of the deals. EM finds classes in pure noise too, with recalls well above one half."""
+
+    def same(values: Floats) -> int:
+        return sum(int((values[r] == values[s]).sum()) for r, s in combinations(range(len(values)), 2))
+
+    dealt = [same(np.array([rng.permutation(row) for row in codes])) for _ in range(orders)]
+    return same(codes) > max(dealt)
+
+
+def _independence(
+    seen: Floats, times: Floats, model: tuple[Floats, Floats], rng: np.random.Generator, simulations: int
+) -> float:
+    """p-value of the worst pair's departure from the joint answers that the model expects, over simulated panels that
+    err independently and are fitted anew."""
+    there = np.repeat(seen.sum(axis=2) > 0, times.astype(int), axis=0).T
+    observed = _departure(seen, times, *model)
+    hits = 0
+    prevalence, confusion = (part[0] for part in model)
+    for _ in range(simulations):
+        classes = rng.choice(len(prevalence), size=there.shape[1], p=prevalence)
+        edges = np.cumsum(confusion[:, classes, :], axis=2)
+        codes = (rng.random((*there.shape, 1)) > edges[:, :, :-1]).sum(axis=2).astype(float)
+        drawn, count = _patterns(np.where(there, codes, np.nan), seen.shape[2])
+        again = _fit(drawn, count[None], start=model)
+        hits += _departure(drawn, count, *again) >= observed - 1e-12
+    return (hits + 1) / (simulations + 1)
+
+
+def _departure(seen: Floats, times: Floats, prevalence: Floats, confusion: Floats) -> float:
+    worst = -1.0
+    for r, s in combinations(range(seen.shape[1]), 2):
+        observed = np.einsum("p,pa,pb->ab", times, seen[:, r], seen[:, s])
+        n = observed.sum()
+        if n == 0:
+            continue
+        expected = n * np.einsum("k,ka,kb->ab", prevalence[0], confusion[0, r], confusion[0, s])
+        worst = max(worst, float(((observed - expected) ** 2 / np.maximum(expected, 0.5)).sum()))
+    return worst

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,8 @@ import numpy as np
 from recuse.metrics import agreement_estimates
 from recuse.metrics.estimates import estimated, number, table, undefined
 from recuse.metrics.measure import measure
-from recuse.papers.indeterminacy.decision_consistency import people_vectors
 from recuse.papers.indeterminacy.definitions import TAUS, RatingVectors, definition, item_spread
-from recuse.papers.indeterminacy.rated_options import RatedOptions, each_rated
+from recuse.papers.indeterminacy.rated_options import RatedOptions, each_rated, people_vectors
 from recuse.papers.indeterminacy.rating_task import PRIOR, RatingTask, identifiability, transition_estimate
 from recuse.ratings import Ratings
 from recuse.ratings.ratings_table import PERSON
@@ -125,8 +125,25 @@ def ratings_needed(ratings: Ratings, taus: Sequence[float] = TAUS, wanted: float
     >>> ratings_needed(rated(judge="ppff", ann="pppf", bob="ppff")).of(threshold="0.5").detail["have"]
     2
     """
-    every = each_rated(ratings)
-    estimates = {(f"{tau:g}", *names): _needed(rated, tau, wanted) for names, rated in every for tau in taus}
+    metric, estimates = "ratings_needed", {}
+    for (names, rated), tau in product(each_rated(ratings), taus):
+        (positive, raters), times, subject = rated.people_positive, rated.times, (f"{tau:g}", *names)
+        there = raters > 0
+        facts: dict[str, Any] = {"n": int(times[there].sum()), "unit": "ratings", "method": "beta-binomial by moments"}
+        spread = item_spread(positive, raters, times)
+        if spread is None:
+            why = "no text has two ratings by people that could differ, or all their answers are alike"
+            estimates[subject] = undefined(metric, why, **facts)
+            continue
+        have = max(1, int(median_of(raters[there], times[there])))
+        now, one = (number(spread.expected_consistency(count, tau)) for count in (have, 1))
+        facts["detail"] = {"tau": tau, "wanted": wanted, "have": have, "now": now, "one": one}
+        count = spread.needed(tau, wanted)
+        estimates[subject] = (
+            undefined(metric, "1000 ratings per text do not do", **facts)
+            if count is None
+            else Estimate(metric=metric, value=float(count), **facts)
+        )
     return Estimates(("threshold", *ratings.within()), estimates)
 
 
@@ -179,23 +196,6 @@ def _share(metric: str, hits: float, n: float, rater: str, detail: dict[str, Any
     if n <= 0:
         return undefined(metric, f"{rater} gave no text both a choice and a response set", **facts)
     return estimated(metric, hits / n, Binomial(hits, n), **facts)
-
-
-def _needed(rated: RatedOptions, tau: float, wanted: float) -> Estimate:
-    (positive, raters), times = rated.people_positive, rated.times
-    there = raters > 0
-    facts: dict[str, Any] = {"n": int(times[there].sum()), "unit": "ratings", "method": "beta-binomial by moments"}
-    spread = item_spread(positive, raters, times)
-    if spread is None:
-        why = "no text has two ratings by people that could differ, or all their answers are alike"
-        return undefined("ratings_needed", why, **facts)
-    have = max(1, int(median_of(raters[there], times[there])))
-    detail = {"tau": tau, "wanted": wanted, "have": have, "now": number(spread.expected_consistency(have, tau)),
-              "one": number(spread.expected_consistency(1, tau))}  # fmt: skip
-    count = spread.needed(tau, wanted)
-    if count is None:
-        return undefined("ratings_needed", "1000 ratings per text do not do", detail=detail, **facts)
-    return Estimate(metric="ratings_needed", value=float(count), detail=detail, **facts)
 
 
 # --------------------------------------------------------------------------- agreement by definition

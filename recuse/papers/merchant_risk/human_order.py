@@ -16,7 +16,7 @@ from scipy import special
 from recuse.metrics.estimates import THESE_TEXTS, SamplingDistribution, estimated, number, undefined
 from recuse.metrics.human_alignment import Compared, compared
 from recuse.metrics.measure import Named, measure, per_subject
-from recuse.papers.merchant_risk.offset_matrices import ZERO
+from recuse.papers.merchant_risk.judge_profiles import ZERO
 from recuse.papers.rank_tests import (
     kendall,
     kendall_test,
@@ -26,7 +26,7 @@ from recuse.papers.rank_tests import (
     spearman_t,
     spearman_test,
 )
-from recuse.ratings import Cells, Ratings, mean_of
+from recuse.ratings import Ratings, mean_of
 from recuse.ratings.scale import PLACE
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, distinct, taken
@@ -181,35 +181,35 @@ def closest_judge(ratings: Ratings, seed: int = SEED, draws: int = 1999) -> Esti
     estimates = {}
     for names, part in ratings.each():
         rng = generator(seed, "closest_judge", *(FIRST_NAMES.get(name, name) for name in names))
-        estimates[names] = _closest(Sides(compared(part, ratings), seed, draws), rng)
+        sides = Sides(compared(part, ratings), seed, draws)
+        cells, repeats = sides.against.cells, sides.against.cells.fixed
+        known = np.flatnonzero(np.isfinite(sides.judges).any(axis=1)).tolist()
+        about: dict[str, Any] = {
+            "over": cells.over, "clusters": cells.clusters_called, "unit": cells.scale.unit, "span": cells.scale.span,
+            "method": f"mean |judge - people| over {sides.what}, {REDRAWN['repeats' if repeats else 'items']}",
+        }  # fmt: skip
+        if not known:
+            why = "no judge has a usable score of a text that people rated"
+            estimates[names] = undefined("closest_judge", why, **about)
+            continue
+        distances = np.nanmean(np.abs(sides.judges[known] - sides.people), axis=1)
+        redrawn = _redrawn_distances(sides, known, rng)
+        nearest = np.where(np.isfinite(redrawn), redrawn, np.inf).argmin(axis=1)
+        first = np.bincount(nearest, minlength=len(known)) / draws
+        order = np.argsort(distances.round(12), kind="stable")
+        row = known[order[0]]
+        ranking = [
+            {"judge": cells.judges[known[k]], "distance": number(distances[k]), "first": number(first[k])}
+            for k in order
+        ]
+        estimates[names] = Estimate(
+            metric="closest_judge", value=float(distances[order[0]]),
+            n=int(cells.count[row].sum()) if repeats else distinct(cells.items[np.isfinite(cells.mean[row])]),
+            n_excluded=int(cells.lost[row].sum()), seed=seed,
+            note=f"{f'{THESE_TEXTS}; ' if repeats else ''}{GIVEN}; the smallest of several has no interval",
+            detail={"judge": cells.judges[row], "ranking": ranking}, **about,
+        )  # fmt: skip
     return Estimates(ratings.within(), estimates)
-
-
-def _closest(sides: Sides, rng: np.random.Generator) -> Estimate:
-    cells, repeats = sides.against.cells, sides.against.cells.fixed
-    known = np.flatnonzero(np.isfinite(sides.judges).any(axis=1)).tolist()
-    about: dict[str, Any] = {
-        "over": cells.over, "clusters": cells.clusters_called, "unit": cells.scale.unit, "span": cells.scale.span,
-        "method": f"mean |judge - people| over {sides.what}, {REDRAWN['repeats' if repeats else 'items']}",
-    }  # fmt: skip
-    if not known:
-        return undefined("closest_judge", "no judge has a usable score of a text that people rated", **about)
-    distances = np.nanmean(np.abs(sides.judges[known] - sides.people), axis=1)
-    redrawn = _redrawn_distances(sides, known, rng)
-    nearest = np.where(np.isfinite(redrawn), redrawn, np.inf).argmin(axis=1)
-    first = np.bincount(nearest, minlength=len(known)) / sides.draws
-    order = np.argsort(distances.round(12), kind="stable")
-    row = known[order[0]]
-    ranking = [
-        {"judge": cells.judges[known[k]], "distance": number(distances[k]), "first": number(first[k])} for k in order
-    ]
-    return Estimate(
-        metric="closest_judge", value=float(distances[order[0]]),
-        n=int(cells.count[row].sum()) if repeats else distinct(cells.items[np.isfinite(cells.mean[row])]),
-        n_excluded=int(cells.lost[row].sum()), seed=sides.seed,
-        note=f"{f'{THESE_TEXTS}; ' if repeats else ''}{GIVEN}; the smallest of several has no interval",
-        detail={"judge": cells.judges[row], "ranking": ranking}, **about,
-    )  # fmt: skip
 
 
 def _redrawn_distances(sides: Sides, known: list[int], rng: np.random.Generator) -> Floats:
@@ -267,7 +267,39 @@ def kendalls_w(ratings: Ratings, seed: int = SEED, draws: int = 9999) -> Estimat
     >>> kendalls_w(example("judge item score", "a i 1; a k 2; a l 3; b i 5; b k 6; b l 9")).of().value
     1.0
     """
-    estimates = {names: _concordance(part.cells(), seed, draws, names) for names, part in ratings.each()}
+    estimates = {}
+    for names, part in ratings.each():
+        cells = part.cells()
+        scored = cells.mean.round(9)
+        ordered = [j for j, row in enumerate(scored) if len(np.unique(row[np.isfinite(row)])) > 1]
+        common = np.isfinite(scored[ordered]).all(axis=0) & bool(ordered)
+        judges, texts, used = len(ordered), int(common.sum()), scored[ordered][:, common]
+        without = [name for j, name in enumerate(cells.judges) if j not in ordered]
+        detail: dict[str, Any] = {"judges": judges, "texts": texts, "without_order": without}
+        about: dict[str, Any] = {
+            "n": texts, "n_excluded": int((~common).sum()), "over": "items", "detail": detail,
+            "method": "Kendall's W over the texts that all judges scored, ties with mean ranks",
+        }  # fmt: skip
+        value = concordance(used) if judges > 1 and texts > 2 else math.nan
+        if math.isnan(value):
+            few = f"an order in common needs two judges and three texts; {judges} judges have an order on {texts}"
+            why = few if judges < 2 or texts < 3 else "no judge tells these texts apart"
+            estimates[names] = undefined("kendalls_w", why, **about)
+            continue
+        # How often unrelated rankings agree as well
+        if texts > FRIEDMAN:
+            p, how = float(special.chdtrc(texts - 1, judges * (texts - 1) * value)), "Friedman's chi-square"
+        else:
+            each = ranks(used)
+            orders = np.broadcast_to(each, (draws, judges, texts))
+            drawn = generator(seed, "kendalls_w", *names).permuted(orders, axis=2)
+            observed, spread = (
+                ((one.sum(axis=-2) - judges * (texts + 1) / 2) ** 2).sum(axis=-1) for one in (each, drawn)
+            )
+            p, how = (int((spread >= observed - 1e-9).sum()) + 1) / (draws + 1), f"{draws} random orders"
+        detail |= {"mean_rho": number((judges * value - 1) / (judges - 1)), "p": number(p), "p_method": how}
+        note = "no interval: these judges on these texts"
+        estimates[names] = Estimate(metric="kendalls_w", value=value, seed=seed, note=note, **about)
     return Estimates(ratings.within(), estimates)
 
 
@@ -281,37 +313,6 @@ def concordance(scores: Floats) -> float:
     ties = sum(float((counts**3 - counts).sum()) for counts in (np.unique(row, return_counts=True)[1] for row in each))
     most = judges**2 * (texts**3 - texts) - judges * ties
     return 12 * spread / most if most > 0 else math.nan
-
-
-def _concordance(cells: Cells, seed: int, draws: int, names: tuple[str, ...]) -> Estimate:
-    scored = cells.mean.round(9)
-    ordered = [j for j, row in enumerate(scored) if len(np.unique(row[np.isfinite(row)])) > 1]
-    common = np.isfinite(scored[ordered]).all(axis=0) & bool(ordered)
-    without = [name for j, name in enumerate(cells.judges) if j not in ordered]
-    texts = int(common.sum())
-    detail: dict[str, Any] = {"judges": len(ordered), "texts": texts, "without_order": without}
-    about: dict[str, Any] = {
-        "n": texts, "n_excluded": int((~common).sum()), "over": "items", "detail": detail,
-        "method": "Kendall's W over the texts that all judges scored, ties with mean ranks",
-    }  # fmt: skip
-    if len(ordered) < 2 or texts < 3:
-        why = f"an order in common needs two judges and three texts; {len(ordered)} judges have an order on {texts}"
-        return undefined("kendalls_w", why, **about)
-    used = scored[ordered][:, common]
-    value, judges = concordance(used), len(ordered)
-    if math.isnan(value):
-        return undefined("kendalls_w", "no judge tells these texts apart", **about)
-    # How often unrelated rankings agree as well
-    if texts > FRIEDMAN:
-        p, how = float(special.chdtrc(texts - 1, judges * (texts - 1) * value)), "Friedman's chi-square"
-    else:
-        each = ranks(used)
-        drawn = generator(seed, "kendalls_w", *names).permuted(np.broadcast_to(each, (draws, judges, texts)), axis=2)
-        observed, spread = (((one.sum(axis=-2) - judges * (texts + 1) / 2) ** 2).sum(axis=-1) for one in (each, drawn))
-        p, how = (int((spread >= observed - 1e-9).sum()) + 1) / (draws + 1), f"{draws} random orders"
-    detail |= {"mean_rho": number((judges * value - 1) / (judges - 1)), "p": number(p), "p_method": how}
-    note = "no interval: these judges on these texts"
-    return Estimate(metric="kendalls_w", value=value, seed=seed, note=note, **about)
 
 
 # --------------------------------------------------------------------------- an order stated beside scores

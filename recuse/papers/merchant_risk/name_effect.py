@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from recuse.metrics.consensus import OVER_ITEMS, WELCH, deviations, self_bias
 from recuse.metrics.estimates import THESE_TEXTS, estimated, losses, matrix, number, these_texts, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
-from recuse.papers.merchant_risk.offset_matrices import ZERO
+from recuse.papers.merchant_risk.judge_profiles import ZERO
 from recuse.papers.rank_tests import ranks, spearman
 from recuse.ratings import Cells, Ratings
 from recuse.schema import Estimate, Estimates

@@ -16,7 +16,7 @@ from recuse.metrics.estimates import estimated, matrix, number, undefined
 from recuse.metrics.human_alignment import people_on
 from recuse.metrics.measure import itself, measure, per_subject
 from recuse.papers import rank_tests
-from recuse.papers.merchant_risk.offset_matrices import human_panel_offset
+from recuse.papers.merchant_risk.judge_profiles import human_panel_offset
 from recuse.papers.merchant_risk.picks import rank_correlation
 from recuse.papers.rank_tests import spearman
 from recuse.ratings import Ratings, Scale, mean_of

@@ -17,7 +17,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.consensus import WELCH
 from recuse.metrics.estimates import THESE_TEXTS, estimated, number, undefined
@@ -25,7 +24,7 @@ from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.papers.rank_tests import spearman
 from recuse.papers.self_preference import over_texts
 from recuse.papers.self_preference.over_texts import by_rater, mean_or_none, mean_over_texts, true_scores
-from recuse.ratings import Cells, RatingArray, Ratings, mean_of
+from recuse.ratings import Cells, Ratings, mean_of
 from recuse.ratings.answers import against_truth
 from recuse.ratings.array import arrays_by_level
 from recuse.ratings.scale import TRUE, counted_criteria
@@ -65,35 +64,31 @@ def calibrated_criteria(part: Ratings) -> Iterator[Named]:
         return
     first = next(iter(arrays.values()))
     true, fold = true_scores(part, first), over_texts.facts_of_texts(part, FOLD, first)
-    for row, judge in enumerate(first.raters):
-        scores = {level: array.means[row] for level, array in arrays.items()}
-        yield judge, _estimate(part, first, scores, true, fold)
-
-
-def _estimate(
-    part: Ratings, array: RatingArray, scores: dict[str, Floats], true: Floats, fold: NDArray[Any]
-) -> Estimate:
-    given, *own = scores
-    metric = "calibrated_criteria"
+    given, *own = arrays
+    metric, tested = "calibrated_criteria", fold == TESTING
     about: dict[str, Any] = {"unit": part.scale.unit, "method": "none"}
-    if np.isnan(true).all() or not (fold == CHOOSING).any():
-        return undefined(metric, "no labels, or no text that chooses (texts: true_<criterion>, fold)", **about)
-    fits = {level: _fit(scores[level], true, fold == CHOOSING) for level in own}
-    best = max(own, key=lambda level: fits[level], default=None)
-    if best is None:
-        return undefined(metric, "there are no criteria but the given ones", **about)
-    tested = fold == TESTING
-    before, after = (np.where(tested, np.abs(scores[level] - true), np.nan) for level in (given, best))
-    both = np.isfinite(after - before)
-    detail = {
-        "chosen": best, "calibration": {level: number(r) if np.isfinite(r) and abs(r) <= 1 else None
-                                        for level, r in fits.items()},
-        "before": mean_or_none(before[both]), "after": mean_or_none(after[both]),
-    }  # fmt: skip
-    return over_texts.mean_over_texts(
-        metric, after - before, array, part, detail=detail, requested=tested & np.isfinite(true),
-        why="no held-out text was scored by the given and by the chosen criteria",
-    )  # fmt: skip
+    for row, judge in enumerate(first.raters):
+        if np.isnan(true).all() or not (fold == CHOOSING).any():
+            why = "no labels, or no text that chooses (texts: true_<criterion>, fold)"
+            yield judge, undefined(metric, why, **about)
+            continue
+        scores = {level: array.means[row] for level, array in arrays.items()}
+        fits = {level: _fit(scores[level], true, fold == CHOOSING) for level in own}
+        best = max(own, key=fits.__getitem__, default=None)
+        if best is None:
+            yield judge, undefined(metric, "there are no criteria but the given ones", **about)
+            continue
+        before, after = (np.where(tested, np.abs(scores[level] - true), np.nan) for level in (given, best))
+        both = np.isfinite(after - before)
+        known = {level: number(r) if np.isfinite(r) and abs(r) <= 1 else None for level, r in fits.items()}
+        detail = {
+            "chosen": best, "calibration": known, "before": mean_or_none(before[both]),
+            "after": mean_or_none(after[both]),
+        }  # fmt: skip
+        yield judge, over_texts.mean_over_texts(
+            metric, after - before, first, part, detail=detail, requested=tested & np.isfinite(true),
+            why="no held-out text was scored by the given and by the chosen criteria",
+        )  # fmt: skip
 
 
 def _fit(scores: Floats, true: Floats, chosen: Mask) -> float:

@@ -201,23 +201,20 @@ def detection_rate(ratings: Ratings) -> Estimates:
                 turns = zip(itertools.cycle(passed), endings, strict=False)
                 flagged[name].append([blocks(*turn) for turn in turns])
     shares = {name: np.mean(flags, axis=0) if flags else np.nan for name, flags in flagged.items()}
-    return Estimates(("defence", "payloads"), {
-        (defence, name): _estimate(ratings.payloads.assign(hit=shares[defence]).query("held_out == @kind"))
-        for defence in DEFENCES for kind, name in HELD_OUT.items()
-    })  # fmt: skip
-
-
-def _estimate(table: pd.DataFrame) -> Estimate:
-    examined = table[table["hit"].notna()]
-    detail = {
-        "by_language": _by(examined, "language"), "by_class": _by(examined, "class"),
-        "missed": examined["payload"][examined["hit"] == 0].tolist(),
-    }  # fmt: skip
-    return bounded_estimate(
-        "detection_rate", table["hit"], np.arange(len(table)), (0.0, 1.0),
-        "no clean text passes the filter, or it could not be fitted" if len(table) else "no payload of this kind",
-        over="clusters", clusters="payloads", unit="share", detail=detail if len(examined) else {},
-    )  # fmt: skip
+    estimates: dict[tuple[str, ...], Estimate] = {}
+    for defence, (kind, name) in itertools.product(DEFENCES, HELD_OUT.items()):
+        table = ratings.payloads.assign(hit=shares[defence])[ratings.payloads["held_out"] == kind]
+        examined = table[table["hit"].notna()]
+        detail = {
+            "by_language": _by(examined, "language"), "by_class": _by(examined, "class"),
+            "missed": examined["payload"][examined["hit"] == 0].tolist(),
+        }  # fmt: skip
+        estimates[defence, name] = bounded_estimate(
+            "detection_rate", table["hit"], np.arange(len(table)), (0.0, 1.0),
+            "no clean text passes the filter, or it could not be fitted" if len(table) else "no payload of this kind",
+            over="clusters", clusters="payloads", unit="share", detail=detail if len(examined) else {},
+        )  # fmt: skip
+    return Estimates(("defence", "payloads"), estimates)
 
 
 def _by(table: pd.DataFrame, column: str) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recuse.papers.indeterminacy.common_classes import common_classes
+from recuse.papers.indeterminacy.judge_selection import common_classes
 from recuse.schema import RecuseError
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from recuse.papers.indeterminacy.decision_consistency import (
+from recuse.papers.indeterminacy.rated_options import (
     BETAS,
     bias_over_beta,
     consistency_over_beta,
@@ -17,8 +17,8 @@ from recuse.papers.indeterminacy.decision_consistency import (
     people_vectors,
     prevalence_bias,
     prevalence_shift,
+    rated_options,
 )
-from recuse.papers.indeterminacy.rated_options import rated_options
 from recuse.papers.indeterminacy.rating_task import RatingTask, endorsements, recovered, reverse_choice_matrix
 from recuse.ratings import Nominal, Ordinal, Ratings, ResponseSets
 from recuse.schema import RecuseError

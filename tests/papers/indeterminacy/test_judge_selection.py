@@ -5,8 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recuse.papers.indeterminacy.common_classes import common_class_recall
-from recuse.papers.indeterminacy.judge_selection import CHOOSING, best_judge, regret_over_beta, selection_regret
+from recuse.papers.indeterminacy.judge_selection import (
+    CHOOSING,
+    best_judge,
+    common_class_recall,
+    regret_over_beta,
+    selection_regret,
+)
 
 
 @pytest.fixture

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from recuse.gates.gate_set import Gates
-from recuse.papers.indeterminacy.decision_consistency import (
+from recuse.papers.indeterminacy.judge_selection import best_judge, selection_regret
+from recuse.papers.indeterminacy.rated_options import (
     bias_over_beta,
     consistency_over_beta,
     decision_consistency,
     prevalence_bias,
 )
-from recuse.papers.indeterminacy.judge_selection import best_judge, selection_regret
 from recuse.papers.indeterminacy.response_sets import performance
 
 
