@@ -79,35 +79,18 @@ class Answers:
         """How many clusters these texts (U,) belong to."""
         return arrays.number_of_clusters(self.clusters[texts], arrays.cluster_times(self.clusters, self.times))
 
-    @cached_property
-    def judge_shares(self) -> Floats:
-        """Share of each option among a judge's answers to a text, (J, U, K); NaN where it gave none."""
-        return shares_of(self.judged, len(self.options))
-
-    @cached_property
-    def person_shares(self) -> Floats:
-        """The same of every person, (P, U, K)."""
-        return shares_of(self.rated, len(self.options))
-
-    @cached_property
-    def people_shares(self) -> Floats:
-        """Mean over the people who rated a text, (U, K): the answer of one of them drawn at random."""
-        return mean_of(self.person_shares, axis=0)
-
-    @cached_property
-    def judge_means(self) -> Floats:
-        """Mean of a judge's numbers for a text, (J, U)."""
-        return mean_of(self.judged, axis=2)
-
-    @cached_property
-    def person_means(self) -> Floats:
-        """The same of every person, (P, U)."""
-        return mean_of(self.rated, axis=2)
-
-    @cached_property
-    def people_mean(self) -> Floats:
-        """Mean over the people who rated a text, (U,)."""
-        return mean_of(self.person_means, axis=0)
+    judge_shares = cached_property(lambda self: shares_of(self.judged, len(self.options)))
+    """Share of each option among a judge's answers to a text, (J, U, K); NaN where it gave none."""
+    person_shares = cached_property(lambda self: shares_of(self.rated, len(self.options)))
+    """The same of every person, (P, U, K)."""
+    people_shares = cached_property(lambda self: mean_of(self.person_shares, axis=0))
+    """Mean over the people who rated a text, (U, K): the answer of one of them drawn at random."""
+    judge_means = cached_property(lambda self: mean_of(self.judged, axis=2))
+    """Mean of a judge's numbers for a text, (J, U)."""
+    person_means = cached_property(lambda self: mean_of(self.rated, axis=2))
+    """The same of every person, (P, U)."""
+    people_mean = cached_property(lambda self: mean_of(self.person_means, axis=0))
+    """Mean over the people who rated a text, (U,)."""
 
     @cached_property
     def raters(self) -> NDArray[np.int64]:

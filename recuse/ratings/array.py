@@ -190,8 +190,9 @@ def names_at(names: Sequence[str], places: NDArray[np.intp]) -> tuple[str, ...]:
     return tuple(map(names.__getitem__, places.tolist()))
 
 
-def grouped(*codes: NDArray[np.intp]) -> NDArray[np.intp]:
-    """The number of each row's group, (rows,), in order of first appearance: rows that are alike in all `codes`."""
+def grouped(*codes: Any) -> NDArray[np.intp]:
+    """The number of each row's group, (rows,), in order of first appearance: rows that are alike in all `codes`, which
+    are columns or arrays."""
     folded, count = np.zeros(len(codes[0]), dtype=np.int64), 1
     for code in codes:
         folded, count = combined(folded, count, code)

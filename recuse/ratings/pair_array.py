@@ -105,10 +105,6 @@ class PairArray:
         side: NDArray[np.intp] = (self.a == text).astype(np.intp) - (self.b == text)
         return side
 
-    def cluster_codes(self) -> NDArray[np.intp]:
-        """The clusters as numbers, shape (pairs,)."""
-        return codes_of(self.clusters)
-
     def beyond_peers(self) -> Floats:
         """Each judge's credit for a less the mean of the other judges' on the same pair, shape (judges, pairs); NaN
         where there is no other."""

@@ -11,11 +11,6 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-ROLES = (
-    "item", "target", "criterion", "cluster", "text", "rater", "kind", "value", "repeat", "gold", "author", "reason",
-    "first", "second", "order", "count",
-)  # fmt: skip
-
 WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 NAMES: Mapping[str, tuple[str, ...]] = {role: tuple(words.split()) for role, words in WORDS["roles"].items()}
 """Role -> names in plain form, the surest first."""

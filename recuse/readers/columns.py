@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -27,11 +27,12 @@ GOLD = ("gold_", "ground_truth_", "expected_", "oracle_")
 ISO = re.compile(r"\d{4}-\d\d-\d\d")
 LONGEST_NUMBER = 200
 """Longer cells hold no number, and are not searched for one."""
+Fact = TypeVar("Fact")
 
 
-def _called(test: Callable[[str], bool]) -> cached_property[bool]:
-    """What a test of names says of a column."""
-    return cached_property(lambda column: test(column.name))
+def _called(of_name: Callable[[str], Fact]) -> cached_property[Fact]:
+    """What is told of a column by its name."""
+    return cached_property(lambda column: of_name(column.name))
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,20 +53,14 @@ class Column:
     is_derived = _called(column_names.is_derived)
     is_gold = _called(lambda name: plain(name) in NAMES["gold"] or plain(name).startswith(GOLD))
     may_be_a_person = _called(column_names.may_be_a_person)
+    plain = _called(column_names.plain)
+    """Its name in plain form."""
+    ending = _called(lambda name: plain(name).rsplit("_", 1)[-1])
+    """The last word of that."""
 
     def __str__(self) -> str:
         """Its name, as in a message."""
         return self.name
-
-    @cached_property
-    def plain(self) -> str:
-        """Its name in plain form."""
-        return plain(self.name)
-
-    @property
-    def ending(self) -> str:
-        """The last word of its name."""
-        return self.plain.rsplit("_", 1)[-1]
 
     @cached_property
     def filled(self) -> pd.Series[Any]:
@@ -260,9 +255,10 @@ class Roles:
         self.free.remove(column)
 
     def take_all(self, role: str, columns: Sequence[Column]) -> None:
-        """Give the role, which may have several, to all of these."""
-        self.taken[role] = tuple(map(str, columns))
-        self.use(columns)
+        """Give the role, which may have several, to all of these, where none has it."""
+        if role not in self.taken:
+            self.taken[role] = tuple(map(str, columns))
+            self.use(columns)
 
     def take_named(
         self, role: str, fits: Callable[[Column], bool] = lambda column: True, names: Iterable[str] | None = None

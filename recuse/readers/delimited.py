@@ -45,7 +45,13 @@ def delimited(opened: Opened) -> RawTable:
     try:
         frame = pd.read_csv(io.StringIO(text), sep=separator, **AS_IT_STANDS)
     except pd.errors.ParserError as error:
-        raise RecuseError(_fault_text(str(error))) from error
+        message = str(error)
+        if match := re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", message):
+            why = f"line {match[2]} has {match[3]} cells and the header {match[1]}; quote cells that hold a separator"
+            raise RecuseError(why) from error
+        row = re.search(r"row (\d+)", message)
+        unclosed = f"a quote is opened and never closed{f', near row {row[1]}' if row else ''}"
+        raise RecuseError(unclosed if "EOF inside string" in message else message) from error
     if not isinstance(frame.index, pd.RangeIndex):
         raise RecuseError(f"its rows have more cells than the header line has names ({len(names)})")
     frame.columns = pd.Index(names)
@@ -137,15 +143,6 @@ def _names(cells: Sequence[str]) -> list[str]:
             "line and at least an item and a rating, separated by commas, tabs or semicolons"
         )
     return names
-
-
-def _fault_text(message: str) -> str:
-    if match := re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", message):
-        return f"line {match[2]} has {match[3]} cells and the header {match[1]}; quote cells that hold a separator"
-    if "EOF inside string" in message:
-        row = re.search(r"row (\d+)", message)
-        return f"a quote is opened and never closed{f', near row {row[1]}' if row else ''}"
-    return message
 
 
 LOOKED_AT = 30

@@ -217,8 +217,8 @@ def _rated(judged: Judgements) -> FilePanel:
     ratings, versions = _with_versions(ratings)
     noted = (*versions, *truth, *decided, *sure, *_few_rated(ratings.folded()), *sentences(faults_of_people))
     return FilePanel(
-        raw.path, raw.sha256, ratings, kind, mapping, raw, judged.rows, (*raw.faults, *judged.faults),
-        (*raw.notes, *judged.notes, *noted), faults_of_people,
+        raw.path, raw.sha256, ratings, kind, mapping, raw, judged.rows, raw.faults, (*raw.notes, *noted),
+        faults_of_people,
     )  # fmt: skip
 
 
@@ -264,8 +264,11 @@ def _scored(judged: Judgements) -> Ratings:
     rows, mapping, factors = judged.rows, judged.mapping, judged.factors
     columns = ["rater", "kind", "item", "target", "criterion", "repeat", "score", "response", "status", *factors]
     table = rows[columns].reset_index(drop=True)
+    # a judge wrote what bears its name, or the targets that a column `author` gives it
+    wrote = rows[["target", *(["author"] if mapping.author else [])]].drop_duplicates().astype(str).to_numpy()
+    judges = {*map(str, rows["rater"][rows["kind"].eq("judge")].unique())}
     return Ratings.of(
-        table, scales=judged.scales, factors=factors, authors=_authors(rows, mapping),
+        table, scales=judged.scales, factors=factors, authors={own[-1]: own[0] for own in wrote if own[-1] in judges},
         texts=_texts(rows, judged.raw, mapping), clusters=_plural(judged.clusters) if "cluster" in rows else "items",
         truth=mapping.truth, **_decided_by(judged.scales, mapping),
     )  # fmt: skip
@@ -331,15 +334,6 @@ def _chosen(judged: Judgements) -> Ratings:
     ordered = not plain(mapping.first).startswith("generator")  # AlpacaEval shows them in an order that it loses
     called = _plural(judged.clusters if "cluster" in rows else (mapping.item or ("item",))[0])
     return replace(choices_of(table, ordered=ordered, factors=factors, clusters=called), truth=mapping.truth)
-
-
-def _authors(rows: pd.DataFrame, mapping: ColumnMapping) -> dict[str, str]:
-    """A judge wrote what bears its name, or the targets that a column `author` gives it."""
-    judges = {str(r) for r in rows.loc[rows["kind"] == "judge", "rater"].unique()}
-    if mapping.author:
-        wrote = rows[["target", "author"]].drop_duplicates()
-        return {str(a): str(t) for t, a in zip(wrote["target"], wrote["author"], strict=True) if a in judges}
-    return {str(t): str(t) for t in rows["target"].unique() if t in judges}
 
 
 def _texts(rows: pd.DataFrame, raw: RawTable, mapping: ColumnMapping) -> pd.DataFrame | None:

@@ -135,8 +135,6 @@ def take_cluster(roles: Roles) -> None:
 
 def take_factors(roles: Roles) -> None:
     """Known names that vary while rater, item and target stay the same."""
-    if "factors" in roles.taken:
-        return
     keys = roles.filled("item", "rater", "target")
     roles.take_all("factors", [
         c for c in roles.free if c.plain in FACTORS and len(c.distinct) > 1
@@ -162,8 +160,6 @@ def take_what_tells_apart(roles: Roles) -> None:
 
 def take_slices(roles: Roles) -> None:
     """What groups texts: a few short names, the same in every row about one text."""
-    if "slices" in roles.taken:
-        return
     keys = roles.filled("item", "target")
     roles.take_all("slices", [
         c for c in roles.free if 1 < len(c.distinct) <= MOST_SLICES and 2 * len(c.distinct) <= c.number

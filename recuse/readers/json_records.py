@@ -199,15 +199,11 @@ def _flattened(record: Mapping[str, Any], before: str = "", depth: int = 1) -> I
             yield f"{before}{name}", cell_text(value)
 
 
-class NamedTwice(ValueError):
-    """An object that has two values of one name, of which Python would keep the last."""
-
-
 def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(value := dict(pairs)) < len(pairs):
         name = next(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
         beside = next((f" beside {key} {shown(one)}" for key, one in pairs if key != name), "")
-        raise NamedTwice(f"{shown(name)} stands twice in one object{beside}")
+        raise ValueError(f"{shown(name)} stands twice in one object{beside}")
     return value
 
 
@@ -223,7 +219,7 @@ def parsed(text: str | bytes) -> Any:
     except UnicodeEncodeError as error:
         raise ValueError(f"half of a character ({error.object[error.start]!a}) stands in it") from error
     except ValueError as error:
-        if type(error) is ValueError:  # of int(), which advises to lift Python's limit
+        if str(error).startswith("Exceeds the limit"):  # of int(), which advises to lift it
             raise ValueError("a number of thousands of digits stands in it") from error
         raise
     return value

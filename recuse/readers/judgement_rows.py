@@ -32,8 +32,8 @@ CODED = 120
 @dataclass(frozen=True, eq=False)
 class Judgements:
     """On the way from the table `raw` to ratings: `rows`, one a judgement, each with the `row` of the table that it is
-    from; the scale of each criterion; what clusters of items are called; what was wrong, and notes. Raters who are said
-    to be judges or people may be `elsewhere`: in another of several files."""
+    from; the scale of each criterion; what clusters of items are called. The table has the faults and notes. Raters who
+    are said to be judges or people may be `elsewhere`: in another of several files."""
 
     raw: RawTable
     mapping: ColumnMapping = field(default_factory=ColumnMapping)
@@ -42,8 +42,6 @@ class Judgements:
     rows: pd.DataFrame = field(default_factory=pd.DataFrame)
     scales: Mapping[str, Scale] = field(default_factory=dict)
     clusters: str = ""
-    faults: tuple[Fault, ...] = ()
-    notes: tuple[str, ...] = ()
 
     @property
     def factors(self) -> list[str]:
@@ -52,8 +50,8 @@ class Judgements:
         return [*(plain(name) for name in self.mapping.factors), *order]
 
     def noted(self, *notes: str, faults: Iterable[Fault] = (), **changes: Any) -> Judgements:
-        """The same with further notes and faults, and changed otherwise."""
-        return replace(self, notes=(*self.notes, *notes), faults=(*self.faults, *faults), **changes)
+        """The same with further notes and faults of the table, and changed otherwise."""
+        return replace(self, raw=self.raw.noted(*notes, faults=(*self.raw.faults, *faults)), **changes)
 
 
 def lengthened(judged: Judgements) -> Judgements:
@@ -187,10 +185,13 @@ def with_kinds(judged: Judgements) -> Judgements:
     there = {name for name in judged.elsewhere if not _rater_of(name, raters)}
     here = {kind: tuple(name for name in names if name not in there) for kind, names in both.items()}
     also = "" if judged.compared is None else "; of each of two files by itself: recuse check FILE --people A,B --save"
-    stated = {
-        name if name in there else _rater_named(name, raters, kind, also): kind
-        for kind, names in both.items() for name in names
-    }  # fmt: skip
+    stated: dict[str, str] = {}
+    for kind, name in ((kind, name) for kind, names in both.items() for name in names):
+        if not (rater := name if name in there else _rater_of(name, raters)):
+            known, commas = ", ".join(map(in_quotes, raters[:20])), [rater for rater in raters if "," in rater][:1]
+            quotes = f"; a name with a comma is typed in quotes: {as_option(commas)}" if commas else ""
+            raise RecuseError(f"there is no rater {name!r} to be a {kind}; the file has {known}{quotes}{also}")
+        stated[rater] = kind
     in_column = long[["rater", "kind"]].drop_duplicates("rater").to_numpy() if mapping.kind else ()
     own_kinds = {str(r): "person" if is_person(k) else "judge" for r, k in in_column if k}
     own = {rater_name(name): name for name in mapping.raters}
@@ -295,15 +296,6 @@ def _rater_of(name: str, raters: list[str]) -> str:
     last = [rater for rater in raters if name and rater.rsplit(".", 1)[-1] == name.rsplit(".", 1)[-1]]
     candidates = (name, rater_name(name), *(last if len(last) == 1 else ()))
     return next((candidate for candidate in candidates if candidate in raters), "")
-
-
-def _rater_named(name: str, raters: list[str], what: str, also: str) -> str:
-    if rater := _rater_of(name, raters):
-        return rater
-    known = ", ".join(map(in_quotes, raters[:20]))
-    quotes = f"; a name with a comma is typed in quotes: {as_option(commas)}" if (commas := [
-        rater for rater in raters if "," in rater][:1]) else ""  # fmt: skip
-    raise RecuseError(f"there is no rater {name!r} to be a {what}; the file has {known}{quotes}{also}")
 
 
 CONFIDENCE = ("confidence", "certainty", "probability", "conf")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from recuse.configuration.toml_files import did_you_mean
-from recuse.readers.column_names import ROLES, listed, plain
+from recuse.readers.column_names import NAMES, listed, plain
 from recuse.readers.raw_table import shown
 from recuse.schema import RecuseError
 
@@ -100,7 +100,7 @@ class ColumnMapping:
 
     def columns(self) -> set[str]:
         """Every column that is read."""
-        return {*self.filled(*ROLES, "factors", "slices"), *self.rated}
+        return {*self.filled(*NAMES, "count", "factors", "slices"), *self.rated}
 
     def record(self) -> dict[str, Any]:
         """As builtins, without what is empty: what the TOML file holds and results.json tells."""

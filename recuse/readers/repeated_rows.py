@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from recuse.ratings.ratings_table import combined
+from recuse.ratings.array import grouped
 from recuse.readers.column_names import BATCHES, PROMPTS, as_option, is_reason, plain
 from recuse.readers.columns import Column
 from recuse.readers.judgement_rows import Judgements
@@ -251,10 +251,7 @@ def _texts(rows: pd.DataFrame) -> NDArray[np.intp]:
     if "first" in rows:
         one, other = rows["first"].astype(str), rows["second"].astype(str)
         keys += [one.where(one <= other, other), other.where(one <= other, one)]
-    codes, count = np.zeros(len(rows), dtype=np.int64), 1
-    for key in keys:
-        codes, count = combined(codes, count, key)
-    return pd.factorize(codes)[0]
+    return grouped(*keys)
 
 
 def _absent(

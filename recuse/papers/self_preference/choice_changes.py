@@ -81,7 +81,7 @@ def _changed(metric: str, part: Ratings, value: Callable[[NDArray[Any], Floats],
         for row, judge in enumerate(before.judges):
             yield (
                 (judge, level),
-                _mean(metric, part, values[row], before.cluster_codes(), requested=before.requested[row]),
+                _mean(metric, part, values[row], codes_of(before.clusters), requested=before.requested[row]),
             )
 
 

@@ -130,7 +130,7 @@ def same_length_reference(part: Ratings) -> Iterator[Named]:
     names = codes_of(np.concatenate([pairs.a, pairs.b]))
     keys = np.concatenate([codes_of(pairs.questions)] * 2) * (int(names.max(initial=0)) + 1) + names
     _, first, codes = np.unique(keys, return_index=True, return_inverse=True)
-    texts, groups = codes.reshape(2, -1), np.concatenate([pairs.cluster_codes()] * 2)[first]
+    texts, groups = codes.reshape(2, -1), np.concatenate([codes_of(pairs.clusters)] * 2)[first]
     for j, judge in enumerate(pairs.judges):
         usable = np.isfinite(beyond[j])
         means = _by_text(beyond[j][usable], np.abs(doublings[usable]), texts[:, usable], len(groups))
@@ -287,7 +287,7 @@ def _own_pairs(part: Ratings) -> Iterator[tuple[str, Mapping[str, Floats], str, 
     """Every judge with a text of its own, that text's credit in each of SEEN_BY on the pairs it takes part in, shape
     (pairs,), NaN where there is none, why there are no such pairs, and the estimate of a mean over them."""
     pairs, over = pair_array(without_truth(part)), repeated_over(part)
-    clusters = pairs.cluster_codes()
+    clusters = codes_of(pairs.clusters)
     names = np.array(pairs.judges, dtype=object)[:, None]
     wrote = np.array([part.authors.get(name) for name in pairs.judges], dtype=object)[:, None]
     for judge, text in part.own().items():
@@ -333,8 +333,8 @@ def controlled_own_win_excess(part: Ratings) -> Iterator[Named]:
     first, second = np.where(swap, choices.b, choices.a), np.where(swap, choices.a, choices.b)
     names = first + "\x1f" + second
     pairs = [tuple(str(name).split("\x1f")) for name in dict.fromkeys(names)]
-    shape = int(choices.cluster_codes().max(initial=-1)) + 1, len(pairs)
-    cells = choices.cluster_codes() * shape[1] + codes_of(names)
+    shape = int(codes_of(choices.clusters).max(initial=-1)) + 1, len(pairs)
+    cells = codes_of(choices.clusters) * shape[1] + codes_of(names)
     credit = np.where(swap, 1 - choices.won, choices.won)
     won = np.reshape([moments_of(cells, row, shape[0] * shape[1]).mean for row in credit], (len(credit), *shape))
     wrote = [part.authors.get(name) for name in choices.judges]
