@@ -218,7 +218,7 @@ COMMANDS = (
         ),
     ),
     Command(
-        "sql", "readers.many_files:sql", "the query that folds ratings in a warehouse into patterns with a count",
+        "sql", "readers.engine_tables:sql", "the query that folds ratings in a warehouse into patterns with a count",
         "Prints a query for a table with a row for each rating. Its result as CSV is what recuse check reads.",
         (
             _option("raters", metavar="A,B|FILE", help="who rated: names, or a file with some of the ratings"),

@@ -8,12 +8,15 @@ Files are folded by DuckDB (`recuse[duckdb]`); tables in DuckDB, Spark, BigQuery
 Ibis speaks to (`recuse[ibis]`) by that engine.
 
     recuse.read(ibis.bigquery.connect(...).table("scores"))
+
+`recuse sql` prints the query that folds a table in a warehouse.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
+import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -328,3 +331,58 @@ def _name(column: str) -> str:
 
 
 _Engine = _IbisTable | _DuckTable
+
+
+# --------------------------------------------------------------------------- the query for a warehouse
+
+DIALECTS = {"duckdb": ('"', "''", "\\"), "snowflake": ('"', "''", "\\\\"), "bigquery": ("`", "\\'", "\\\\"),
+            "spark": ("`", "\\'", "\\\\")}  # fmt: skip
+"""How a name, a quote within a text and a backslash within a text are written."""
+PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
+
+
+def sql(raters: str, *, dialect: str, table: str, item: str, rater: str, value: str) -> int:
+    """Print the query; 0. Columns are as named, of a file else its own; systems and criteria of a file stay apart."""
+    names, items, apart = [name for name in listed(raters) if name], ["item"], list[str]()
+    if Path(raters).is_file():
+        from recuse.readers.file_panel import load_file_panel
+
+        read = load_file_panel(Path(raters))
+        names, mapping = [*read.ratings.raters], read.mapping
+        items, apart = [*mapping.item] or items, [name for name in (mapping.target, mapping.criterion) if name]
+        rater, value = rater or mapping.rater, value or "".join(mapping.value[:1])
+    items, rater, value = [item] if item else items, rater or "rater", value or "label"
+    print(folding_query(names, dialect=dialect, table=table, items=items, rater=rater, value=value, apart=apart))
+    return 0
+
+
+def folding_query(
+    raters: list[str], *, dialect: str, table: str, items: Sequence[str], rater: str, value: str,
+    apart: Sequence[str] = (),
+) -> str:  # fmt: skip
+    """The query for a table with a row for each rating of what `items` and `apart` name; `apart` stay columns.
+    `RecuseError` for another dialect, fewer than two raters, or two of one name."""
+    if dialect not in DIALECTS:
+        raise RecuseError(f"--dialect is one of {', '.join(DIALECTS)}; got {dialect!r}")
+    if len(raters) < 2 or len({name.lower() for name in raters}) < len(raters):
+        raise RecuseError(f"give two raters or more, each once, whatever the case; got {', '.join(raters) or 'none'}")
+    mark, quote, backslash = DIALECTS[dialect]
+
+    def named(name: str) -> str:
+        return mark + name.replace(mark, mark * 2) + mark
+
+    def column(name: str) -> str:
+        return name if PLAIN.fullmatch(name) else named(name)
+
+    def text(name: str) -> str:
+        return "'" + name.replace("\\", backslash).replace("'", quote) + "'"
+
+    here = {name: f"CASE WHEN {column(rater)} = {text(name)} THEN" for name in raters}
+    answers = ",\n    ".join(f"MAX({case} {column(value)} END) AS {named(name)}" for name, case in here.items())
+    once = "\n    AND ".join(f"COUNT({case} 1 END) <= 1" for case in here.values())
+    own = [column(name) for name in apart]
+    keys, kept = ", ".join([*own, *map(named, raters)]), "".join(f"{name},\n    " for name in own)
+    return (
+        f"SELECT {keys}, COUNT(*) AS {named('count')}\nFROM (\n  SELECT\n    {kept}{answers}\n  FROM {column(table)}\n"
+        f"  GROUP BY {', '.join([*map(column, items), *own])}\n  HAVING {once}\n) AS items\nGROUP BY {keys}"
+    )

@@ -6,6 +6,7 @@ A reader is a function from an `Opened` file to a `RawTable`. One of your own is
 from __future__ import annotations
 
 import gc
+import glob
 import hashlib
 import io
 import re
@@ -22,12 +23,20 @@ from recuse.configuration import named
 from recuse.readers import raw_table
 from recuse.readers.annotation_exports import LABEL_STUDIO
 from recuse.readers.delimited import delimited
-from recuse.readers.evaluation_logs import ALPACA_EVAL, BATCH, CHAT_LOG, DEEPEVAL, PROMPTFOO
-from recuse.readers.inspect_log import ENDING, INSPECT, unpacked_log
+from recuse.readers.evaluation_logs import (
+    ALPACA_EVAL,
+    BATCH,
+    CHAT_LOG,
+    DEEPEVAL,
+    ENDING,
+    INSPECT,
+    PROMPTFOO,
+    unpacked_log,
+)  # fmt: skip
 from recuse.readers.json_records import from_records, of_log, read_json
 from recuse.readers.mapping import is_pattern
 from recuse.readers.opening import Opened, open_file, within_bounds
-from recuse.readers.raw_table import RawTable, check_bounds, check_size, errors_in
+from recuse.readers.raw_table import RawTable, check_bounds, check_size, errors_in, shown
 from recuse.readers.xlsx import sheet_as_text
 from recuse.schema import RecuseError
 
@@ -75,9 +84,7 @@ def read_source(source: RatingsSource, reader: str = "", given: Mapping[str, Any
             "frame of it first, with a row per rating and columns item, rater and score"
         )
     if is_pattern(path := Path(source)):
-        from recuse.readers.many_files import read_together
-
-        return read_together(path, reader, given or {})
+        return _read_together(path, reader, given or {})
     return read_path(path, reader, encoding=str((given or {}).get("encoding", "")))
 
 
@@ -108,6 +115,46 @@ def read_path(path: Path, reader: str = "", wanted: dict[str, str] | None = None
     if len(opened.data) > raw_table.LARGE:
         raw = replace(raw, frame=raw_table.shorten(raw.frame, raw_table.long_columns(raw.frame), opened.wanted))
     return replace(raw, notes=(*opened.notes, *raw.notes), sha256=opened.sha256)
+
+
+FOLDED_FROM = 32 << 20
+"""Fewer bytes are read as they are: texts and names of items are kept."""
+KINDS = {".parquet": "parquet", ".csv": "csv"}
+
+
+def _read_together(pattern: Path, reader: str, given: Mapping[str, Any]) -> RawTable:
+    """One table of all files that match, rows below one another, in the order of their names; large ones folded by
+    DuckDB where that is installed and nothing that belongs to single texts has to be kept.
+
+    `RecuseError` where none matches, and where one lacks a column that another has."""
+    paths = [Path(name) for name in sorted(glob.glob(str(pattern), recursive=True)) if Path(name).is_file()]
+    if not paths:
+        raise RecuseError(f"no file matches {pattern}; quote the pattern and check its folder")
+    from recuse.readers.engine_tables import read_by_duckdb
+
+    encoding = str(given.get("encoding", ""))
+    large = not (reader or encoding) and sum(path.stat().st_size for path in paths) > FOLDED_FROM
+    kinds = {KINDS.get(path.suffix.lower(), "") for path in paths}
+    kind = kinds.pop() if large and len(kinds) == 1 else ""
+    digest = hashlib.sha256()
+    for path in paths:
+        with path.open("rb") as stream:
+            hashlib.file_digest(stream, lambda: digest)
+    if kind and (folded := read_by_duckdb(pattern, paths, kind, given)) is not None:
+        return replace(folded, sha256=digest.hexdigest())
+    first, *others = tables = [read_path(path, reader, encoding=encoding) for path in paths]
+    for table in others:
+        if lacks := {*first.names} ^ {*table.names}:
+            raise RecuseError(
+                f"{pattern}: {table.path.name} and {first.path.name} do not have the same columns ({shown(min(lacks))} "
+                "is in one of them); files of one table do"
+            )
+    places = tuple(f"{table.at(row)} of {table.path.name}" for table in tables for row in range(len(table.frame)))
+    frame = pd.concat([table.frame[first.names] for table in tables], ignore_index=True)
+    notes = (*first.notes, f"{len(tables)} files are read as one table: {pattern}")
+    faults = tuple(fault for table in tables for fault in table.faults)
+    joined = replace(first, path=pattern, frame=frame, notes=notes, faults=faults, numbers=places, text="")
+    return replace(check_bounds(joined), sha256=digest.hexdigest())
 
 
 def _of_cells(path: Path, frame: pd.DataFrame, note: str) -> RawTable:

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from recuse.cli import main
-from recuse.readers.many_files import DIALECTS, folding_query
+from recuse.readers.engine_tables import DIALECTS, folding_query
 from recuse.schema import RecuseError
 
 sys.path.insert(0, str(Path(__file__).parent))

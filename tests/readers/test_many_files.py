@@ -11,7 +11,7 @@ import pytest
 
 from recuse import check, read
 from recuse.cli import main
-from recuse.readers import engine_tables, many_files, read_file
+from recuse.readers import engine_tables, formats, read_file
 from recuse.schema import RecuseError
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -84,7 +84,7 @@ def test_no_file_is_said(tmp_path, capsys):
 def folding(monkeypatch):
     """Small files are folded as well."""
     pytest.importorskip("duckdb")
-    monkeypatch.setattr(many_files, "FOLDED_FROM", 0)
+    monkeypatch.setattr(formats, "FOLDED_FROM", 0)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_folded_files_come_to_the_same(scores, folding, monkeypatch, tmp_path, e
     assert "folded by DuckDB into" in as_patterns.notes[0]
     assert as_patterns.raw.made_by == "DuckDB"
     folded = results_of(pattern, tmp_path / "folded.json")
-    monkeypatch.setattr(many_files, "FOLDED_FROM", 1 << 40)
+    monkeypatch.setattr(formats, "FOLDED_FROM", 1 << 40)
     plain = results_of(pattern, tmp_path / "plain.json")
     assert folded[0] == plain[0]
     assert differences(plain[1], folded[1]) == []
