@@ -273,11 +273,13 @@ def _guessed(
     some_judge = bool(judges) or "judge" in known.values()
     some_person = bool(people) or "person" in known.values()
     otherwise = "person" if some_judge and not some_person else "judge"
-    first_names = [n for n in unknown if some_judge and n.isalpha() and not column_names.is_software(n)]
+    criteria = [n for n in unknown if column_names.is_criterion(n)]  # of which one may be what a person rated
+    other = {*(criteria if criteria[1:] else ()), *filter(column_names.is_software, unknown)}
+    first_names = [n for n in unknown if some_judge and n.isalpha() and n not in other]
     alike = [n for n in first_names if all(own.get(name, name) != name for name in (n, *judges))]  # as gpt_label is
     people, unknown = [*people, *first_names], [n for n in unknown if n not in first_names]
     open_ = [] if some_judge or some_person or compared == () else unknown
-    program = any(column_names.is_software(n) or (is_judge(column) and not n.isdigit()) for n in unknown)
+    program = any(n in other or (is_judge(column) and not n.isdigit()) for n in unknown)
     if judges and not (known or some_person) and (first_names or program):
         unclear = [name for name in first_names if is_judge(column) and name not in own] + unknown  # or a program
         open_ = [name for name in unclear if not column_names.is_derived(name)]

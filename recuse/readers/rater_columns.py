@@ -148,8 +148,10 @@ def _take_beside_bare(roles: Roles) -> bool:
     own = _whose((c for c in columns if c not in bare.values()), bare.values())
     rest = [c for c in bare.values() if c.is_criterion or any(c is criterion for _, criterion in own.values())]
     kinds = {is_person(whose) for whose, _ in own.values()}
-    if len(rest) < 2 or len(kinds) != 1 or any(c not in own and c not in rest and not c.is_nobodys for c in columns):
+    others = [c for c in columns if c not in own and c not in rest and not c.is_nobodys]
+    if len(rest) < 2 or len(kinds) != 1 or any(c.is_rater or c.plain in NAMES["value"] for c in others):
         return False
+    roles.leave_out(others, "on a criterion that the others did not rate")
     usual = "judge" if kinds.pop() else "people"
     own = {**{c: (usual, c) for c in rest}, **own}
     _take_of(roles, {c: whose for c, (whose, _) in own.items()}, {c: str(about) for c, (_, about) in own.items()})
