@@ -5,17 +5,19 @@ from __future__ import annotations
 import ast
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from recuse.readers.column_names import NAMES, is_judge, is_person, plain, told_apart
-from recuse.readers.columns import Column
+from recuse.readers.column_names import NAMES, is_judge, is_person, is_reason, plain, told_apart
+from recuse.readers.columns import LONG, Column
 from recuse.readers.json_records import graded, parsed
 from recuse.readers.raw_table import RawTable, cell_text, shown
 from recuse.readers.values import as_numbers
+from recuse.schema import RecuseError
 
 HELD, LOOKED_AT = 0.8, 200
 """A column is taken apart where so many of its filled cells hold one object each; so many are looked at first."""
@@ -68,6 +70,7 @@ def with_lists_apart(raw: RawTable) -> RawTable:
     if told_apart({plain(name) for name in names if Column(name, raw.frame[name]).told_once}):
         # a number for each of two texts, which is asked about
         several = [name for name in several if is_person(name) or not {*map(len, lists[name])} <= {0, 2}]
+    _check_lists_of_texts(raw, several, lists)
     every = [row for rows in lists.values() for row in rows]
     if every and all(len(row) < 2 and not isinstance(one, dict | list) for row in every for one in row or [0]):
         alone = {name: [cell_text(row[0]) if row else "" for row in rows] for name, rows in lists.items()}
@@ -157,6 +160,21 @@ def _lists(cells: pd.Series[Any]) -> list[list[Any]]:
             return []
         lists.append(value)
     return lists if any(lists) else []
+
+
+def _check_lists_of_texts(raw: RawTable, several: list[str], lists: Mapping[str, list[list[Any]]]) -> None:
+    """`RecuseError` for answers in lists beside lists of as many texts in every row: an answer for each text, whoever
+    gave it."""
+    for name, rows in lists.items():
+        texts = [one for row in rows for one in row if isinstance(one, str)]
+        long = len(texts) == sum(map(len, rows)) and sum(map(len, texts)) > LONG * len(texts)
+        about = [other for other in several if [*map(len, lists[other])] == [*map(len, rows)]]
+        if long and about and not is_reason(name):
+            raise RecuseError(
+                f"{', '.join(about)} hold as many answers a cell as {name} holds texts; write a row for each text, "
+                f"with columns item, text and what was said of it; if {name} has nothing to do with them, say "
+                f"--ignore {name}"
+            )
 
 
 def _says_twice(rows: list[list[Any]], named: bool) -> bool:
