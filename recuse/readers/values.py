@@ -26,6 +26,7 @@ STATUSES = {"refused": "refused", "refusal": "refused", "error": "error", "unpar
 DEGREES: tuple[str, ...] = tuple(WORDS["answers"]["degrees"])  # beside two of these, "none" is an answer: no severity
 ORDERS: tuple[tuple[str, ...], ...] = tuple(tuple(order.split(" < ")) for order in WORDS["answers"]["orders"])
 """Labels whose order needs no telling, from worst to best."""
+KNOWN = {label for order in ORDERS for label in order}
 VERDICTS: tuple[tuple[str, ...], ...] = (tuple(WORDS["answers"]["worse"]), tuple(WORDS["answers"]["better"]))
 """Words that say one thing: the worse verdict, and the better."""
 CHOICE_WORDS = {word: side for side in ("first", "second", "tie") for word in WORDS["answers"][side]}
@@ -169,8 +170,12 @@ def unwrapped(answer: str) -> str:
 
 def spelled(label: object) -> str:
     """A label in one spelling: case, blanks around it, what judges write around it, and whether an accent and its
-    letter are one character do not matter."""
-    return unwrapped(normalize("NFC", " ".join(str(label).split()).lower()))
+    letter are one character do not matter; of a verdict with something else below it, as "unsafe" above "S1", the
+    verdict."""
+    lines = [unwrapped(normalize("NFC", " ".join(line.split()).lower())) for line in str(label).split("\n")]
+    if len(lines) > 1 and lines[0] in KNOWN and KNOWN.isdisjoint(lines[1:]):
+        return lines[0]
+    return lines[0] if len(lines) == 1 else unwrapped(normalize("NFC", " ".join(str(label).split()).lower()))
 
 
 def labels_of(cells: pd.Series[Any]) -> pd.Series[Any]:
