@@ -118,7 +118,8 @@ def is_spread(name: str) -> bool:
 
 
 def _as_made(name: str) -> tuple[str, str]:
-    word = plain(name.rsplit(".", 1)[-1]) or plain(name)  # of what stands within others: tone.majority_human
+    within, _, last = name.rpartition(".")  # tone.majority_human, but annotator1.overall is that person's
+    word = plain(name) if is_person(within) else plain(last) or plain(name)
     return word, "_".join(part for part in word.split("_") if part not in WHOSE)
 
 
@@ -217,7 +218,9 @@ def crossed_names(names: Sequence[str], stated: Collection[str] = ()) -> dict[st
     for parts in splits(names):
         fronts, backs = ({part[side] for part in parts.values()} for side in (0, 1))
         named = any(all(map(is_criterion, side)) for side in (fronts, backs))  # people may have rated one of them
-        if min(len(fronts), len(backs)) < 2 or (not named and len(names) < FILLED * len(fronts) * len(backs)):
+        part_of_name = any(back.endswith(f"_{word}") for back in backs for word in backs & {*NAMES["value"]})
+        fewest = len(fronts) * len(backs) * (1 if part_of_name else 0 if named else FILLED)  # gpt4_turbo_score
+        if min(len(fronts), len(backs)) < 2 or len(names) < fewest:
             continue
         by_front, by_back = (any(is_rater(n) or n in stated for n in side) for side in (fronts, backs))
         if not by_front and not by_back and len(names) == len(fronts) * len(backs):  # every criterion of every rater

@@ -628,3 +628,57 @@ def test_an_original_score_is_nobodys_first_name(file):
     rows = [f"t{k},{k % 5 + 1},It is fine and polite enough. [RESULT] {k * 2 % 5 + 1}" for k in range(40)]
     with pytest.raises(RecuseError, match="no name tells judges from people: 'orig'"):
         read_file(file("a.csv", "\n".join(["id,orig_score,judge_output", *rows])))
+
+
+def test_a_criterion_that_people_alone_rated_ends_no_other(file):
+    """HelpSteer2 beside a judge of two of its criteria."""
+    rows = [f"text {k},{k % 5},{k * 2 % 5},{k * 3 % 4},{k % 5},{k * 3 % 5}" for k in range(40)]
+    columns = "response,helpfulness,correctness,verbosity,gpt4_helpfulness,gpt4_correctness"
+    read = read_file(file("a.csv", "\n".join([columns, *rows])))
+    assert read.ratings.raters == {"people": "person", "gpt4": "judge"}
+    assert sorted(read.ratings.scales) == ["correctness", "helpfulness"]
+    assert read.mapping.ignored["verbosity"] == "on a criterion that the others did not rate"
+
+
+def test_criteria_are_nobodys_first_names(file):
+    rows = [f"text {k},{k % 5},{k * 2 % 5},{k * 3 % 5}" for k in range(40)]
+    with pytest.raises(RecuseError, match="no name tells judges from people: 'helpfulness', 'coherence'"):
+        read_file(file("a.csv", "\n".join(["response,helpfulness,coherence,nemotron_score", *rows])))
+    one = file("b.csv", "\n".join(["response,quality,nemotron_score", *(row[: row.rindex(",")] for row in rows)]))
+    assert read_file(one).ratings.raters == {"quality": "person", "nemotron": "judge"}
+
+
+def test_a_models_name_that_goes_on_is_no_criterion(file):
+    rows = [f"q{k},{k % 5 + 1},{k * 2 % 5 + 1},{k * 3 % 5 + 1},{k % 4 + 1}" for k in range(40)]
+    columns = "id,human_score,gpt4_score,gpt4_04_turbo_score,claude_score"
+    read = read_file(file("a.csv", "\n".join([columns, *rows])))
+    assert read.ratings.judges == ("gpt4", "gpt4_04_turbo", "claude")
+
+
+def test_a_verdict_above_its_category_is_the_verdict(file):
+    """What Llama Guard writes."""
+    rows = [f'{k},{("safe", "unsafe")[k % 2]},{("safe", chr(34) + "unsafe" + chr(10) + "S1" + chr(34))[k % 3 == 0]}'
+            for k in range(40)]  # fmt: skip
+    read = read_file(file("a.csv", "\n".join(["id,human,llama_guard", *rows])))
+    assert read.ratings.scales["rating"].options == ("unsafe", "safe")
+
+
+def test_lists_of_as_many_answers_as_texts_are_asked_about(file):
+    """SummEval as mteb has it: a list of summaries, and of what experts said of each on average."""
+    texts = [f"a summary of some length, number {k}, that says what happened" for k in range(3)]
+    rows = [{"id": f"d{k}", "text": f"article {k}", "summaries": texts, "relevance": [k % 5 + 1, 4, 4],
+             "gpt4_relevance": [3, k % 5 + 1, 3]} for k in range(30)]  # fmt: skip
+    path = file("a.jsonl", "\n".join(map(json.dumps, rows)))
+    with pytest.raises(RecuseError, match="relevance, gpt4_relevance hold as many answers a cell as summaries holds"):
+        read_file(path)
+    rows = [{**row, "summaries": texts[0], "comments": texts} for row in rows]
+    assert read_file(file("b.jsonl", "\n".join(map(json.dumps, rows)))).ratings.persons
+
+
+def test_the_overall_rating_of_a_person_is_their_own(file):
+    """USR: several people's marks in lists, criterion by criterion."""
+    rows = [
+        {"id": k, "Natural": [k % 3 + 1, k % 2 + 1, 2], "Overall": [k % 5 + 1, k * 2 % 5 + 1, 3]} for k in range(40)
+    ]
+    read = read_file(file("a.jsonl", "\n".join(map(json.dumps, rows))), judges="annotator3")
+    assert sorted(read.ratings.scales) == ["Natural", "Overall"]
