@@ -45,14 +45,12 @@ class LimitTable(Table, strict=False):
     @property
     def limit(self) -> Limit | None:
         """The limit as the file tells it; None where the table states none."""
-        return Limit.of({kind: getattr(self, kind) for kind in self.limits}) if self.limits else None
+        return self.bound if self.limits else None
 
     @property
     def bound(self) -> Limit:
         """The limit as the file tells it, in a table that must have one."""
-        limit = self.limit
-        assert limit is not None
-        return limit
+        return Limit.of({kind: getattr(self, kind) for kind in self.limits})
 
     def _needs_one_limit(self) -> None:
         if len(self.limits) != 1:
@@ -154,9 +152,10 @@ class Gate(LimitTable):
             raise ValueError(f'{given} says why and how long undecided = "allow" holds, which is not given; drop it')
         for i, one in enumerate(self.on):
             if rival := next((other for other in self.on[:i] if one.rivals(other)), None):
+                both = "; ".join(", ".join(f"{k} = {v}" for k, v in limit.where.items()) for limit in (rival, one))
                 raise ValueError(
-                    f"two of its limits could apply to one verdict ({_in_words(rival.where)}; {_in_words(one.where)}): "
-                    "name more in one of them, and the narrower one applies"
+                    f"two of its limits could apply to one verdict ({both}): name more in one of them, and the "
+                    "narrower one applies"
                 )
         return self
 
@@ -245,10 +244,6 @@ class AcceptedFault(Table, strict=False):
     def described(self) -> str:
         """ "panel = published, judge = a | b": whom it is about."""
         return ", ".join(f"{name} = {' | '.join(self.values(name))}" for name in self.subject)
-
-
-def _in_words(where: Mapping[str, str]) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in where.items())
 
 
 # --------------------------------------------------------------------------- reading a gates file

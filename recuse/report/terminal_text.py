@@ -217,7 +217,7 @@ def _matters(view: ResultsModel, width: int, color: bool) -> list[str]:
             first, *rest = _folded(f"{word} {view.whom(n)}: {n.with_interval()}", width, "    ", "      ")
             lines += [_painted(first, word, n.state, color), *rest, *_folded(n.finding, width, "      ", "      ")]
         for way in matter.ways if cases else ():
-            lines += _folded(way.advice, width, "    ", "    ")
+            lines += _folded(way["advice"], width, "    ", "    ")
     left_out = sum(len(matter.cases) for matter in matters) - (MOST_CASES - room)
     return ["\n".join([*lines, *([f"  and {left_out} more in the report"] if left_out else [])])]
 

@@ -56,8 +56,7 @@ class Cell:
     @property
     def hidden(self) -> tuple[Number, ...]:
         """Those that are not told one by one."""
-        shown = {id(n) for n in self.shown}
-        return tuple(n for n in self.numbers if id(n) not in shown)
+        return tuple(n for n in self.numbers if n not in self.shown)
 
     @property
     def informs(self) -> bool:
@@ -73,11 +72,7 @@ class Cell:
     @property
     def rest(self) -> str:
         """What is not shown: "and 6 more: 5 pass, 1 accepted"."""
-        outcomes = [n.state for n in self.numbers]
-        if len(outcomes) <= SHOWN_PER_CELL:
-            return ""
-        outcomes.remove(self.outcome)
-        return f"and {len(outcomes)} more: {tally(outcomes)}"
+        return f"and {len(self.hidden)} more: {tally(n.state for n in self.hidden)}" if self.hidden else ""
 
     def at(self, level: str) -> Cell:
         """The part of it at a factor level of its column."""

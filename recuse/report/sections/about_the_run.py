@@ -92,8 +92,7 @@ def _panel(view: ResultsModel, panel: Panel) -> Block:
 
 def _gates(view: ResultsModel, questions: Iterable[Question]) -> list[object]:
     """A row per gate in the order of the page; then what is accepted of it, until when and why."""
-    rows = []
-    accepted = []
+    rows, accepted = [], []
     for question in questions:
         gated = [n for group in view.groups(question) for some in group.gates.values() for n in some]
         for gate, some in grouped(gated, lambda n: n.gate).items():

@@ -37,22 +37,14 @@ def _excerpt(view: ResultsModel, entry: ExcerptRow) -> dict[str, object]:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """One way out for all cases of a kind: what to do, and what to paste into `file` where it is to be accepted."""
-
-    advice: str
-    paste: str
-    file: str
-    more: int  # further entries like those to paste
-
-
-@dataclass(frozen=True, slots=True)
 class Matter:
-    """One gate that is red or undecided: its verdicts, the limit that all of them have, and what the judges said."""
+    """One gate that is red or undecided: its verdicts, the limit that all of them have, and what the judges said. A way
+    out for all cases of a kind: its `advice`, and what to `paste` into its `file`, and how many `more` entries like
+    these, where it is to be accepted."""
 
     cases: list[Number]  # the worst first
     limit: str
-    ways: list[Way]
+    ways: list[dict[str, str]]
     replies: list[dict[str, object]]  # the failing judges' own
 
     @property
@@ -76,7 +68,8 @@ def needs_attention(view: ResultsModel) -> list[Matter]:
         for (advice, file), same in grouped(remedies, lambda r: (r.get("advice") or "", r.get("file") or "")).items():
             wanted = list(dict.fromkeys(filter(None, (remedy.get("paste") for remedy in same))))
             if advice or wanted:
-                ways.append(Way(advice, "\n\n".join(wanted[:MOST_PASTED]), file, max(0, len(wanted) - MOST_PASTED)))
+                paste, more = "\n\n".join(wanted[:MOST_PASTED]), str(len(wanted[MOST_PASTED:]) or "")
+                ways.append({"advice": advice, "paste": paste, "file": file, "more": more})
         matters.append(Matter(alike, limit, ways, _replies(view, alike)))
     return matters
 
