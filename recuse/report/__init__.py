@@ -43,10 +43,9 @@ def write(
     from recuse.report.addresses import STUDIES
     from recuse.report.canonical_form import canonical, csv_tables, normalised
     from recuse.report.first_line import headline
-    from recuse.report.page import pages
+    from recuse.report.page import pages, summary
     from recuse.report.reply_pages import write_overview
     from recuse.report.results_model import ResultsModel
-    from recuse.report.summary import summary
     from recuse.schema import RecuseError
     from recuse.security.files import delete_pages, write_files
 

@@ -9,9 +9,9 @@ import samples
 from page_reader import Element, page, read
 
 from recuse.report.canonical_form import normalised
+from recuse.report.page import summary
 from recuse.report.results_model import ResultsModel
 from recuse.report.sections.attention import needs_attention
-from recuse.report.summary import summary
 
 
 def tree_of(results: samples.Results) -> Element:

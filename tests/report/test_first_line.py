@@ -12,9 +12,8 @@ from page_reader import page, read
 
 from recuse.report.canonical_form import normalised
 from recuse.report.first_line import decision_lines, expiring, headline, next_step, opening
-from recuse.report.page import pages
+from recuse.report.page import pages, summary
 from recuse.report.results_model import ResultsModel
-from recuse.report.summary import summary
 from recuse.report.terminal_text import terminal
 
 

@@ -8,9 +8,9 @@ import samples
 from page_reader import page, read
 
 from recuse.report.canonical_form import normalised
+from recuse.report.page import summary
 from recuse.report.results_model import ResultsModel
 from recuse.report.sections.about_the_run import in_one_line, not_asked
-from recuse.report.summary import summary
 from recuse.report.terminal_text import terminal
 
 PEOPLE = "add ratings by people (task.toml, [people])"

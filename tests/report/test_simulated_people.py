@@ -10,7 +10,7 @@ from page_reader import page
 
 from recuse.report.canonical_form import normalised
 from recuse.report.first_line import headline
-from recuse.report.summary import summary
+from recuse.report.page import summary
 from recuse.report.terminal_text import terminal
 
 

@@ -8,7 +8,7 @@ import samples
 
 from recuse.report.canonical_form import normalised
 from recuse.report.first_line import headline
-from recuse.report.summary import SIZE_LIMIT, summary
+from recuse.report.page import SIZE_LIMIT, summary
 
 
 def of(results: samples.Results, **more: int) -> str:

@@ -16,7 +16,7 @@ from cmarkgfm.cmark import Options
 
 from recuse.report.canonical_form import normalised
 from recuse.report.first_line import headline
-from recuse.report.summary import SIZE_LIMIT, summary
+from recuse.report.page import SIZE_LIMIT, summary
 
 OURS = {
     *("h3", "h4", "p", "ul", "li", "strong", "em", "code", "pre", "sub", "br", "details", "summary"),

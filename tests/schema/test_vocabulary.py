@@ -14,7 +14,7 @@ import samples
 from page_reader import page
 
 from recuse.report.canonical_form import canonical, normalised
-from recuse.report.summary import summary
+from recuse.report.page import summary
 from recuse.report.terminal_text import terminal
 from recuse.schema import vocabulary
 
