@@ -53,7 +53,43 @@ def prediction_powered_mean(answers: Answers, judge: int, half_width: float = 0.
     >>> round(estimates.value, 4), estimates.detail["judge_alone"], estimates.detail["labels"]
     (0.3333, 0.666666666667, 60)
     """
-    return needs_numbers("prediction_powered_mean", answers, POWERED) or _powered(answers, judge, half_width)
+    if nothing := needs_numbers("prediction_powered_mean", answers, POWERED):
+        return nothing
+    y, f = answers.people_mean, answers.judge_means[judge]
+    requested = answers.requested[judge]
+    labelled, answered = requested & np.isfinite(y), requested & np.isfinite(f)
+    free = answered & ~labelled
+    n, spare = answers.number(labelled), answers.number(free)
+    facts: dict[str, Any] = {
+        "n": n, "n_excluded": answers.number(requested & ~answered), "unit": answers.scale.unit,
+        "method": POWERED, **answers.about,
+    }  # fmt: skip
+    if n < FEWEST:
+        return undefined("prediction_powered_mean", f"people rated {n} texts; {FEWEST} are the fewest", **facts)
+    raw = answers.mean(f, answered)
+    guess = np.nan_to_num(f - raw)  # a text without the judge's answer keeps its label, uncorrected
+    texts = np.concatenate([np.flatnonzero(labelled), np.flatnonzero(free)])
+    powered, alone = (
+        powered_mean(
+            y[labelled], guess[labelled], guess[free], clusters=answers.clusters[texts],
+            times=taken(answers.times, texts), ends=answers.scale.ends, tuned=tuned,
+        )
+        for tuned in (True, False)
+    )  # fmt: skip
+    sd, se = alone.sd, getattr(alone.distribution, "se", 0.0)
+    effect = se * math.sqrt(n) / sd if sd > 0 and se > 0 else 1.0
+    wanted = half_width * answers.scale.span
+    low, high = alone.distribution.interval(0.95)
+    detail = {
+        "lambda": number(powered.weight), "labels": n, "unlabelled": spare, "judge_alone": number(raw),
+        "half_width": wanted, "labels_alone": {"value": number(alone.value), "low": number(low), "high": number(high)},
+        "labels_needed": labels_needed(sd * effect, min(powered.correlation, 1.0), spare, wanted), **answers.held,
+    }  # fmt: skip
+    low, high = answers.scale.ends
+    return estimated(
+        "prediction_powered_mean", min(max(powered.value, low), high), powered.distribution, detail=detail,
+        span=answers.scale.span, **facts,
+    )  # fmt: skip
 
 
 @measure(
@@ -71,8 +107,42 @@ def rogan_gladen_rate(answers: Answers, judge: int) -> Estimate:
     >>> round(rogan_gladen_rate(rated(judge="ppfppf" * 20, ann="ppfpff" * 10)).of(judge="judge").value, 4)
     0.5
     """
-    nothing = needs_options("rogan_gladen_rate", answers, CORRECTED, two=True)
-    return nothing or _rogan_gladen(answers, judge)
+    if nothing := needs_options("rogan_gladen_rate", answers, CORRECTED, two=True):
+        return nothing
+    y, f, requested = answers.people_mean, answers.judge_means[judge], answers.requested[judge]
+    judged = requested & np.isfinite(f)
+    labelled = judged & np.isfinite(y)
+    truth, passes = np.where(labelled, y, 0.0), np.where(judged, f, 0.0)
+    columns = [judged, passes, truth, truth * passes, labelled - truth, (labelled - truth) * (1 - passes)]
+    shares, clusters, times = np.column_stack(columns)[judged], answers.clusters[judged], taken(answers.times, judged)
+    sums = total(shares, times)
+    facts: dict[str, Any] = {
+        "n": answers.number(labelled), "n_excluded": answers.number(requested & ~judged), "method": CORRECTED,
+        "unit": "share", "span": 1.0, **answers.about,
+    }  # fmt: skip
+    if min(sums[POSITIVE], sums[NEGATIVE]) < FEWEST:
+        names = dict(zip(answers.options, (sums[NEGATIVE], sums[POSITIVE]), strict=True))
+        phrases = ", ".join(f"{count:.4g} {name}" for name, count in names.items())
+        return undefined("rogan_gladen_rate", f"labels are {phrases}; {FEWEST} of each are the fewest", **facts)
+    rates = {
+        "pass_rate": number(float(sums[SAID] / sums[JUDGED])),
+        "true_positive_rate": number(float(sums[TRUE_POSITIVE] / sums[POSITIVE])),
+        "true_negative_rate": number(float(sums[TRUE_NEGATIVE] / sums[NEGATIVE])),
+        "labels": answers.number(labelled), "judged": answers.number(judged), **answers.held,
+    }  # fmt: skip
+    low, _ = Coefficient(shares, _informedness, lambda s: "", times=times).jackknife(clusters).interval(0.95)
+    if not low > 0:
+        why = "passes and fails of the judge cannot be told from guesses, so there is nothing to correct by"
+        return undefined("rogan_gladen_rate", why, detail=rates, **facts)
+    corrected = Coefficient(shares, _corrected, lambda s: "", times=times)
+    distribution = corrected.jackknife(clusters)
+    assert isinstance(distribution, Student)
+    value = min(max(corrected.value, 0.0), 1.0)
+    bounded = Bounded(corrected.value, distribution.se, distribution.df, (0.0, 1.0))
+    estimate = estimated("rogan_gladen_rate", value, bounded, detail=rates, **facts)
+    if value == corrected.value:
+        return estimate
+    return replace(estimate, note=f"{corrected.value:.4g} before it was held in range")
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,83 +242,8 @@ def labels_needed(sd: float, correlation: float, unlabelled: int, half_width: fl
     return fewest(narrow, 2, 10**9)
 
 
-def _powered(answers: Answers, judge: int, half_width: float) -> Estimate:
-    y, f = answers.people_mean, answers.judge_means[judge]
-    requested = answers.requested[judge]
-    labelled, answered = requested & np.isfinite(y), requested & np.isfinite(f)
-    free = answered & ~labelled
-    n, spare = answers.number(labelled), answers.number(free)
-    facts: dict[str, Any] = {
-        "n": n, "n_excluded": answers.number(requested & ~answered), "unit": answers.scale.unit,
-        "method": POWERED, **answers.about,
-    }  # fmt: skip
-    if n < FEWEST:
-        return undefined("prediction_powered_mean", f"people rated {n} texts; {FEWEST} are the fewest", **facts)
-    raw = answers.mean(f, answered)
-    guess = np.nan_to_num(f - raw)  # a text without the judge's answer keeps its label, uncorrected
-    texts = np.concatenate([np.flatnonzero(labelled), np.flatnonzero(free)])
-    powered, alone = (
-        powered_mean(
-            y[labelled], guess[labelled], guess[free], clusters=answers.clusters[texts],
-            times=taken(answers.times, texts), ends=answers.scale.ends, tuned=tuned,
-        )
-        for tuned in (True, False)
-    )  # fmt: skip
-    sd, se = alone.sd, getattr(alone.distribution, "se", 0.0)
-    effect = se * math.sqrt(n) / sd if sd > 0 and se > 0 else 1.0
-    wanted = half_width * answers.scale.span
-    low, high = alone.distribution.interval(0.95)
-    detail = {
-        "lambda": number(powered.weight), "labels": n, "unlabelled": spare, "judge_alone": number(raw),
-        "half_width": wanted, "labels_alone": {"value": number(alone.value), "low": number(low), "high": number(high)},
-        "labels_needed": labels_needed(sd * effect, min(powered.correlation, 1.0), spare, wanted), **answers.held,
-    }  # fmt: skip
-    low, high = answers.scale.ends
-    return estimated(
-        "prediction_powered_mean", min(max(powered.value, low), high), powered.distribution, detail=detail,
-        span=answers.scale.span, **facts,
-    )  # fmt: skip
-
-
 JUDGED, SAID, POSITIVE, TRUE_POSITIVE, NEGATIVE, TRUE_NEGATIVE = range(6)
 """Columns of what every judged text adds to the counts behind a corrected rate."""
-
-
-def _rogan_gladen(answers: Answers, judge: int) -> Estimate:
-    y, f, requested = answers.people_mean, answers.judge_means[judge], answers.requested[judge]
-    judged = requested & np.isfinite(f)
-    labelled = judged & np.isfinite(y)
-    truth, passes = np.where(labelled, y, 0.0), np.where(judged, f, 0.0)
-    columns = [judged, passes, truth, truth * passes, labelled - truth, (labelled - truth) * (1 - passes)]
-    shares, clusters, times = np.column_stack(columns)[judged], answers.clusters[judged], taken(answers.times, judged)
-    sums = total(shares, times)
-    facts: dict[str, Any] = {
-        "n": answers.number(labelled), "n_excluded": answers.number(requested & ~judged), "method": CORRECTED,
-        "unit": "share", "span": 1.0, **answers.about,
-    }  # fmt: skip
-    if min(sums[POSITIVE], sums[NEGATIVE]) < FEWEST:
-        names = dict(zip(answers.options, (sums[NEGATIVE], sums[POSITIVE]), strict=True))
-        phrases = ", ".join(f"{count:.4g} {name}" for name, count in names.items())
-        return undefined("rogan_gladen_rate", f"labels are {phrases}; {FEWEST} of each are the fewest", **facts)
-    rates = {
-        "pass_rate": number(float(sums[SAID] / sums[JUDGED])),
-        "true_positive_rate": number(float(sums[TRUE_POSITIVE] / sums[POSITIVE])),
-        "true_negative_rate": number(float(sums[TRUE_NEGATIVE] / sums[NEGATIVE])),
-        "labels": answers.number(labelled), "judged": answers.number(judged), **answers.held,
-    }  # fmt: skip
-    low, _ = Coefficient(shares, _informedness, lambda s: "", times=times).jackknife(clusters).interval(0.95)
-    if not low > 0:
-        why = "passes and fails of the judge cannot be told from guesses, so there is nothing to correct by"
-        return undefined("rogan_gladen_rate", why, detail=rates, **facts)
-    corrected = Coefficient(shares, _corrected, lambda s: "", times=times)
-    distribution = corrected.jackknife(clusters)
-    assert isinstance(distribution, Student)
-    value = min(max(corrected.value, 0.0), 1.0)
-    bounded = Bounded(corrected.value, distribution.se, distribution.df, (0.0, 1.0))
-    estimate = estimated("rogan_gladen_rate", value, bounded, detail=rates, **facts)
-    if value == corrected.value:
-        return estimate
-    return replace(estimate, note=f"{corrected.value:.4g} before it was held in range")
 
 
 def _informedness(s: Floats) -> Floats:

@@ -146,7 +146,15 @@ def losses_of_judge(
     if not cells.lost[judge].any():
         return {}
     reference = reference_of()
-    low, high = _means_with_losses(cells, judge)
+    count, lost = cells.count[judge], cells.lost[judge]
+    replies = count + lost
+    kept = np.where(count > 0, np.nan_to_num(cells.mean[judge]) * count, 0.0)
+    low, high = (  # the judge's mean on each text, had the lost repeats all said one end of the scale
+        np.divide(
+            kept + lost * np.where(lost > 0, end, 0.0), replies, out=np.full(len(kept), np.nan), where=replies > 0
+        )
+        for end in cells.scale.ends
+    )
     there = np.isfinite(low - reference)
 
     def mean(above: Floats, texts: Mask) -> float:
@@ -160,7 +168,6 @@ def losses_of_judge(
     if minus is None and (known := plus & np.isfinite(reference)).any():
         middle = median_of(reference[known], taken(cells.times, known))
         sides = {"high reference": known & (reference > middle), "low reference": known & (reference <= middle)}
-    lost, replies = cells.lost[judge], cells.count[judge] + cells.lost[judge]
     counts = {name: (cells.replies(lost * side), cells.replies(replies * side)) for name, side in sides.items()}
     return losses(counts, (ends[0], ends[1]))
 
@@ -191,20 +198,6 @@ def share_difference(one: Side, other: Side, level: float = 0.90) -> tuple[float
         for hits, trials in (one, other)
     )
     return p - q, p - q - math.hypot(p - low_p, high_q - q), p - q + math.hypot(high_p - p, q - low_q)
-
-
-def _means_with_losses(cells: Cells, judge: int) -> tuple[Floats, Floats]:
-    """Least and greatest mean of the judge on each text, shape (U,), had the lost repeats said anything on the scale;
-    NaN where it was not asked."""
-    count, lost = cells.count[judge], cells.lost[judge]
-    replies = count + lost
-    kept = np.where(count > 0, np.nan_to_num(cells.mean[judge]) * count, 0.0)
-    ends = []
-    for end in cells.scale.ends:
-        filled = kept.copy()
-        filled[lost > 0] += lost[lost > 0] * end
-        ends.append(np.divide(filled, replies, out=np.full(len(replies), np.nan), where=replies > 0))
-    return ends[0], ends[1]
 
 
 # --------------------------------------------------------------------------- from differences per item to an estimate

@@ -136,7 +136,17 @@ def outcomes(ratings: Ratings) -> pd.DataFrame:
     Scores stand on the ascending scale, choices as credit of the attacked text (win 1, tie 1/2, loss 0); repeats are
     averaged. People are left out. `RecuseError` where the clean ratings or what `texts` must tell is not there.
     """
-    known, compare = _attacked_texts(ratings), _choices if between_two(ratings) else _scores
+    texts = ratings.texts
+    if texts is None or not {"clean", "cluster"} & set(texts.columns):
+        raise RecuseError(
+            "nothing says which clean text an attacked one was made of; give texts= with the columns item, target and "
+            "clean (the twin's item), and payload and class where attacks are of several kinds"
+        )
+    usual = {"clean": "cluster", "cluster": "clean", "payload": "item"}
+    texts = texts.assign(**{name: texts[other] for name, other in usual.items() if name not in texts.columns})
+    texts = texts if "class" in texts.columns else texts.assign(**{"class": ATTACK})
+    known = texts.astype(dict.fromkeys(("item", "target"), str))
+    compare = _choices if between_two(ratings) else _scores
     each = [compare(part, twin, known).assign(**levels) for levels, part, twin in twins(ratings)]
     return pd.concat(each, ignore_index=True)[["judge", *levels_of(ratings), *COLUMNS]]
 
@@ -179,20 +189,6 @@ def step_of(scale: Scale) -> float:
 
 
 # --------------------------------------------------------------------------- by score, by choice
-
-
-def _attacked_texts(ratings: Ratings) -> pd.DataFrame:
-    """What `texts` tells of the attacked texts, with what is usual filled in."""
-    texts = ratings.texts
-    if texts is None or not {"clean", "cluster"} & set(texts.columns):
-        raise RecuseError(
-            "nothing says which clean text an attacked one was made of; give texts= with the columns item, target and "
-            "clean (the twin's item), and payload and class where attacks are of several kinds"
-        )
-    usual = {"clean": "cluster", "cluster": "clean", "payload": "item"}
-    texts = texts.assign(**{name: texts[other] for name, other in usual.items() if name not in texts.columns})
-    texts = texts if "class" in texts.columns else texts.assign(**{"class": ATTACK})
-    return texts.astype(dict.fromkeys(("item", "target"), str))
 
 
 def _scores(part: Ratings, twin: Ratings, known: pd.DataFrame) -> pd.DataFrame:

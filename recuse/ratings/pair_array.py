@@ -50,8 +50,21 @@ def verdicts_of(ratings: Ratings) -> pd.DataFrame:
         got = f"row {rows.index[strange][0]} has {response[strange].iloc[0]!r}"
         raise RatingsError(f"a choice is one of {', '.join(CREDIT)}; {got}")
     won = slot.where(rows["order"] == "ab", 1.0 - slot)
-    meets = _meetings(ratings, rows["item"].astype(str))
-    return rows.assign(slot=slot, won=won, **meets)[COLUMNS].reset_index(drop=True)
+    texts = ratings.texts
+    if texts is None or not {"item", "a", "b"} <= set(texts.columns):
+        raise RatingsError("nothing says which two texts meet in an item; give texts with the columns item, a and b")
+    known = texts[["item", "a", "b"]].astype(str).drop_duplicates()
+    if (twice := known["item"][known["item"].duplicated()]).size:
+        raise RatingsError(f"the texts name two pairs for item {twice.iloc[0]}; one item is one pair")
+    codes, names = pd.factorize(rows["item"].astype(str))
+    places = pd.Index(known["item"]).get_indexer(names)
+    if len(lacking := names[places < 0]):
+        raise RatingsError(
+            f"the texts lack {len(lacking)} item(s) of the ratings, first {lacking[0]}; give its a and b"
+        )
+    clusters = np.array(clusters_of(ratings, tuple(names)), dtype=object)
+    sides = {side: known[side].to_numpy(dtype=object)[places][codes] for side in ("a", "b")}
+    return rows.assign(slot=slot, won=won, cluster=clusters[codes], **sides)[COLUMNS].reset_index(drop=True)
 
 
 def both_orders(verdicts: pd.DataFrame) -> pd.DataFrame:
@@ -125,24 +138,6 @@ def pair_array(ratings: Ratings) -> PairArray:
 
 
 # --------------------------------------------------------------------------- from rows
-
-
-def _meetings(ratings: Ratings, items: pd.Series[str]) -> dict[str, NDArray[Any]]:
-    texts = ratings.texts
-    if texts is None or not {"item", "a", "b"} <= set(texts.columns):
-        raise RatingsError("nothing says which two texts meet in an item; give texts with the columns item, a and b")
-    known = texts[["item", "a", "b"]].astype(str).drop_duplicates()
-    if (twice := known["item"][known["item"].duplicated()]).size:
-        raise RatingsError(f"the texts name two pairs for item {twice.iloc[0]}; one item is one pair")
-    codes, names = pd.factorize(items)
-    places = pd.Index(known["item"]).get_indexer(names)
-    if len(lacking := names[places < 0]):
-        raise RatingsError(
-            f"the texts lack {len(lacking)} item(s) of the ratings, first {lacking[0]}; give its a and b"
-        )
-    clusters = np.array(clusters_of(ratings, tuple(names)), dtype=object)
-    sides = {side: known[side].to_numpy(dtype=object)[places][codes] for side in ("a", "b")}
-    return {"cluster": clusters[codes], **sides}
 
 
 def _chosen(ratings: Ratings) -> PairArray:

@@ -129,7 +129,13 @@ def slopes(
     if levels is not False:
         levelled = groups if levels is True else ascending_codes(levels)
         regressor, given, outcomes = (_within(part, levelled) for part in (regressor, given, outcomes))
-    moments = _moments(np.column_stack([regressor, given]), outcomes, groups, count)
+    columns, width = np.asfortranarray(np.column_stack([regressor, given, outcomes])), 1 + given.shape[1]
+    moments = np.zeros((count, width, width + number))  # by group, of x and z with each other and with the outcomes
+    for p in range(width):
+        for q in range(p, width + number):
+            moments[:, p, q] = np.bincount(groups, weights=columns[:, p] * columns[:, q], minlength=count)
+            if q < width:
+                moments[:, q, p] = moments[:, p, q]
     total = moments.sum(axis=0)
     without_each = _slopes_from(np.concatenate([total[None], total - moments]), total[0, 0])
     rank = int(np.linalg.matrix_rank(total[1:, 1 : len(total)], hermitian=True)) if given.size else 0
@@ -138,20 +144,6 @@ def slopes(
     ses = [math.sqrt((count - 1) / count * _sum_of_squares(column[1:] - column[0])) for column in without_each.T]
     values = without_each[0].tolist()
     return [OverClusters(v, 0.0 if se < 1e-12 else se, count - 1) for v, se in zip(values, ses, strict=True)]
-
-
-def _moments(known: Floats, outcomes: Floats, groups: NDArray[Any], count: int) -> Floats:
-    """Sums of products by group of the columns of `known` (n, 1 + k) with each other and with the outcomes (n, m),
-    shape (groups, 1 + k, 1 + k + m)."""
-    columns = np.asfortranarray(np.column_stack([known, outcomes]))
-    width, every = known.shape[1], columns.shape[1]
-    moments = np.zeros((count, width, every))
-    for p in range(width):
-        for q in range(p, every):
-            moments[:, p, q] = np.bincount(groups, weights=columns[:, p] * columns[:, q], minlength=count)
-            if q < width:
-                moments[:, q, p] = moments[:, p, q]
-    return moments
 
 
 def _slopes_from(moments: Floats, scale: float) -> Floats:

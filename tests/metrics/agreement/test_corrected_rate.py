@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 
 import numpy as np
@@ -9,8 +10,10 @@ import pytest
 from simulated_raters import NAN, answers_from
 
 from recuse.metrics import corrected_rate
-from recuse.metrics.corrected_rate import _powered, _rogan_gladen, labels_needed
+from recuse.metrics.corrected_rate import labels_needed, prediction_powered_mean, rogan_gladen_rate
 from recuse.ratings import Numeric, Ratings
+
+_powered, _rogan_gladen = map(inspect.unwrap, (prediction_powered_mean, rogan_gladen_rate))
 
 
 def sample(rng, labels, others, share, tpr, tnr, size=1):
