@@ -20,7 +20,7 @@ from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.schema import Estimate, RecuseError
 from recuse.schema.arrays import Floats, Mask, average, taken
 from recuse.statistics.clusters import OverClusters, clustered_mean
-from recuse.statistics.distributions import Side
+from recuse.statistics.distributions import Dual
 
 FEWEST = 30  # texts per person below which the t-test is not to be trusted (sec. 3 of the paper)
 EPSILON = 0.1
@@ -172,7 +172,7 @@ def _winning(answers: Answers, comparisons: dict[str, _Comparison], epsilon: flo
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Won:
+class Won(Dual):
     """What is shown of the share of people won: `won` and `lost` (J,) are p-values against the one and the other."""
 
     won: Floats
@@ -183,22 +183,8 @@ class Won:
         shown, opposite = (float((p <= _threshold(p, q)).mean()) for p in (self.won, self.lost))
         return shown, 1 - opposite
 
-    def p_value(self, limit: float, side: Side) -> float:
-        """The smallest p at which the interval lies on this side of the limit, to a millionth."""
-        reached, short = 1.0, 0.0
-        if not self._beyond(limit, side, reached):
-            return 1.0
-        while reached - short > 1e-6:
-            p = (reached + short) / 2
-            reached, short = (p, short) if self._beyond(limit, side, p) else (reached, p)
-        return reached
-
     def half_width_at(self, factor: float) -> float | None:
         return None
-
-    def _beyond(self, limit: float, side: Side, p: float) -> bool:
-        low, high = self.interval(1 - min(2 * p, 1.0))
-        return low > limit if side == "above" else high < limit
 
 
 def _threshold(p: Floats, q: float) -> float:

@@ -40,7 +40,7 @@ class Bounded(OverClusters):
     the interval; the mean itself lies a little further out."""
 
     ends: tuple[float, float] = (-math.inf, math.inf)
-    _p_value = Sampled._p_value  # not Student's
+    p_value = Sampled.p_value  # not Student's
 
     def _ends(self, alpha: float) -> tuple[float, float]:
         low, high = OverClusters._ends(self, alpha)

@@ -47,7 +47,7 @@ class Contrast(Student):
 
     skew: float = 0.0
     symmetric: float = SYMMETRIC
-    _p_value = Sampled._p_value  # not Student's
+    p_value = Sampled.p_value  # not Student's
 
     @property
     def skewed(self) -> bool:

@@ -28,7 +28,35 @@ FEWEST_PAIRS = 8
 """On fewer pairs no interval of a rank correlation is worth its name."""
 
 
-class Sampled:
+class Dual:
+    """What has an interval at every level, and so a p-value: no class has to know both."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def interval(self, level: float) -> tuple[float, float]: ...
+
+    def p_value(self, limit: float, side: Side) -> float:
+        """The tail at which the interval just reaches the limit, found by search."""
+
+        def clear(alpha: float) -> bool:
+            low, high = self.interval(1 - 2 * alpha)
+            return low > limit if side == "above" else high < limit
+
+        small, large = 1e-15, 0.4999
+        if not clear(large):
+            low, high = self.interval(1 - 2 * large)
+            away = high < limit or low > limit
+            return 1 - self.p_value(limit, "below" if side == "above" else "above") if away else 1.0
+        if clear(small):
+            return 0.0
+        while large > small * (1 + 1e-9):
+            middle = math.sqrt(small * large)
+            small, large = (small, middle) if clear(middle) else (middle, large)
+        return large
+
+
+class Sampled(Dual):
     """What a distribution without an interval has in common: none at any level, no p-value below 1, no outlook.
     Subclasses say why (`undefined`), and give the rest where it is empty."""
 
@@ -49,29 +77,8 @@ class Sampled:
         alpha = tail(level)
         return NOTHING if self.undefined else self._ends(alpha)
 
-    def p_value(self, limit: float, side: Side) -> float:
-        return 1.0 if self.undefined else self._p_value(limit, side)
-
     def half_width_at(self, factor: float) -> float | None:
         return None if self.undefined else self._half_width_at(factor)
-
-    def _p_value(self, limit: float, side: Side) -> float:
-        """The tail at which the interval just reaches the limit, found by search: no class has to know it."""
-
-        def clear(alpha: float) -> bool:
-            low, high = self._ends(alpha)
-            return low > limit if side == "above" else high < limit
-
-        small, large = 1e-15, 0.4999
-        if not clear(large):
-            low, high = self._ends(large)
-            return 1.0 if low <= limit <= high else 1 - self._p_value(limit, "below" if side == "above" else "above")
-        if clear(small):
-            return 0.0
-        while large > small * (1 + 1e-9):
-            middle = math.sqrt(small * large)
-            small, large = (small, middle) if clear(middle) else (middle, large)
-        return large
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +105,10 @@ class Student(Sampled):
         half = float(special.stdtrit(self.df, 1 - alpha)) * self.se
         return self.value - half, self.value + half
 
-    def _p_value(self, limit: float, side: Side) -> float:
+    def p_value(self, limit: float, side: Side) -> float:
+        """In closed form."""
+        if self.undefined:
+            return 1.0
         t = (self.value - limit) / self.se
         return float(special.stdtr(self.df, -t if side == "above" else t))
 
@@ -131,7 +141,10 @@ class Binomial(Sampled):
         high = float(special.betaincinv(x + 1, n - x, 1 - alpha)) if x < n else 1.0
         return low, high
 
-    def _p_value(self, limit: float, side: Side) -> float:
+    def p_value(self, limit: float, side: Side) -> float:
+        """The exact tail; of both sides together more than 1."""
+        if self.undefined:
+            return 1.0
         if side == "below":
             return Binomial(self.trials - self.successes, self.trials).p_value(1 - limit, "above")
         if limit < 0:
@@ -207,7 +220,10 @@ class Draws(Sampled):
         place = math.floor(alpha * total + 1e-9) - self.lost
         return (float(self.draws[place - 1]), float(self.draws[-place])) if place >= 1 else NOTHING
 
-    def _p_value(self, limit: float, side: Side) -> float:
+    def p_value(self, limit: float, side: Side) -> float:
+        """The share of draws on the other side, with those lost and one more."""
+        if self.undefined:
+            return 1.0
         contrary = self.draws <= limit if side == "above" else self.draws >= limit
         return min(1.0, (int(contrary.sum()) + self.lost + 1) / (len(self.draws) + self.lost + 1))
 
@@ -217,7 +233,7 @@ class Draws(Sampled):
 
 
 @dataclass(frozen=True, slots=True)
-class Derived:
+class Derived(Dual):
     """A distribution made of another: undefined where that one is, and the same where a subclass does not differ."""
 
     distribution: Distribution
@@ -228,9 +244,6 @@ class Derived:
 
     def interval(self, level: float) -> tuple[float, float]:
         return self.distribution.interval(level)
-
-    def p_value(self, limit: float, side: Side) -> float:
-        return self.distribution.p_value(limit, side)
 
     def half_width_at(self, factor: float) -> float | None:
         return self.distribution.half_width_at(factor)
@@ -246,10 +259,6 @@ class InUnits(Derived):
     def interval(self, level: float) -> tuple[float, float]:
         low, high = ((end - self.origin) / self.unit for end in self.distribution.interval(level))
         return (low, high) if self.unit > 0 else (high, low)
-
-    def p_value(self, limit: float, side: Side) -> float:
-        turned: Side = side if self.unit > 0 else "below" if side == "above" else "above"
-        return self.distribution.p_value(self.origin + limit * self.unit, turned)
 
     def half_width_at(self, factor: float) -> float | None:
         half = self.distribution.half_width_at(factor)

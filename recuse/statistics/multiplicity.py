@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from recuse.schema import Distribution, RecuseError
-from recuse.statistics.distributions import NOTHING, Derived, Sampled, Side, why_undefined
+from recuse.statistics.distributions import NOTHING, Derived, Sampled, why_undefined
 
 
 def holm(p: ArrayLike) -> NDArray[np.float64]:
@@ -85,10 +85,6 @@ class Largest(Sampled):
         high = max(size.interval(1 - 2 * alpha)[1] for size in self.distributions)
         return min(low, high), high
 
-    def _p_value(self, limit: float, side: Side) -> float:
-        each = [size.p_value(limit, side) for size in self.distributions]
-        return max(each) if side == "below" else min(1.0, len(each) * min(each))
-
     def _half_width_at(self, factor: float) -> float | None:
         widths = [distribution.half_width_at(factor) for distribution in self.distributions]
         return None if any(width is None for width in widths) else max(width for width in widths if width is not None)
@@ -103,11 +99,3 @@ class Folded(Derived):
         if math.isnan(low) or math.isnan(high):
             return NOTHING
         return max(0.0, low, -high), max(abs(low), abs(high))
-
-    def p_value(self, limit: float, side: Side) -> float:
-        if self.undefined:
-            return 1.0
-        p_value = self.distribution.p_value
-        if side == "above":
-            return min(p_value(limit, "above"), p_value(-limit, "below"))
-        return max(p_value(limit, "below"), p_value(-limit, "above"))

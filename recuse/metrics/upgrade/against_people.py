@@ -20,7 +20,7 @@ from recuse.ratings.answers import WON, shares_of
 from recuse.ratings.array import mean_of
 from recuse.schema import Distribution, Estimate
 from recuse.schema.arrays import Floats, Mask
-from recuse.statistics.distributions import Sampled, Side, why_undefined
+from recuse.statistics.distributions import Sampled, why_undefined
 
 METHOD = "difference of two distances from people over the same texts, t, both signs of either"
 
@@ -167,16 +167,6 @@ class Further(Sampled):
         least, most = zip(*ends, strict=True)
         high = max(min(most), -max(least))
         return min(low, high), high
-
-    def _p_value(self, limit: float, side: Side) -> float:
-        other: Side = "above" if side == "below" else "below"
-        signs = [(limit, side), (-limit, other)]  # of a, and of -a
-        pair = (self.difference, self.sum)
-        if side == "above":
-            return min(1.0, 2 * min(max(d.p_value(*at) for d in pair) for at in signs))
-        shares = ((self.difference, 2), (self.sum, 4), (self.first, 4))
-        each = (min(times * d.p_value(*at) for d, times in shares) for at in signs)
-        return min(1.0, max(each))
 
     def _half_width_at(self, factor: float) -> float | None:
         moved, both = (float(getattr(d, "value", math.nan)) for d in (self.difference, self.sum))

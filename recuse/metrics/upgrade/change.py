@@ -20,7 +20,7 @@ from recuse.statistics.agreement.coefficient import Coefficient, ratio
 from recuse.statistics.agreement.coefficient_intervals import Difference
 from recuse.statistics.agreement.correlation import counted_ranks
 from recuse.statistics.clusters import OverClusters, exact_sum
-from recuse.statistics.distributions import Binomial, Derived, InUnits, Side, Student
+from recuse.statistics.distributions import Binomial, Derived, InUnits, Student
 
 METHOD = "mean of paired differences over texts, t, with one more cluster a step either way"
 POWER = 0.8
@@ -277,9 +277,6 @@ class Hidden(Derived):
     def interval(self, level: float) -> tuple[float, float]:
         low, high = self.distribution.interval(level)
         return low - self.down, high + self.up
-
-    def p_value(self, limit: float, side: Side) -> float:
-        return self.distribution.p_value(limit + self.down if side == "above" else limit - self.up, side)
 
     def half_width_at(self, factor: float) -> float | None:
         half = self.distribution.half_width_at(factor)

@@ -13,8 +13,8 @@ from recuse.statistics.distributions import (
     NOTHING,
     Binomial,
     Derived,
+    Dual,
     Sampled,
-    Side,
     Student,
     joined,
     why_undefined,
@@ -25,16 +25,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class NoInterval:
+class NoInterval(Dual):
     """A value that can be shown and not be relied on, and why: no interval, and no p-value below 1."""
 
     undefined: str
 
     def interval(self, level: float) -> tuple[float, float]:
         return NOTHING
-
-    def p_value(self, limit: float, side: Side) -> float:
-        return 1.0
 
     def half_width_at(self, factor: float) -> float | None:
         return None
@@ -112,18 +109,13 @@ class AtMost(Derived):
     def interval(self, level: float) -> tuple[float, float]:
         return NOTHING if self.undefined else (self.lowest, self.distribution.interval(level)[1])
 
-    def p_value(self, limit: float, side: Side) -> float:
-        if side == "above":
-            return 0.0 if limit < self.lowest and not self.undefined else 1.0
-        return self.distribution.p_value(limit, side)
-
     def half_width_at(self, factor: float) -> float | None:
         """None: how much more would show the low end is not known."""
         return None
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class Known(Dual):
     """A value that is the same in every sample, such as the kappa of a rater that always says the same."""
 
     value: float
@@ -131,9 +123,6 @@ class Known:
 
     def interval(self, level: float) -> tuple[float, float]:
         return self.value, self.value
-
-    def p_value(self, limit: float, side: Side) -> float:
-        return 0.0 if (self.value > limit) == (side == "above") else 1.0
 
     def half_width_at(self, factor: float) -> float | None:
         return 0.0
