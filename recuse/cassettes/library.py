@@ -241,7 +241,7 @@ class Library:
     def sync(self) -> None:
         """Hand what was stored so far to the disk itself."""
         if self._storage is not None:
-            self._storage.sync()
+            self._storage.writer.sync()
 
     @property
     def trouble(self) -> str:

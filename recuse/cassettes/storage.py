@@ -19,7 +19,7 @@ from recuse.cassettes.integrity import DAMAGED, canonical_bytes, is_in_order, sa
 from recuse.cassettes.matching import public_request
 from recuse.cassettes.plain_file import raw_bytes
 from recuse.cassettes.record_format import request_line
-from recuse.cassettes.writer import Writer, remove_file, replace_file, sync_all
+from recuse.cassettes.writer import Writer, remove_file, replace_file
 from recuse.schema import RawResponse, RecuseError, Request
 from recuse.security.redaction import Secrets
 
@@ -32,12 +32,6 @@ class Storage:
         self.writer = Writer(root / panel)
         self._lock = threading.Lock()
         self._begun: list[CellCassette] = []
-
-    def sync(self) -> None:
-        """Hand what was stored so far to the disk itself; answers keep being stored meanwhile."""
-        with self._lock:
-            written = self.writer.unsynced()
-        sync_all(written)
 
     def prepare(self, cassettes: Iterable[CellCassette]) -> None:
         """Before the first answer arrives: cut damage out of cassettes, keeping the damaged file beside; unpack what is
@@ -124,7 +118,6 @@ class Storage:
         cassettes = list(cassettes)
         for cassette in self._begun:
             if not cassette.index.answers:  # begun in vain
-                self.writer.forget(cassette.index.path)
                 cassette.index.path.unlink(missing_ok=True)
                 cassette.load(cassette.anew)
         self._begun.clear()
@@ -159,7 +152,6 @@ class Storage:
 
     def _rewrite(self, cassette: CellCassette, superseded: set[str], renew_header: bool) -> None:
         path = cassette.index.path
-        self.writer.forget(path)
         header, old = self._header_line(cassette) if renew_header else None, contents(path)[0]
         data = canonical_bytes(cassette.index, old, header, _order(cassette), superseded)
         replaced = cassette.anew or superseded or cassette.no_answers

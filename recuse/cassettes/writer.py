@@ -1,15 +1,14 @@
 """Appending to cassettes so that nothing that was paid for is lost, and nothing that was there is harmed: one
 `os.write` with O_APPEND per interaction, so that what is written survives the death of this process at any moment;
-`sync_all` (about once a second, and at the end) makes it survive the death of the machine. A write that fails halfway
-is cut off again. A ballast file keeps room for the answers already on their way when a disk runs full."""
+`Writer.sync` (about once a second, and at the end) makes it survive the death of the machine. A write that fails
+halfway is cut off again. A ballast file keeps room for the answers already on their way when a disk runs full."""
 
 from __future__ import annotations
 
 import errno
 import os
 import stat
-from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from io import BufferedRandom
 from pathlib import Path
@@ -35,7 +34,6 @@ _REMEDIES = (
     ),
 )
 TEMPORARY = ".tmp"
-OPEN_FILES = 64
 
 
 class StorageError(RecuseError):
@@ -63,13 +61,12 @@ def locked(folder: Path, *, wait: bool = False) -> Iterator[None]:
 
 
 class Writer:
-    """Appends lines to files below one folder, keeping few of them open."""
+    """Appends lines to files below one folder; a file is open while one line is written."""
 
     def __init__(self, folder: Path) -> None:
         if fcntl is None:  # pragma: no cover - Windows
             raise RecuseError("recording needs POSIX file locks (Linux, macOS, WSL); replay works everywhere")
         self._ballast = folder / ".ballast"
-        self._open: OrderedDict[Path, int] = OrderedDict()
         self._unsynced: set[Path] = set()
         self._spare: list[int] = []  # a descriptor to give up when there are no others
         self.full = ""  # why nothing more should be asked: what is on its way can still be written
@@ -90,27 +87,22 @@ class Writer:
 
     def append(self, path: Path, data: bytes, at: int, again: bool = True) -> None:
         """Write `data` at the end of the file, which must be byte `at`: an unfinished last line is cut off first. If
-        that fails, room is made once - the ballast goes, and other files are closed - and it is tried `again`, so that
+        that fails, room is made once - the ballast or the spare descriptor goes - and it is tried `again`, so that
         answers on their way, which are paid for, still find a place."""
         try:
-            if path not in self._open:
-                if len(self._open) >= OPEN_FILES:
-                    self.forget(next(iter(self._open)))
-                path.parent.mkdir(parents=True, exist_ok=True)
-                self._open[path] = _open_for_appending(path)
-            self._open.move_to_end(path)
-            descriptor = self._open[path]
-            if os.fstat(descriptor).st_size != at:
-                os.ftruncate(descriptor, at)
-            self._unsynced.add(path)
-            try:
-                _write_all(descriptor, data)
-            except OSError:
-                os.ftruncate(descriptor, at)
-                raise
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with _opened_for_appending(path, at) as descriptor:
+                self._unsynced.add(path)
+                try:
+                    _write_all(descriptor, data)
+                except OSError:
+                    os.ftruncate(descriptor, at)
+                    raise
         except OSError as error:
-            if again and self._make_room(path, error):
+            if again and self._make_room(error):
                 self.append(path, data, at, again=False)
+                with suppress(OSError):  # for the next answer, before a connection takes it
+                    self._spare += [] if self._spare else [os.open(os.devnull, os.O_RDONLY)]
                 return
             raise StorageError(
                 f"{path}: writing failed ({error.strerror}). The file was cut back to its last whole line; nothing "
@@ -121,44 +113,29 @@ class Writer:
         """Begin a file before anything is asked, so that no answer depends on whether one more file can be made."""
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor = _open_for_appending(path)
-            try:
-                os.ftruncate(descriptor, 0)
+            with _opened_for_appending(path, 0) as descriptor:
                 _write_all(descriptor, data)
-            finally:
-                os.close(descriptor)
         except OSError as error:
             raise _cannot_record(path, error) from error
 
-    def unsynced(self) -> list[int]:
-        """Duplicates of the descriptors of files written since the last call, for `sync_all` to flush and close."""
-        unsynced = []
-        with suppress(OSError):  # no descriptor left: the next call, or closing, flushes the others
-            for path in list(self._unsynced):
-                if path in self._open:
-                    unsynced.append(os.dup(self._open[path]))
-                self._unsynced.discard(path)
-        return unsynced
-
-    def forget(self, path: Path) -> None:
-        """Close the file: it is about to be replaced."""
-        if path in self._open:
-            self._close([path])
-
-    def _close(self, paths: Iterable[Path]) -> None:
-        """Flush and close, without needing a descriptor more."""
-        for path in paths:
-            descriptor = self._open.pop(path)
-            if path in self._unsynced:
-                self._unsynced.discard(path)
-                sync_all([descriptor])
-            else:
-                os.close(descriptor)
+    def sync(self) -> None:
+        """Hand what was written to the disk itself; another thread may append meanwhile."""
+        for path in list(self._unsynced):
+            self._unsynced.discard(path)  # first: what is appended from here on waits for the next call
+            try:
+                _sync(path)
+            except FileNotFoundError:  # it was replaced, or begun in vain
+                continue
+            except OSError as error:
+                self._unsynced.add(path)
+                if error.errno in _OUT_OF_FILES:
+                    return
+                raise
 
     def close(self) -> None:
-        """Flush and close every file, give the ballast back, and let other processes record."""
+        """Flush every file, give the ballast back, and let other processes record."""
         try:
-            self._close(list(self._open))
+            self.sync()
         finally:
             self._held.close()
 
@@ -168,38 +145,32 @@ class Writer:
         with suppress(OSError):
             self._ballast.unlink(missing_ok=True)
 
-    def _make_room(self, path: Path, error: OSError) -> bool:
+    def _make_room(self, error: OSError) -> bool:
         """Make room for what is on its way, and tell the recorder to ask nothing more; False if that cannot help."""
         if error.errno in _OUT_OF_FILES:  # connections hold the others, and give them back as they end
-            others = [other for other in self._open if other != path]
-            self._close(others)
-            freed = len(others) + len(self._spare)
+            self.full = self.full or "no more files could be opened (raise `ulimit -n`, or lower `concurrency`)"
+            freed = bool(self._spare)
             while self._spare:
                 os.close(self._spare.pop())
-            self.full = self.full or "no more files could be opened (raise `ulimit -n`, or lower `concurrency`)"
-            return freed > 0
+            return freed
         first, self.full = not self.full, self.full or f"the disk is full ({error.strerror})"
         self._ballast.unlink(missing_ok=True)
         return first
 
 
-def sync_all(descriptors: Iterable[int]) -> None:
-    """Hand what was written to these files to the disk itself, and close the descriptors."""
-    for descriptor in descriptors:
-        try:
-            (os.fdatasync if hasattr(os, "fdatasync") else os.fsync)(descriptor)
-        finally:
-            os.close(descriptor)
-
-
-def _open_for_appending(path: Path) -> int:
-    """Never through a link, which may lead elsewhere, nor into a pipe, which blocks."""
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | _CAREFULLY
-    descriptor = os.open(path, flags, 0o644)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+@contextmanager
+def _opened_for_appending(path: Path, size: int) -> Iterator[int]:
+    """Never through a link, which may lead elsewhere, nor into a pipe, which blocks; cut back to `size` bytes."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _CAREFULLY, 0o644)
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.ENXIO, "not a plain file")
+        if status.st_size != size:
+            os.ftruncate(descriptor, size)
+        yield descriptor
+    finally:
         os.close(descriptor)
-        raise OSError(errno.ENXIO, "not a plain file")
-    return descriptor
 
 
 _CAREFULLY = sum(getattr(os, name, 0) for name in ("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK"))
@@ -243,7 +214,7 @@ def replace_file(path: Path, data: bytes) -> None:
         os.fsync(file.fileno())
         file.close()
         os.replace(draft, path)
-    _sync_folder(path.parent)
+    _sync(path.parent)
 
 
 def remove_file(path: Path) -> None:
@@ -254,15 +225,14 @@ def remove_file(path: Path) -> None:
         return
     except OSError as error:
         raise StorageError(f"{path}: could not be removed ({error.strerror}). {_remedy(error)}") from error
-    _sync_folder(path.parent)
+    _sync(path.parent)
 
 
-def _sync_folder(folder: Path) -> None:
-    try:
-        descriptor = os.open(folder, os.O_RDONLY)
-    except OSError:  # pragma: no cover - Windows cannot open folders
-        return
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+def _sync(path: Path) -> None:
+    """Hand a file, or the names in a folder, to the disk itself."""
+    with suppress(PermissionError):  # Windows cannot open folders
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            (os.fdatasync if hasattr(os, "fdatasync") else os.fsync)(descriptor)
+        finally:
+            os.close(descriptor)
