@@ -16,7 +16,7 @@ from recuse.batch import BatchError, BatchInterface, Lost, Web, batch_interface
 from recuse.cassettes.cell_cassette import UNDER_WAY
 from recuse.cassettes.library import Library
 from recuse.cassettes.matching import call_headers
-from recuse.cassettes.writer import replace_file
+from recuse.cassettes.plain_file import replace_file
 from recuse.judges.client import Credentials
 from recuse.schema import Call, Judge, RawResponse, RecuseError
 

@@ -16,8 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from recuse.cassettes import pack_file, plain_file
-from recuse.cassettes.plain_file import CassetteError, Stamp, raw_bytes, read_plain, stamp
-from recuse.cassettes.writer import remove_file, replace_file
+from recuse.cassettes.plain_file import CassetteError, Stamp, raw_bytes, read_plain, remove_file, replace_file, stamp
 
 SUFFIX = ".jsonl"
 PACKED = ".gz"

@@ -120,29 +120,25 @@ def read_requests(index: CellIndex, data: bytes) -> dict[str, Recorded]:
     requests: dict[str, Recorded] = {}
     for key, (at, length) in index.requests.items():
         line = data[at : at + length]
-        method, url, body = record_format.read_request(line)
-        like = record_format.like_of(line)
+        (method, url, body), like = record_format.read_request(line), record_format.head_of(line)[3]
         requests[key] = (method, url, whole_body(requests[like][2], body) if like else body)
     return requests
 
 
 def _enter(index: CellIndex, keys: dict[str, str], number: int, place: Place, line: bytes, data: bytes) -> str:
     """Enter one intact line, of which `line` is the beginning; returns what is wrong with it here, if anything."""
-    kind = record_format.kind_of(line)
+    kind, key, repeat, like = record_format.head_of(line)
+    key = keys.setdefault(key, key)
     if kind == record_format.ANSWER:
-        key, repeat = record_format.answer_key_of(line)
-        key = keys.setdefault(key, key)
         if key not in index.requests:
             return f"an answer to request {key}, which is not in the file before it"
         if (key, repeat) in index.answers:
             return f"request {key}, repeat {repeat} is answered a second time"
         index.answers[key, repeat] = place
     elif kind == record_format.REQUEST:
-        key = record_format.request_key_of(line)
-        key = keys.setdefault(key, key)
         if key in index.requests:
             return f"request {key} is stored a second time"
-        if (like := record_format.like_of(line)) and like not in index.requests:
+        if like and like not in index.requests:
             return f"request {key} is stored as a change of request {like}, which is not in the file before it"
         index.requests[key] = place
     elif kind == record_format.HEADER:

@@ -185,28 +185,32 @@ def salvaged(data: bytes, name: str) -> tuple[bytes, list[str]]:
     the same cell that were joined become one. What another cell's header precedes is left out."""
     header, foreign = b"", False  # whether the last header was that of another recording
     requests: dict[str, tuple[int, bytes]] = {}
+    likes: dict[str, str] = {}
     answers: dict[Interaction, tuple[int, bytes]] = {}
     dropped: list[tuple[int, str]] = []
     pieces = data.split(b"\n")
     for number, line in enumerate((piece.removesuffix(b"\r") for piece in pieces), 1):
-        kind = record_format.kind_of(line)
         if not record_format.is_intact(line):
             if number < len(pieces):  # the last is what follows the last line feed: nothing, or an unfinished line
                 dropped.append((number, "damaged"))
-        elif kind == record_format.HEADER:
+            continue
+        kind, key, repeat, like = record_format.head_of(line)
+        if kind == record_format.HEADER:
             first, other = record_format.read_header(header or line), record_format.read_header(line)
             foreign = any(first.get(field) != other.get(field) for field in ("cell", "provenance", "fingerprint"))
             header = header or line
             if foreign:
                 dropped.append((number, "from here on another cassette was appended"))
         elif kind == record_format.REQUEST and not foreign:
-            requests.setdefault(record_format.request_key_of(line), (number, line))
-        elif kind == record_format.ANSWER and not foreign:
-            key = record_format.answer_key_of(line)
-            if answers.setdefault(key, (number, line))[1] != line:
-                dropped.append((number, "a second answer to the same repeat"))
+            requests.setdefault(key, (number, line))
+            likes.setdefault(key, like)
+        elif (
+            kind == record_format.ANSWER
+            and not foreign
+            and answers.setdefault((key, repeat), (number, line))[1] != line
+        ):
+            dropped.append((number, "a second answer to the same repeat"))
     # Requests that are stored whole, then those that change one of them, then the answers; and what lacks another.
-    likes = {key: record_format.like_of(line) for key, (_, line) in requests.items()}
     usable = [key for key, like in likes.items() if not like]
     usable += [key for key, like in likes.items() if like and likes.get(like) == ""]
     kept = {key: requests[key][1] for key in usable}

@@ -32,8 +32,18 @@ from urllib.parse import parse_qsl
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from recuse.cassettes.plain_file import CassetteError, Stamp, opened, raw_bytes, stamp, stamp_of
-from recuse.cassettes.writer import TEMPORARY, locked, new_file, replace_file
+from recuse.cassettes.plain_file import (
+    TEMPORARY,
+    CassetteError,
+    Stamp,
+    locked,
+    new_file,
+    opened,
+    raw_bytes,
+    replace_file,
+    stamp,
+    stamp_of,
+)
 from recuse.schema import RecuseError
 from recuse.security.redaction import SECRET_NAMES, looks_like_a_key
 

@@ -73,27 +73,16 @@ def is_intact(data: bytes | memoryview, start: int = 0, end: int | None = None) 
     return data[start:rest] == b'{"sum":"%b",' % blake2b(data[rest:end], digest_size=8).hexdigest().encode()
 
 
-def kind_of(line: bytes) -> bytes:
-    """HEADER, REQUEST, ANSWER, or b"" for anything else."""
-    for kind in (ANSWER, REQUEST, HEADER):
-        if line.startswith(kind, KIND_AT):
-            return kind
-    return b""
-
-
-def request_key_of(line: bytes) -> str:
-    """The key of a request line."""
-    return line[_REQUEST_KEY : _REQUEST_KEY + 32].decode()
-
-
-def like_of(line: bytes) -> str:
-    """The key of the request from which a request line stores only the difference, or nothing."""
-    return line[_LIKE_AT : _LIKE_AT + 32].decode() if line.startswith(_LIKE, _REQUEST_KEY + 32) else ""
-
-
-def answer_key_of(line: bytes) -> tuple[str, int]:
-    """Key and repeat of an answer line."""
-    return line[_ANSWER_KEY : _ANSWER_KEY + 32].decode(), int(line[_REPEAT_AT : line.index(b",", _REPEAT_AT)])
+def head_of(line: bytes) -> tuple[bytes, str, int, str]:
+    """What a line, or its beginning, is: kind (b"" for anything else), key, the repeat of an answer, and the key of the
+    request from which a request stores only the difference, if any."""
+    if line.startswith(ANSWER, KIND_AT):
+        repeat = int(line[_REPEAT_AT : line.index(b",", _REPEAT_AT)])
+        return ANSWER, line[_ANSWER_KEY : _ANSWER_KEY + 32].decode(), repeat, ""
+    if line.startswith(REQUEST, KIND_AT):
+        like = line[_LIKE_AT : _LIKE_AT + 32].decode() if line.startswith(_LIKE, _REQUEST_KEY + 32) else ""
+        return REQUEST, line[_REQUEST_KEY : _REQUEST_KEY + 32].decode(), 0, like
+    return HEADER if line.startswith(HEADER, KIND_AT) else b"", "", 0, ""
 
 
 def read_answer(data: bytes, start: int = 0, length: int | None = None) -> RawResponse:

@@ -17,9 +17,8 @@ from recuse.cassettes.cell_file import contents, is_in_pack, is_packed, packed_p
 from recuse.cassettes.index import Interaction
 from recuse.cassettes.integrity import DAMAGED, canonical_bytes, is_in_order, salvaged
 from recuse.cassettes.matching import public_request
-from recuse.cassettes.plain_file import raw_bytes
+from recuse.cassettes.plain_file import Writer, raw_bytes, remove_file, replace_file
 from recuse.cassettes.record_format import request_line
-from recuse.cassettes.writer import Writer, remove_file, replace_file
 from recuse.schema import RawResponse, RecuseError, Request
 from recuse.security.redaction import Secrets
 
@@ -61,7 +60,7 @@ class Storage:
         if index.faults and (index.size or packed):
             replace_file(index.path.with_name(index.path.name + DAMAGED), raw_bytes(index.path))
             data, _ = salvaged(cell_file.readable_part(index.path), str(index.path))
-            if record_format.kind_of(data) != record_format.HEADER:  # nobody knows what was served then
+            if record_format.head_of(data)[0] != record_format.HEADER:  # nobody knows what was served then
                 served = SERVED in (cassette.header or {}).get("fingerprint", {})
                 data = self._header_line(cassette) + (b"" if served else data)
             replace_contents(index.path, data)
@@ -102,7 +101,7 @@ class Storage:
             self.writer.append(index.path, (b"\n" if index.unended else b"") + data, start)
             at = start + index.unended
             for line in new:
-                kind, place = record_format.kind_of(line), (at, len(line) - 1)
+                kind, place = record_format.head_of(line)[0], (at, len(line) - 1)
                 at += len(line)
                 if kind == record_format.ANSWER:
                     index.answers[interaction] = place

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from recuse.cassettes.cell_coverage import describe
 from recuse.cassettes.library import Library
-from recuse.cassettes.writer import StorageError
+from recuse.cassettes.plain_file import StorageError
 from recuse.recording.budget import tokens_of
 from recuse.recording.judge_queue import GIVE_UP_AFTER, Form, FormCheck, JudgeQueue, RateLimit, Readable, form_of
 from recuse.recording.progress import (

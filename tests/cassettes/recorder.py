@@ -15,7 +15,7 @@ import httpx2
 from judge_limits import Limits
 from small_plans import opened, plan, post, record
 
-from recuse.cassettes.writer import StorageError
+from recuse.cassettes.plain_file import StorageError
 from recuse.recording.progress import IncompleteRecordingError, RecordingInterrupted, RecordingReport
 from recuse.schema import Call, RawResponse
 

@@ -221,7 +221,7 @@ def test_a_file_without_a_header_cannot_be_compacted(path: Path) -> None:
 
 
 def test_a_rewrite_that_fails_leaves_the_old_file(path: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from recuse.cassettes.writer import StorageError, replace_file
+    from recuse.cassettes.plain_file import StorageError, replace_file
 
     before = files(root)
 

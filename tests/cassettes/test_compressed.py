@@ -19,8 +19,7 @@ from recuse.cassettes.cell_coverage import MissingInteractionError
 from recuse.cassettes.cell_file import contents, make_packed, make_plain, packed, stored_path, unpacked
 from recuse.cassettes.integrity import check_cassettes
 from recuse.cassettes.matching import call_headers
-from recuse.cassettes.plain_file import CassetteError
-from recuse.cassettes.writer import StorageError, locked
+from recuse.cassettes.plain_file import CassetteError, StorageError, locked
 from recuse.schema import Call, RawResponse
 
 CALLS = plan("https://api.example/v1", items=("a", "b"), repeats=3)

@@ -22,9 +22,8 @@ from small_plans import KEY, answer_for, bomb, files, headers, opened, plan, rec
 from recuse.cassettes.integrity import check_cassettes
 from recuse.cassettes.library import Library
 from recuse.cassettes.matching import call_headers, in_utf_8
-from recuse.cassettes.plain_file import CassetteError
+from recuse.cassettes.plain_file import CassetteError, StorageError, Writer, replace_file
 from recuse.cassettes.storage import Storage
-from recuse.cassettes.writer import StorageError, Writer, replace_file
 from recuse.judges.provider_responses import LARGEST_BODY, decompressed
 from recuse.schema import Call, RawResponse, RecuseError
 from recuse.security.redaction import Secrets, clean_logging
@@ -372,7 +371,7 @@ def test_a_real_limit_on_open_files_is_told_with_the_command_that_raises_it(root
     script = (
         "import os, resource, sys\n"
         "from pathlib import Path\n"
-        "from recuse.cassettes.writer import StorageError, Writer\n"
+        "from recuse.cassettes.plain_file import StorageError, Writer\n"
         "held = []\n"
         "resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))\n"
         "try:\n"

@@ -16,7 +16,7 @@ import pytest
 from misbehaving import Server
 from small_plans import files, opened, plan, recording
 
-from recuse.cassettes.writer import BALLAST_BYTES, StorageError, Writer
+from recuse.cassettes.plain_file import BALLAST_BYTES, StorageError, Writer
 
 PROGRAM = Path(__file__).with_name("recorder.py")
 REPEATS = 40  # of three items

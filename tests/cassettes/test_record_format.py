@@ -54,23 +54,21 @@ def test_json_is_kept_as_it_came_but_for_line_breaks() -> None:
 @pytest.mark.parametrize("trap", [b'{"x":",\\"json\\":{}"}', b'{"json":{"text":"base64"}}', b'{"a":",\\"run\\":9,"}'])
 def test_words_of_the_format_inside_a_body_do_not_confuse_the_reader(trap: bytes) -> None:
     assert record_format.read_answer(answer(trap)).body == trap
-    assert record_format.answer_key_of(answer(trap, repeat=7)) == (KEY, 7)
+    assert record_format.head_of(answer(trap, repeat=7)) == (record_format.ANSWER, KEY, 7, "")
 
 
 @pytest.mark.parametrize("run", [0, 9, 10, 12345])
 def test_key_and_run_are_found_by_slicing(run: int) -> None:
     line = answer(b"{}", run)
-    assert record_format.kind_of(line) == record_format.ANSWER
-    assert record_format.answer_key_of(line) == (KEY, run)
+    assert record_format.head_of(line) == (record_format.ANSWER, KEY, run, "")
 
 
 def test_requests_and_headers_come_back() -> None:
     request = record_format.request_line(KEY, ("POST", "https://a.example/x?y=\u00e9", b'{"q":1}')).removesuffix(b"\n")
-    assert record_format.kind_of(request) == record_format.REQUEST
-    assert record_format.request_key_of(request) == KEY
+    assert record_format.head_of(request) == (record_format.REQUEST, KEY, 0, "")
     assert record_format.read_request(request) == ("POST", "https://a.example/x?y=\u00e9", b'{"q":1}')
     header = record_format.header_line({"cell": "p/t/r/c", "fingerprint": {"model": "m"}}).removesuffix(b"\n")
-    assert record_format.kind_of(header) == record_format.HEADER
+    assert record_format.head_of(header)[0] == record_format.HEADER
     assert record_format.read_header(header) == {
         "schema": record_format.SCHEMA,
         "cell": "p/t/r/c",

@@ -18,8 +18,8 @@ from small_plans import files, headers, opened, plan, record, recorded, recordin
 from recuse.cassettes.__main__ import compact
 from recuse.cassettes.integrity import check_cassettes
 from recuse.cassettes.library import Library
+from recuse.cassettes.plain_file import StorageError, locked
 from recuse.cassettes.storage import Storage
-from recuse.cassettes.writer import StorageError, locked
 from recuse.recording.judge_queue import RateLimit
 from recuse.recording.progress import IncompleteRecordingError, Progress, ProgressLine, watched
 from recuse.schema import Call, RawResponse, RecuseError

@@ -40,7 +40,7 @@ def test_the_answer_is_the_same_whatever_it_took(seconds: float | None) -> None:
     assert record_format.is_intact(line.removesuffix(b"\n"))
     read = record_format.read_answer(line.removesuffix(b"\n"))
     assert read == RawResponse(200, {"a": "b"}, b'{"x":"\\"seconds\\":9,"}')
-    assert record_format.answer_key_of(line) == ("0" * 32, 12)
+    assert record_format.head_of(line)[1:3] == ("0" * 32, 12)
     assert read.seconds == (None if seconds is None else pytest.approx(seconds, abs=1e-3))
     assert RawResponse(200, {}, b"", 1.0) == RawResponse(200, {}, b"", 2.0)
 
