@@ -205,12 +205,3 @@ def check_distinct(cells: Iterable[str]) -> None:
         other = seen.setdefault(cell.casefold(), cell)
         if other != cell:
             raise RecuseError(f"cells {other!r} and {cell!r} differ only in case: one file on some systems. Rename one")
-
-
-def check_panel_folder(root: Path, panel: str) -> None:
-    """`RecuseError` if another panel's folder differs from this one only in case."""
-    names = [folder.name for folder in root.iterdir()] if root.is_dir() else []
-    if twin := next((name for name in names if name != panel and name.casefold() == panel.casefold()), None):
-        raise RecuseError(
-            f"{root}: the panels {panel!r} and {twin!r} differ only in case: one folder on some systems. Rename one"
-        )

@@ -204,12 +204,9 @@ def salvaged(data: bytes, name: str) -> tuple[bytes, list[str]]:
         elif kind == record_format.REQUEST and not foreign:
             requests.setdefault(key, (number, line))
             likes.setdefault(key, like)
-        elif (
-            kind == record_format.ANSWER
-            and not foreign
-            and answers.setdefault((key, repeat), (number, line))[1] != line
-        ):
-            dropped.append((number, "a second answer to the same repeat"))
+        elif kind == record_format.ANSWER and not foreign:
+            same = answers.setdefault((key, repeat), (number, line))[1] == line
+            dropped += [] if same else [(number, "a second answer to the same repeat")]
     # Requests that are stored whole, then those that change one of them, then the answers; and what lacks another.
     usable = [key for key, like in likes.items() if not like]
     usable += [key for key, like in likes.items() if like and likes.get(like) == ""]

@@ -21,10 +21,10 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from recuse.cassettes import record_format
-from recuse.cassettes.cell_cassette import SERVED, CellCassette, check_distinct, check_panel_folder, checked_cell
+from recuse.cassettes.cell_cassette import SERVED, CellCassette, check_distinct, checked_cell
 from recuse.cassettes.cell_coverage import Coverage, MissingInteractionError, Unused, missing_message
 from recuse.cassettes.index import Interaction, read_indexed
-from recuse.cassettes.matching import REPEAT_HEADER, kept_response, match, public_request, public_url
+from recuse.cassettes.matching import CELL_HEADER, REPEAT_HEADER, kept_response, key_of, public_request
 from recuse.cassettes.storage import Storage, complete_cells
 from recuse.configuration import checked_name
 from recuse.judges.provider_responses import words
@@ -54,7 +54,11 @@ class Library:
         if mode not in MODES:
             raise RecuseError(f"unknown recording mode {mode!r}; known: {', '.join(MODES)}")
         self.root, self.panel, self.mode = Path(root), checked_name(panel, "panel", "cassettes"), mode
-        check_panel_folder(self.root, self.panel)
+        names = [folder.name for folder in self.root.iterdir()] if self.root.is_dir() else []
+        if twin := next((name for name in names if name != panel and name.casefold() == panel.casefold()), None):
+            raise RecuseError(
+                f"{root}: the panels {panel!r} and {twin!r} differ only in case: one folder on some systems. Rename one"
+            )
         self.secrets, self.texts = Secrets(secrets), texts
         self.command = command or record_command(panel)
         self.misses: list[str] = []  # every miss, also one that a client library hid behind an error of its own
@@ -91,7 +95,7 @@ class Library:
                 cassette.load(anew=True)
         if self._storage is not None:  # calls that became known only from the replies recorded so far
             self._storage.prepare(cassettes.values())
-        return self._coverage(cassettes.values())
+        return self.coverage(cassettes.values())
 
     def has(self, call: Call) -> bool:
         """Whether a call has a recorded answer, sound or stale."""
@@ -106,11 +110,9 @@ class Library:
         stored = ((self._cassette(call.cell).no_answers, (call.key, call.repeat)) for call in calls)
         return Counter(none[interaction] for none, interaction in stored if interaction in none)
 
-    def coverage(self) -> Coverage:
-        """All plans registered so far against what is recorded by now."""
-        return self._coverage(self._cassettes.values())
-
-    def _coverage(self, cassettes: Collection[CellCassette]) -> Coverage:
+    def coverage(self, cassettes: Collection[CellCassette] | None = None) -> Coverage:
+        """All plans registered so far, or those of some cells, against what is recorded by now."""
+        cassettes = self._cassettes.values() if cassettes is None else cassettes
         return Coverage(
             planned=sum(len(cassette.calls) for cassette in cassettes),
             missing=tuple(call for cassette in cassettes for call in cassette.missing),
@@ -199,7 +201,7 @@ class Library:
             # What is no judge call may go out while recording, and on loopback; never out while replaying.
             if self.mode == "replay" and not is_loopback(urlsplit(url).hostname):
                 raise self._missed(
-                    f"replay was asked for {method} {public_url(url)}, which carries no {REPEAT_HEADER} "
+                    f"replay was asked for {method} {public_request(request).url}, which carries no {REPEAT_HEADER} "
                     "header and so is no judge call of a plan. Nothing went out"
                 )
             return None
@@ -263,15 +265,23 @@ class Library:
 
     def _wanted(self, request: Request, headers: Mapping[str, str]) -> tuple[CellCassette, Interaction] | None:
         """Which answer of which cell a judge's request asks for; None for what is no judge call."""
-        if (matched := match(request, headers, self._cells, self.secrets)) is None:
+        if (repeat := _text(headers.get(REPEAT_HEADER))) is None:
             return None
-        cell, interaction = matched
+        public = public_request(request)
+        if (key := key_of(public.method, public.url, public.body)) not in self._cells:
+            key = key_of(public.method, self.secrets.clean_text(public.url), self.secrets.clean(public.body))
+        cell = _text(headers.get(CELL_HEADER)) or self._cells.get(key)
+        if cell is None and key in self._cells:
+            place = f"{request.method} {public.url}"
+            raise RecuseError(f"several cells ask request {key} ({place}); send its cell in {CELL_HEADER}")
+        if not (repeat.isascii() and repeat.isdecimal()):
+            raise RecuseError(f"the header {REPEAT_HEADER} must be a whole number from 0, got {repeat!r}")
         if cell is not None:
-            return self._cassette(cell), interaction
+            return self._cassette(cell), (key, int(repeat))
         every = (list(cassette.recorded_requests().values()) for cassette in self._cassettes.values())
         recorded = [one for requests in every for one in requests[:50]]
-        where, request = f"{self.root / self.panel} (the request is in no plan)", public_request(request)
-        raise self._missed(missing_message(None, request, interaction[1], where, recorded, self.command))
+        where = f"{self.root / self.panel} (the request is in no plan)"
+        raise self._missed(missing_message(None, public, int(repeat), where, recorded, self.command))
 
     def _miss(
         self, cassette: CellCassette, call: Call | None, request: Request, repeat: int
@@ -301,3 +311,7 @@ class Library:
             finally:
                 self._storage.writer.close()
                 self._storage = None
+
+
+def _text(value: str | bytes | None) -> str | None:
+    return value.decode("latin-1") if isinstance(value, bytes) else value

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
@@ -16,7 +15,7 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 from recuse.judges.description import CanonicalJson, canonical
 from recuse.judges.provider_responses import decompressed, is_policy_refusal, no_reply, parsed
 from recuse.schema import Call, RawResponse, RecuseError, Request
-from recuse.security.redaction import PLACEHOLDER, SECRET_NAMES, Secrets
+from recuse.security.redaction import PLACEHOLDER, SECRET_NAMES
 
 REPEAT_HEADER = "x-recuse-repeat"
 CELL_HEADER = "x-recuse-cell"
@@ -96,31 +95,6 @@ def _blank(value: Any) -> Any:
 def public_request(request: Request) -> Request:
     """A request as it may be shown and compared: its address without secrets, its body in canonical form."""
     return Request(public_url(request.url), canonical_body(request.body), request.method)
-
-
-def match(
-    request: Request, headers: Mapping[str, str | bytes], cells: Mapping[str, str | None], secrets: Secrets
-) -> tuple[str | None, tuple[str, int]] | None:
-    """What an HTTP request asks: of which cell (None: no cell is known for it), which key and which repeat of it. None
-    if the request carries no repeat header, hence is no judge call. `cells`: key -> its only cell; None: more than
-    one asks it."""
-    if (repeat := headers.get(REPEAT_HEADER)) is None:
-        return None
-    public = public_request(request)
-    if (key := key_of(public.method, public.url, public.body)) not in cells:
-        key = key_of(public.method, secrets.clean_text(public.url), secrets.clean(public.body))
-    cell = _text(headers.get(CELL_HEADER)) or cells.get(key)
-    if cell is None and key in cells:
-        place = f"{request.method} {public.url}"
-        raise RecuseError(f"several cells ask request {key} ({place}); send its cell in {CELL_HEADER}")
-    number = _text(repeat) or ""
-    if not (number.isascii() and number.isdecimal()):
-        raise RecuseError(f"the header {REPEAT_HEADER} must be a whole number from 0, got {number!r}")
-    return cell, (key, int(number))
-
-
-def _text(value: str | bytes | None) -> str | None:
-    return value.decode("latin-1") if isinstance(value, bytes) else value
 
 
 # --------------------------------------------------------------------------- which responses are worth keeping

@@ -17,7 +17,7 @@ from recuse.elicitation.plan import Plan
 from recuse.judges import other_models, reply_of
 from recuse.protocols import ElicitationProtocol, called, protocol
 from recuse.ratings.ratings_table import COLUMNS, JUDGE, check_table
-from recuse.schema import Call, Exchange, Judge, Judgement, RawResponse, Reply, reply_id
+from recuse.schema import Call, Exchange, Judge, Judgement, RawResponse, Reply, Usage, reply_id
 from recuse.schema.pandas_when_used import pd
 from recuse.schema.plain_values import paused_cycle_collector
 
@@ -53,14 +53,14 @@ def read_replies(
     for call, response in responses:
         reply = reply_of(plan.judges[call.judge], response)
         judgements = judge(call, reply)
-        costs[call.judge].append(cost_of(reply, response.seconds))
+        costs[call.judge].append((reply.usage, response.seconds, reply.model))
         excerpts.note(call, reply, judgements)
         rows.add(call, judgements)
         if exchanges is not None:
             exchanges.append(Exchange(call, reply, judgements))
     if chain is not None:  # what the calls before the judging ones cost, and what their unreadable replies lost
         for call, reply in chain.replies.items():
-            costs[call.judge].append(cost_of(reply))
+            costs[call.judge].append((reply.usage, None, reply.model))
         for call, failure in (failed := chain.failures()).items():
             excerpts.note(call, chain.replies[call], failure)
         for lost in chain.lost:
@@ -149,14 +149,8 @@ _OF_CALLS = {
 # --------------------------------------------------------------------------- what replies cost
 
 
-Cost = tuple[int | None, int | None, int | None, float | None, str | None]
-"""Of one call: tokens in, out, and for reasoning among these, seconds, and the model that its answer names."""
-
-
-def cost_of(reply: Reply, seconds: float | None = None) -> Cost:
-    """What one reply cost; what it does not say is None."""
-    counts = reply.usage
-    return counts.input_tokens, counts.output_tokens, counts.reasoning_tokens, seconds, reply.model
+Cost = tuple[Usage, float | None, str | None]
+"""Of one call: its tokens, seconds, and the model that its answer names; what is not said is None."""
 
 
 def usage_rows(plan: Plan, costs: Mapping[str, Sequence[Cost]]) -> list[dict[str, Any]]:
@@ -167,14 +161,16 @@ def usage_rows(plan: Plan, costs: Mapping[str, Sequence[Cost]]) -> list[dict[str
         of_judge = costs.get(name, ())
         if name not in plan.judges and not of_judge:
             continue
-        given, written, thought, seconds, models = zip(*of_judge, strict=True) if of_judge else ((),) * 5
-        tokens_in, tokens_out, took = (None if None in known else sum(known) for known in (given, written, seconds))
+        usages, seconds, models = zip(*of_judge, strict=True) if of_judge else ((),) * 3
+        counts = [one.input_tokens for one in usages], [one.output_tokens for one in usages], seconds
+        tokens_in, tokens_out, took = (None if None in known else sum(known) for known in counts)
         others = other_models(judge.wire, judge.model, models)
         rows.append(
             {
                 "panel": plan.panel, "judge": name, "task": plan.task.name, "protocol": plan.protocol,
                 "calls": len(of_judge), "input_tokens": tokens_in, "output_tokens": tokens_out,
-                "reasoning_tokens": sum(filter(None, thought)), "seconds": None if took is None else round(took, 3),
+                "reasoning_tokens": sum(one.reasoning_tokens or 0 for one in usages),
+                "seconds": None if took is None else round(took, 3),
                 "dollars": dollars(judge, tokens_in, tokens_out), **({"other_models": others} if others else {}),
             }
         )  # fmt: skip

@@ -241,12 +241,12 @@ def _largest(path: Path) -> tuple[Any, Any, list[Any]]:
 def _cost_lines(path: Path, needed: int | None) -> list[str]:
     """What the panel's calls cost as it stands, and with the texts that its use needs."""
     from recuse.elicitation.chains import Chain
-    from recuse.recording.budget import expected_costs, expected_dollars
+    from recuse.recording.budget import expected_costs, total
 
     largest, _, plans = _largest(path)
     chains = [Chain(plan) for plan in plans]
     costs = [cost for chain in chains for cost in expected_costs(chain.expected(), chain.judges)]
-    calls, dollars = sum(cost.calls for cost in costs), expected_dollars(costs)
+    calls, dollars = sum(cost.calls for cost in costs), total(cost.dollars for cost in costs)
     lines = [f"as it stands: {calls:,} calls that score texts, {_money(dollars)}"]
     texts = len({(item, target) for _, item, target in largest.items})
     if needed is not None and needed > texts:

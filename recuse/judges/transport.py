@@ -24,10 +24,6 @@ def tls() -> ssl.SSLContext:
     return httpx2.create_ssl_context(trust_env=False)
 
 
-class ResponseTooLargeError(RecuseError):
-    """A server sent more than a judge's reply can have; nothing of it was kept."""
-
-
 class JudgeTransport(httpx2.AsyncHTTPTransport):
     """Keeps the headers that start with x-recuse- on this machine."""
 
@@ -56,7 +52,7 @@ class _Bounded:
         async for part in self._stream:
             left -= len(part)
             if left < 0:
-                raise ResponseTooLargeError(
+                raise RecuseError(
                     f"{self._host} sent more than {LARGEST_BODY // 2**20} MB in one response; no judge's reply is "
                     "that long. Look at what answers at `base_url`"
                 )

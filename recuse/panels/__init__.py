@@ -151,9 +151,3 @@ def unfixed(fixes: SourceFixes, rests_on: SourceFixes) -> tuple[SourceFixes, ...
     ((), ('pairs',))
     """
     return () if LEVELS.index(rests_on) <= LEVELS.index(fixes) else (rests_on,)
-
-
-def check_level(rests_on: object, place: str) -> None:
-    """`RecuseError` for a word that is no level, naming the place and the levels."""
-    if rests_on not in LEVELS:
-        raise RecuseError(f"{place}: rests_on is one of {', '.join(LEVELS)}; got {rests_on!r}")

@@ -52,11 +52,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
     try:
         suite = open_suite(config)  # first: its panels may name protocols that offer a kind of their own
-        from recuse.panels import check_level
         from recuse.suite.question_runner import gates_named, needs_of
 
         needs, narrowed = needs_of(marks_of(test), test.nodeid)
-        check_level(narrowed.get("rests_on", "pairs"), test.nodeid)
         offering, lacking = suite.selection.offering(needs, **narrowed)
         names = gates_named(test.obj, suite.gates) if offering else []
         of = map(suite.respondents, offering if names else ())

@@ -99,7 +99,9 @@ def pytest_load_initial_conftests(
     is read before any code of the repository can say otherwise."""
     early_config.stash[_ci_base] = os.environ.get("RECUSE_BASE", "")
     yield
-    if is_suite(early_config):
+    gates = early_config.rootpath / early_config.getini("recuse_gates")
+    named = early_config.pluginmanager.hasplugin(SHORT_NAMES)
+    if named or early_config.getini("recuse_panels") or gates.is_file():  # a suite of ours
         early_config.pluginmanager.import_plugin(SHORT_NAMES)
         _, unknown = parser.parse_known_and_unknown_args(args, copy(early_config.option))
         unknown = [argument.partition("=")[0] for argument in unknown]
@@ -108,13 +110,6 @@ def pytest_load_initial_conftests(
             name = argument.partition("=")[0]
             if name in SHORT and name in unknown:
                 args[place] = f"--recuse-{argument[2:]}"
-
-
-def is_suite(config: pytest.Config) -> bool:
-    """Whether this repository asks about judges: it names panels, has a file of gates, or names the short names."""
-    gates = config.rootpath / config.getini("recuse_gates")
-    named = config.pluginmanager.hasplugin(SHORT_NAMES)
-    return named or bool(config.getini("recuse_panels")) or gates.is_file()
 
 
 def given(config: pytest.Config, name: str) -> Any:

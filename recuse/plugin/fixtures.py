@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from recuse.plugin.collection import asks_judges
-from recuse.plugin.command_line import open_suite
+from recuse.plugin.command_line import is_worker, open_suite
 
 if TYPE_CHECKING:
     from recuse.gates import Verdicts
@@ -145,6 +146,8 @@ def pytest_runtest_makereport(
     elif report.failed:
         raised = call.excinfo.exconly() if call.excinfo else str(report.longrepr)
         report.user_properties.append((UNMEASURED, _shown(getattr(report.longrepr, "errorstring", raised), item)))
+    if is_worker(item.config):  # records as text: xdist's own serializer takes many times as long
+        report.user_properties = [(n, json.dumps(v) if n == RECORDS else v) for n, v in report.user_properties]
     return report
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,17 +54,20 @@ class _Gathering:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Before anyone else reads the records: others, as JUnit's XML, are given short properties."""
-        for name, value in report.user_properties:
+        properties: list[tuple[str, Any]] = [  # a worker sends its records as text
+            (name, json.loads(value) if name == RECORDS and isinstance(value, str) else value)
+            for name, value in report.user_properties
+        ]
+        for name, value in properties:
             if name == RECORDS and report.when == "call":
                 from recuse.suite.question_runner import Records
 
-                records: Any = value
-                self.run.add(Records(**records))
+                self.run.add(Records(**value))
             elif name == NOBODY:
                 self.run.nobody_asked = True
             elif name == UNMEASURED:
                 self.run.unmeasured[report.nodeid] = str(value)
-        report.user_properties = readable(report.user_properties)
+        report.user_properties = readable(properties)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
@@ -210,31 +213,6 @@ def scope_of(nodeid: str) -> str:
     _, _, parameters = nodeid.partition("[")
     parts = parameters.split("/")
     return "/".join(parts[:2]) if len(parts) >= 3 else nodeid
-
-
-# --------------------------------------------------------------------------- records on their way
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_report_to_serializable(
-    config: pytest.Config,
-) -> Generator[None, dict[str, Any] | None, dict[str, Any] | None]:
-    """In a worker, each record of a report becomes a text: xdist's own serializer takes many times as long."""
-    data = yield
-    if data is not None and is_worker(config):
-        properties = data.get("user_properties", ())
-        data["user_properties"] = [(n, json.dumps(value) if n.startswith(OURS) else value) for n, value in properties]
-    return data
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_report_from_serializable(data: dict[str, Any]) -> Generator[None, Any, Any]:
-    """And a record again in the process that reports."""
-    properties = data.get("user_properties", ())
-    data["user_properties"] = [
-        (n, json.loads(value) if n.startswith(OURS) and isinstance(value, str) else value) for n, value in properties
-    ]
-    return (yield)
 
 
 def readable(properties: Sequence[tuple[str, Any]]) -> list[tuple[str, Any]]:

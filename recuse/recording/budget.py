@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from recuse.judges.provider_responses import parsed
 from recuse.schema import Call, Judge, RecuseError, Request
 
 BYTES_PER_TOKEN = 4  # a rule of thumb for English prose and JSON; replies are bounded by the request's own limit
@@ -65,7 +65,7 @@ def expected_costs(calls: Iterable[Call], judges: Mapping[str, Judge], free: Col
     for name, asked_for in by_judge.items():
         sizes = {call.key: tokens_of(call.request) for call in asked_for}  # repeats ask the same
         tokens_in = sum(sizes[call.key][0] for call in asked_for)
-        answered = _sum(sizes[call.key][1] for call in asked_for)
+        answered = total(sizes[call.key][1] for call in asked_for)
         prices = judges[name].input_usd_per_mtok, judges[name].output_usd_per_mtok
         price_in, price_out = (0.0, 0.0) if name in free else prices
         dollars: float | None = None
@@ -76,28 +76,28 @@ def expected_costs(calls: Iterable[Call], judges: Mapping[str, Judge], free: Col
     return costs
 
 
+def total(numbers: Iterable[Any]) -> Any:
+    """The sum; None where one of them is not known."""
+    every = list(numbers)
+    return None if None in every else sum(every)
+
+
 def cost_text(costs: Iterable[Cost]) -> str:
     """What a recording will cost, judge by judge, in words."""
     costs = list(costs)
     if not costs:
         return "nothing to record: every call of the plan has its answer"
-    total = Cost(
+    everything = Cost(
         "all judges", sum(c.calls for c in costs), sum(c.input_tokens for c in costs),
-        _sum(c.output_tokens for c in costs), expected_dollars(costs), all(c.priced for c in costs),
+        total(c.output_tokens for c in costs), total(c.dollars for c in costs), all(c.priced for c in costs),
     )  # fmt: skip
-    return "\n".join(["to record:", *(f"  {cost}" for cost in costs), *([f"  {total}"] if len(costs) > 1 else [])])
-
-
-def expected_dollars(costs: Iterable[Cost]) -> float | None:
-    """The sum, or None if one of them is not known."""
-    dollars: float | None = _sum(cost.dollars for cost in costs)
-    return dollars
+    return "\n".join(["to record:", *(f"  {cost}" for cost in [*costs, *([everything] if costs[1:] else [])])])
 
 
 def check_budget(costs: Iterable[Cost], budget_usd: float, allowed: bool) -> None:
     """`BudgetError` unless the largest possible cost is known and within `budget_usd`, or `allowed` (--yes)."""
     costs = list(costs)
-    dollars = expected_dollars(costs)
+    dollars = total(cost.dollars for cost in costs)
     if allowed or (dollars is not None and dollars <= budget_usd):
         return
     why = f"it may cost ${dollars or 0:,.2f}, the budget is ${budget_usd:,.2f}"
@@ -113,10 +113,7 @@ def check_budget(costs: Iterable[Cost], budget_usd: float, allowed: bool) -> Non
 
 def tokens_of(request: Request) -> tuple[int, int | None]:
     """About how many tokens a request carries, and how many its answers may have at most (None: it names no limit)."""
-    try:
-        body: Any = json.loads(request.body)
-    except (ValueError, RecursionError):
-        body = None
+    body = parsed(request.body)
     settings = list(_settings(body)) if isinstance(body, dict) else []
     limits = [n for name, n in settings if name in OUTPUT_LIMITS]
     budgets = [n for name, n in settings if name in REASONING_BUDGETS]
@@ -124,12 +121,6 @@ def tokens_of(request: Request) -> tuple[int, int | None]:
     bounded = bool(limits) and min(limits + budgets) >= 0  # some APIs spell "as many as you like" -1
     largest = (max(limits) + sum(budgets)) * max(answers, default=1) if bounded else None
     return -(-len(request.body) // BYTES_PER_TOKEN), largest
-
-
-def _sum(numbers: Iterable[Any]) -> Any:
-    """The sum; None where one of them is not known."""
-    every = list(numbers)
-    return None if None in every else sum(every)
 
 
 def _settings(value: Mapping[str, Any], within: str = "") -> Iterable[tuple[str, int]]:

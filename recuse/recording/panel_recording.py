@@ -20,7 +20,7 @@ from recuse.judges import reply_of
 from recuse.judges.client import Client, Credentials, keys_from_environment, short_keys
 from recuse.panels import Panel
 from recuse.recording.asking import Recording
-from recuse.recording.budget import Cost, check_budget, cost_text, expected_costs, expected_dollars
+from recuse.recording.budget import Cost, check_budget, cost_text, expected_costs, total
 from recuse.recording.judge_queue import Readable
 from recuse.recording.progress import (
     IncompleteRecordingError,
@@ -114,7 +114,7 @@ class Recorder:
 
     def spending(self, missing: Sequence[Call], judges: Mapping[str, Judge], *, share: float = 1.0) -> Spending:
         """What counts the bill of all that is missing, at a `share` of the judges' prices."""
-        expected = expected_dollars(self._costs(missing, judges, share))
+        expected = total(cost.dollars for cost in self._costs(missing, judges, share))
         prices = {
             name: (share * judge.input_usd_per_mtok, share * judge.output_usd_per_mtok)
             for name, judge in judges.items()

@@ -272,6 +272,7 @@ def words_of(path: Path, module: ModuleType) -> QuestionWords:
 def needs_of(marks: Iterable[Any], place: str) -> tuple[tuple[str, ...], dict[str, Any]]:
     """What the `asks` marks of a test, its class and its module name together, the nearest first; of `task`, `protocol`
     and `rests_on` the nearest counts. `RecuseError` for a mark that names anything else, with the place."""
+    from recuse.panels import LEVELS
     from recuse.protocols import offered_kinds
 
     needs: dict[str, None] = {}
@@ -286,6 +287,8 @@ def needs_of(marks: Iterable[Any], place: str) -> tuple[tuple[str, ...], dict[st
             f'{place}: mark it @pytest.mark.asks("scores", "authors", ...), and task="..." or protocol="..." to narrow '
             f"it down; got ({got})"
         )
+    if (level := narrowed.get("rests_on", "pairs")) not in LEVELS:
+        raise RecuseError(f"{place}: rests_on is one of {', '.join(LEVELS)}; got {level!r}")
     if not needs.keys() <= NEEDS.keys():  # a protocol may offer a kind of its own
         check_needs(needs, place, offered_kinds())
     return tuple(needs), narrowed

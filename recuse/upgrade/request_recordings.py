@@ -11,7 +11,6 @@ chance may say the same again. That a reply was made up cannot be told offline a
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,6 +28,7 @@ from recuse.cassettes.pack_file import INDEX, STORE, packed_cells, share_store
 from recuse.cassettes.plain_file import CassetteError
 from recuse.git import BaseCommit
 from recuse.judges import other_models, read_response, wire
+from recuse.judges.provider_responses import parsed
 from recuse.panels import Panel
 from recuse.schema import RawResponse, Reply
 from recuse.schema.results import ChangedRow
@@ -206,10 +206,7 @@ def _word_for_word(
 
 
 def _members(body: bytes) -> Mapping[str, object]:
-    try:
-        value = json.loads(body)
-    except (ValueError, RecursionError):
-        return {}
+    value = parsed(body)
     return value if isinstance(value, dict) else {}
 
 

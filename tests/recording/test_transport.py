@@ -15,8 +15,8 @@ from misbehaving import Server
 from recuse.cassettes.matching import call_headers
 from recuse.judges.client import Client
 from recuse.judges.provider_responses import LARGEST_BODY
-from recuse.judges.transport import ResponseTooLargeError
 from recuse.recording.progress import IncompleteRecordingError
+from recuse.schema import RecuseError
 
 
 def test_no_header_that_names_judge_or_target_goes_out(root: Path, server: Server) -> None:
@@ -75,7 +75,7 @@ def test_a_body_without_end_is_cut_off(root: Path, endless: str) -> None:
             await client.send(planned.calls[0])
 
     library = opened(root, panel, [planned])
-    with library.use(), pytest.raises(ResponseTooLargeError, match="more than 16 MB in one response"):
+    with library.use(), pytest.raises(RecuseError, match="more than 16 MB in one response"):
         asyncio.run(ask())
     assert not library.has(planned.calls[0])
     assert _Endless.sent < 3 * LARGEST_BODY  # what the sockets of both sides buffer comes on top
