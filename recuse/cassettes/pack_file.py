@@ -32,18 +32,8 @@ from urllib.parse import parse_qsl
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from recuse.cassettes.plain_file import (
-    TEMPORARY,
-    CassetteError,
-    Stamp,
-    locked,
-    new_file,
-    opened,
-    raw_bytes,
-    replace_file,
-    stamp,
-    stamp_of,
-)
+from recuse.cassettes import plain_file
+from recuse.cassettes.plain_file import CassetteError, Stamp, opened, raw_bytes, stamp, stamp_of
 from recuse.schema import RecuseError
 from recuse.security.redaction import SECRET_NAMES, looks_like_a_key
 
@@ -229,9 +219,9 @@ def write_pack(folder: Path, cells: Mapping[Path, int], contents: Callable[[Path
     _check_address(url)
     store = folder.parent / STORE
     store.mkdir(exist_ok=True)
-    draft = store / f"{folder.name}.zip{TEMPORARY}"
+    draft = store / f"{folder.name}.zip{plain_file.TEMPORARY}"
     places: dict[str, tuple[int, int, int]] = {}
-    with new_file(draft) as file:
+    with plain_file.new_file(draft) as file:
         with zipfile.ZipFile(file, "w") as archive:
             block, number = bytearray(), 0
             for plain in sorted(cells):
@@ -255,16 +245,18 @@ def write_pack(folder: Path, cells: Mapping[Path, int], contents: Callable[[Path
         _upload(store / pack.name, pack)
         # Git leaves out packs that lie elsewhere, by name: one that travels with the repository may come later.
         ignored = store / ".gitignore"
-        with locked(store, wait=True):  # another panel may be packed at the same time
+        with plain_file.locked(store, wait=True):  # another panel may be packed at the same time
             lines = ignored.read_text(encoding="utf-8").splitlines() if ignored.exists() else []
-            replace_file(ignored, "".join(f"{line}\n" for line in dict.fromkeys([*lines, pack.name])).encode())
+            plain_file.replace_file(
+                ignored, "".join(f"{line}\n" for line in dict.fromkeys([*lines, pack.name])).encode()
+            )
     rows = [pack.model_dump()]
     for older in reversed(packs_of(folder)):  # but for what the new one holds every cell of
         path, there = store / older.name, stamp_of(store / older.name)
         covered = there is not None and _open_pack(path, there, older).places.keys() <= written.places.keys()
         if older.sha256 != sha256 and not covered:
             rows.insert(0, older.model_dump())
-    replace_file(folder / INDEX, (json.dumps({"packs": rows}, indent=2) + "\n").encode())
+    plain_file.replace_file(folder / INDEX, (json.dumps({"packs": rows}, indent=2) + "\n").encode())
     return pack
 
 
@@ -292,7 +284,7 @@ def fetch_packs(root: Path) -> Iterator[str]:
         path = root / STORE / pack.name
         if stamp_of(path) is None:
             path.parent.mkdir(exist_ok=True)
-            with locked(path.parent, wait=True):
+            with plain_file.locked(path.parent, wait=True):
                 if stamp_of(path) is None:
                     _download(pack, path, index)
                     yield f"{path}: {pack.answers:,} answers, {pack.bytes:,} bytes from {pack.url}"
@@ -302,9 +294,9 @@ def _download(pack: Pack, path: Path, index: Path) -> None:
     if not pack.url:
         raise CassetteError(f"{index} names {path}, which is not here; {_remedy(path, pack)}")
     _check_address(pack.url)
-    draft = path.with_name(path.name + TEMPORARY)
+    draft = path.with_name(path.name + plain_file.TEMPORARY)
     try:
-        with new_file(draft) as target:
+        with plain_file.new_file(draft) as target:
             left = pack.bytes + 1
             for piece in _pieces(pack):
                 target.write(piece[:left])

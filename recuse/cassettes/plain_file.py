@@ -95,9 +95,6 @@ def stamp(status: os.stat_result) -> Stamp:
     return status.st_ino, status.st_size, status.st_mtime_ns
 
 
-# --------------------------------------------------------------------------- what is recorded
-
-
 @contextmanager
 def locked(folder: Path, *, wait: bool = False) -> Iterator[None]:
     """While open, no other process records into the folder: `RecuseError` where one does, or, with `wait`, until it has

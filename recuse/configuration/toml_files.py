@@ -95,7 +95,7 @@ class TomlFile:
     def check(self) -> None:
         """Raises `ConfigurationError` if any fault was kept."""
         if self._faults:
-            lines, faults = _line_numbers(self.path), []
+            lines, faults = line_numbers(self.path), []
             for place, text in self._faults:
                 parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
                 where = "".join(parts).removeprefix(".")  # judge[0].model
@@ -164,7 +164,7 @@ _HEADER = re.compile(r"^\s*(\[{1,2})([^\[\]]+)\]")
 _KEY = re.compile(r"^\s*[\"']?([A-Za-z0-9_-]+)[\"']?\s*[=.]")
 
 
-def _line_numbers(path: Path) -> dict[Place, int]:
+def line_numbers(path: Path) -> dict[Place, int]:
     """Line of each table and key, found by its spelling; tomllib keeps none."""
     lines: dict[Place, int] = {}
     counts: Counter[Place] = Counter()  # of the tables of each [[name]]

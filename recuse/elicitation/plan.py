@@ -154,11 +154,9 @@ def lacking_fields_named(protocol: str, task: Task, item: Item) -> Iterator[None
         ) from None
 
 
-# --------------------------------------------------------------------------- the header that opens a cassette
-
-
 def headers(panel: Panel, plan: Plan, calls: Sequence[Call] | None = None) -> dict[str, dict[str, Any]]:
-    """Cell -> header, for every cell of the plan, or of its known calls. A changed field makes the cell stale."""
+    """Cell -> the header that opens its cassette, for every cell of the plan, or of its known calls. A changed field of
+    it makes the cell stale."""
     first_calls: dict[str, Call] = {}
     for call in plan.calls if calls is None else calls:
         first_calls.setdefault(call.cell, call)

@@ -146,9 +146,6 @@ _OF_CALLS = {
 }  # fmt: skip
 
 
-# --------------------------------------------------------------------------- what replies cost
-
-
 Cost = tuple[Usage, float | None, str | None]
 """Of one call: its tokens, seconds, and the model that its answer names; what is not said is None."""
 
@@ -182,9 +179,6 @@ def dollars(judge: Judge, input_tokens: int | None, output_tokens: int | None) -
     if None in (judge.input_usd_per_mtok, judge.output_usd_per_mtok, input_tokens, output_tokens):
         return None
     return (judge.input_usd_per_mtok * input_tokens + judge.output_usd_per_mtok * output_tokens) / 1e6  # type: ignore[operator]
-
-
-# --------------------------------------------------------------------------- replies worth reading
 
 
 class Excerpts:

@@ -20,7 +20,7 @@ import stamina
 from recuse.judges import wire
 from recuse.judges.provider_responses import is_bad_key, is_policy_refusal, is_used_up, parsed, words
 from recuse.judges.transport import JudgeTransport
-from recuse.schema import Call, Judge, JudgeClosedError, JudgeUnreachableError, RawResponse, RecuseError, Request
+from recuse.schema import Call, Judge, JudgeClosedError, RawResponse, RecuseError, Request
 from recuse.security.network import is_local
 from recuse.security.redaction import LONG, SECRET_NAMES, Secrets, too_plain
 
@@ -73,7 +73,7 @@ class Client(AbstractAsyncContextManager["Client", None]):
         await self._http.aclose()
 
     async def send(self, call: Call) -> RawResponse:
-        """The judge's answer: status 2xx, or the 4xx of a refusal on policy; `JudgeUnreachableError` when there is none
+        """The judge's answer: status 2xx, or the 4xx of a refusal on policy; `RecuseError` when there is none
         after all attempts, `JudgeClosedError` when no call of this judge can have one: it is not asked again then."""
         try:
             if self._attempts == 1:
@@ -89,7 +89,7 @@ class Client(AbstractAsyncContextManager["Client", None]):
             last = f"{type(error).__name__.strip('_')} {error}".rstrip(" .")  # a time-out has no words
             if isinstance(error, httpx2.LocalProtocolError):  # whose words may quote a header and its secret
                 last = "LocalProtocolError: this request cannot be sent (headers or length are not valid HTTP)"
-            raise JudgeUnreachableError(
+            raise RecuseError(
                 f"no answer after {tried} attempt(s), last: {last}. "
                 "What was answered so far is on disk; run again with --record=missing to go on."
             ) from error
@@ -145,7 +145,7 @@ class Client(AbstractAsyncContextManager["Client", None]):
         if 300 <= status < 400:
             elsewhere = response.headers.get("location", "another address").partition("?")[0]
             advice = f"It sends on to {elsewhere}, which is not followed: mend `base_url` in the panel file."
-        return JudgeUnreachableError(f"{phrase}. {advice}")
+        return RecuseError(f"{phrase}. {advice}")
 
 
 _ADVICE = {

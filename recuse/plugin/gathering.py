@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -241,17 +240,16 @@ def annotation_lines(results: Mapping[str, Any], gates: Path, workspace: Path) -
     """At most ten lines for a report's `results`: the decision where it is not to merge, then at their line of the file
     `gates` one per gate that is not kept and one per limit that changed, then what is wrong with the run as a whole.
     Paths are told from `workspace`. A changed limit is a warning, and an error where it turns the run red."""
+    from recuse.configuration.toml_files import line_numbers
     from recuse.schema.number_text import subject
     from recuse.schema.vocabulary import ACCEPTED, FAIL, NOT_MEASURED, PASS, UNDECIDED
 
-    text = gates.read_text(encoding="utf-8") if gates.is_file() else ""
-    path, folder = gates.resolve(), workspace.resolve()
+    lines_of, path, folder = line_numbers(gates), gates.resolve(), workspace.resolve()
     file = path.relative_to(folder) if path.is_relative_to(folder) else Path(gates.name)
 
     def command(level: str, title: str, words: str, gate: str | None = None) -> str:
         """Beside the first line of the gate's table; of the file, where it has none."""
-        heading = re.search(rf"^[ \t]*\[\s*[\"']?{re.escape(gate or '')}[\"']?\s*\]", text, re.MULTILINE)
-        line = text.count("\n", 0, heading.start()) + 1 if heading else 1
+        line = lines_of.get((gate or "",), 1)
         place = f"file={_property(file.as_posix())},line={line}," if gate is not None else ""
         return f"::{level} {place}title={_property(title)}::{_data(words)}"
 

@@ -21,10 +21,8 @@ from recuse.recording.progress import (
     IncompleteRecordingError,
     Progress,
     RecordingReport,
-    Report,
     Spending,
     StopSignals,
-    is_connection_error,
 )
 from recuse.schema import Call, Judge, JudgeClosedError, RawResponse, RecuseError
 
@@ -42,8 +40,8 @@ class Recording:
     exception of the code that reads a reply ends it for all judges, as `IncompleteRecordingError`."""
 
     def __init__(
-        self, calls: Sequence[Call], library: Library, *, spending: Spending, progress: Report | None = None,
-        grace: float = GRACE_S, readable: Readable | None = None,
+        self, calls: Sequence[Call], library: Library, *, spending: Spending, grace: float = GRACE_S,
+        progress: Callable[[Progress], None] = lambda _: None, readable: Readable | None = None,
         text: Text = lambda call, response: response.body.decode("utf-8", "replace"), expected: int = 0,
     ) -> None:  # fmt: skip
         self.library, self.spending, self.signals = library, spending, StopSignals(grace)
@@ -54,7 +52,7 @@ class Recording:
         self.stored = 0
         self._why_stopped = ""
         self._fault: Exception | None = None
-        self._report, self._readable, self._text = progress or (lambda _: None), readable, text
+        self._report, self._readable, self._text = progress, readable, text
         self._started = time.monotonic()
         self._unconnected = 0  # calls in a row, over all judges, that found no connection
         self._stop: asyncio.Event | None = None
@@ -186,7 +184,7 @@ class Recording:
         except Exception as error:
             queue.closed = queue.closed or isinstance(error, JudgeClosedError)
             if not self.library.has(call):  # the answer may be stored although the client did not like it
-                self._unconnected = self._unconnected + 1 if is_connection_error(error) else 0
+                self._unconnected = self._unconnected + 1 if _is_connection_error(error) else 0
                 if self._unconnected >= GIVE_UP_AFTER:
                     self.stop(f"no connection: {self._unconnected} calls in a row did not reach their server")
                 name = "" if isinstance(error, RecuseError) else f"{type(error).__name__}: "
@@ -211,3 +209,16 @@ class Recording:
         assert self._stop is not None
         with suppress(TimeoutError):
             await asyncio.wait_for(self._stop.wait(), seconds)
+
+
+def _is_connection_error(error: BaseException | None) -> bool:
+    """Whether no connection could be made, or one was lost: not a slow answer, not an HTTP status."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        if isinstance(error, OSError) and not isinstance(error, TimeoutError):
+            return True
+        if type(error).__name__ in ("ConnectError", "ConnectTimeout"):
+            return True
+        error = error.__cause__ or error.__context__
+    return False

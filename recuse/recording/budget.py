@@ -31,10 +31,6 @@ SETTINGS = REASONING | frozenset({  # objects of a body that hold settings; in o
 })  # fmt: skip
 
 
-class BudgetError(RecuseError):
-    """A recording may cost more than was allowed; nothing was asked."""
-
-
 @dataclass(frozen=True, slots=True)
 class Cost:
     """Expected calls and input tokens, and the largest possible number of output tokens and dollars. `output_tokens` is
@@ -95,7 +91,7 @@ def cost_text(costs: Iterable[Cost]) -> str:
 
 
 def check_budget(costs: Iterable[Cost], budget_usd: float, allowed: bool) -> None:
-    """`BudgetError` unless the largest possible cost is known and within `budget_usd`, or `allowed` (--yes)."""
+    """`RecuseError` unless the largest possible cost is known and within `budget_usd`, or `allowed` (--yes)."""
     costs = list(costs)
     dollars = total(cost.dollars for cost in costs)
     if allowed or (dollars is not None and dollars <= budget_usd):
@@ -105,7 +101,7 @@ def check_budget(costs: Iterable[Cost], budget_usd: float, allowed: bool) -> Non
         why = f"the requests to {', '.join(unbounded)} set no limit on the length of an answer (such as max_tokens)"
     if unpriced := [cost.judge for cost in costs if not cost.priced]:
         why = f"no price is known for {', '.join(unpriced)}"
-    raise BudgetError(
+    raise RecuseError(
         f"not started: {why}. Add --yes to go ahead, or set `price` and "
         f"`budget_usd` in the panel file (`free = true` where nothing is charged)\n{cost_text(costs)}"
     )

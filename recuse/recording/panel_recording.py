@@ -19,17 +19,11 @@ from recuse.elicitation.plan import Plan, headers
 from recuse.judges import reply_of
 from recuse.judges.client import Client, Credentials, keys_from_environment, short_keys
 from recuse.panels import Panel
+from recuse.recording import progress
 from recuse.recording.asking import Recording
 from recuse.recording.budget import Cost, check_budget, cost_text, expected_costs, total
 from recuse.recording.judge_queue import Readable
-from recuse.recording.progress import (
-    IncompleteRecordingError,
-    ProgressLine,
-    RecordingReport,
-    Spending,
-    StopSignals,
-    spent_text,
-)
+from recuse.recording.progress import ProgressLine, RecordingReport, Spending, StopSignals, spent_text
 from recuse.schema import Call, Judge, RawResponse, RecuseError
 from recuse.standins import StandIns, open_source
 
@@ -52,7 +46,7 @@ class Recorder:
         says why a reply cannot be read (default: what its protocol makes of it); for which forms no more are asked
         then, `FormCheck` says.
 
-        Raises `BudgetError` before anything is asked, `IncompleteRecordingError` if something is missing in the end,
+        Raises `RecuseError` before anything is asked, `IncompleteRecordingError` if something is missing in the end,
         and `RecordingInterrupted` (a KeyboardInterrupt) after SIGINT or SIGTERM; all that was answered is then on
         disk."""
         if report := self.attempt(Chains(self.panel, self.library, plans), readable):
@@ -103,7 +97,7 @@ class Recorder:
         return recording.outcome()
 
     def allow(self, calls: Sequence[Call], judges: Mapping[str, Judge], *, share: float = 1.0, how: str = "") -> None:
-        """Say what these calls cost at most, at a `share` of the prices; `BudgetError` if that is not allowed."""
+        """Say what these calls cost at most, at a `share` of the prices; `RecuseError` if that is not allowed."""
         for why, count in self.library.no_answers(calls).items():
             self.say(f"{self.panel.name}: {count} stored answers are no reply of the model and are asked again: {why}")
         costs = self._costs(calls, judges, share)
@@ -214,7 +208,7 @@ def record_batches(recorder: Recorder, plans: Sequence[Plan], *, sleep: Callable
     recorder.say(f"{report.text()}{spent()}")
     if missing:
         rest = f"not recorded: {len(missing)}; what came back is on disk, the same command asks the rest anew"
-        raise IncompleteRecordingError(f"{report.text()}\n{rest}")
+        raise progress.IncompleteRecordingError(f"{report.text()}\n{rest}")
 
 
 class Chains:

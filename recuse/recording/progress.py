@@ -86,9 +86,6 @@ class Progress:
         return f"{self.verb} {self.stored} of {self.total}{failed}, {speed}{remaining}{money}"
 
 
-Report = Callable[[Progress], None]
-
-
 def spent_text(spent: float | None, expected: float | None, before: str) -> str:
     """ "; $0.12 of at most $3.40 expected spent", after what stands `before`; nothing where no price is known."""
     if spent is None:
@@ -228,16 +225,3 @@ class StopSignals:
             loop.call_soon_threadsafe(loop.call_later, self._grace, cut)
         else:
             loop.call_soon_threadsafe(cut)
-
-
-def is_connection_error(error: BaseException | None) -> bool:
-    """Whether no connection could be made, or one was lost: not a slow answer, not an HTTP status."""
-    seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        seen.add(id(error))
-        if isinstance(error, OSError) and not isinstance(error, TimeoutError):
-            return True
-        if type(error).__name__ in ("ConnectError", "ConnectTimeout"):
-            return True
-        error = error.__cause__ or error.__context__
-    return False

@@ -14,7 +14,6 @@ from recuse.schema.calls import (
     Judge,
     JudgeClosedError,
     Judgement,
-    JudgeUnreachableError,
     Message,
     Prompt,
     Provenance,
@@ -36,7 +35,7 @@ from recuse.schema.vocabulary import OUTCOMES, Outcome
 
 __all__ = [
     "OUTCOMES", "PROVENANCES", "STATUSES", "Call", "Distribution", "Estimate", "Estimates", "Exchange", "Item", "Judge",
-    "JudgeClosedError", "JudgeUnreachableError", "Judgement", "Message", "Outcome", "Prompt", "Provenance",
+    "JudgeClosedError", "Judgement", "Message", "Outcome", "Prompt", "Provenance",
     "RatingsError", "RawResponse", "RecuseError", "Reply", "Request", "SourceFixes", "Status", "Transcript", "Usage",
     "Verdict", "builtins", "members", "number", "prompt_id", "reply_id",
 ]  # fmt: skip

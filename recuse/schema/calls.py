@@ -20,11 +20,6 @@ class JudgeClosedError(RecuseError):
     message names no call and is the same for all of them, so it is told once."""
 
 
-class JudgeUnreachableError(RecuseError):
-    """The judge gave no usable HTTP answer; nothing of this call was recorded. Says the reason without the call, which
-    many calls share."""
-
-
 class RatingsError(RecuseError):
     """The ratings table breaks its own rules; the message lists every fault with its rows."""
 

@@ -39,7 +39,12 @@ class Secrets:
             if why := too_plain(value):
                 raise RecuseError(f"an API key cannot be kept out of recordings: {why}")
             raw = value.encode()
-            spellings = _base64_spellings(raw)
+            # Inside a longer base64 text, at each alignment, without characters that its neighbours co-determine.
+            spellings = [
+                encode(b"\0" * shift + raw)[-(-shift * 8 // 6) : (shift + len(raw)) * 8 // 6]
+                for shift in range(3)
+                for encode in (base64.b64encode, base64.urlsafe_b64encode)
+            ]
             self._forms |= {
                 b"".join(map(_any_spelling, value)), _digits(raw.hex()),
                 b"\0{1,3}".join(re.escape(bytes([byte])) for byte in raw) if raw.isascii() else re.escape(raw),
@@ -148,15 +153,6 @@ def _any_spelling(character: str) -> bytes:
 def _digits(text: str) -> bytes:
     """Hexadecimal digits in either case."""
     return re.sub("[a-f]", lambda digit: f"[{digit[0]}{digit[0].upper()}]", text).encode()
-
-
-def _base64_spellings(raw: bytes) -> list[bytes]:
-    """`raw` inside a longer base64 text, at each alignment, without characters that its neighbours co-determine."""
-    spellings = []
-    for shift in range(3):
-        inner = slice(-(-shift * 8 // 6), (shift + len(raw)) * 8 // 6)
-        spellings += [encode(b"\0" * shift + raw)[inner] for encode in (base64.b64encode, base64.urlsafe_b64encode)]
-    return spellings
 
 
 # --------------------------------------------------------------------------- what credentials look like

@@ -299,9 +299,6 @@ def gates_named(function: Callable[..., Any], gates: Gates) -> list[str]:
     return [name for name in function.__code__.co_consts if isinstance(name, str) and name in gates]
 
 
-# --------------------------------------------------------------------------- a file of ratings, asked
-
-
 def ask(
     panel: FilePanel, gates: Gates, questions: Iterable[Question], uses: Uses, *, deciding: bool = False
 ) -> Records:

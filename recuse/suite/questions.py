@@ -104,8 +104,20 @@ class Selection:
             loaded = [panel for panel in loaded if any(judge in panel.judges for judge in judges)]
         selection = cls(root, {p.name: p for p in loaded}, {file.name: file for file in files}, frozenset(judges))
         for panel in loaded:
-            selection._check_authors(panel)
-            selection._check_words(panel)
+            # An author that is misspelled would leave its judge's self-bias unexamined, and green.
+            targets = {target for name in panel.tasks for target in selection.task(name).targets}
+            authors = {name: judge.author for name, judge in panel.judges.items()}
+            if wrong := [f"judge {n}: author {a!r}" for n, a in authors.items() if a not in (None, *targets)]:
+                listed = f"{', '.join(wrong)} is no target of its tasks; known: {', '.join(sorted(targets))}"
+                raise RecuseError(f"{panel.path}: {listed}")
+            # Words that no task has would leave a candidate asked like the judge in use, and found equivalent.
+            for name, words in panel.words.items():
+                folders = [selection.task(task).folder for task in panel.tasks if name in panel.candidates_of(task)]
+                for own in filter(None, words):
+                    if folders and not any((folder / own).exists() for folder in folders):
+                        listed = ", ".join(str(folder / own) for folder in folders)
+                        asked = f"judge {name} is to be asked with {own}, and there is no {listed}"
+                        raise RecuseError(f"{panel.path}: {asked}")
         return selection
 
     def task(self, name: str) -> Task:
@@ -171,23 +183,6 @@ class Selection:
     def is_shown(self, subject: Mapping[str, str]) -> bool:
         """Whether a verdict on this subject is wanted."""
         return not self.shown or "judge" not in subject or subject["judge"] in self.shown
-
-    def _check_authors(self, panel: Panel) -> None:
-        """An author that is misspelled would leave its judge's self-bias unexamined, and green."""
-        targets = {target for name in panel.tasks for target in self.task(name).targets}
-        wrong = {name: j.author for name, j in panel.judges.items() if j.author is not None and j.author not in targets}
-        if wrong:
-            listed = ", ".join(f"judge {name}: author {author!r}" for name, author in wrong.items())
-            raise RecuseError(f"{panel.path}: {listed} is no target of its tasks; known: {', '.join(sorted(targets))}")
-
-    def _check_words(self, panel: Panel) -> None:
-        """Words that no task has would leave a candidate asked like the judge in use, and found equivalent."""
-        for name, words in panel.words.items():
-            folders = [self.task(task).folder for task in panel.tasks if name in panel.candidates_of(task)]
-            for own in filter(None, words):
-                if folders and not any((folder / own).exists() for folder in folders):
-                    listed = ", ".join(str(folder / own) for folder in folders)
-                    raise RecuseError(f"{panel.path}: judge {name} is to be asked with {own}, and there is no {listed}")
 
     # -- whom a question can be asked of
 

@@ -75,7 +75,13 @@ class Recordings:
         elicited = read_replies(plan, library.replay(chain.final_calls), chain, exchanges)
         if any(hasattr(chain.how, kind) for kind in REMARKS):
             self._judging[elicitation] = chain.final_calls
-        account = _account(chain, library, elicited, left_out) | {"excerpts": elicited.excerpts if self.texts else []}
+        cells = {call.cell for call in chain.calls}
+        unused = [one for one in library.unused() if one.cell in cells]
+        account = {
+            "files": len(cells), "used": len(chain.calls), "unused": len(unused),
+            "unused_lines": [line.strip() for line in unused_lines(unused)], "left_out": sorted(left_out),
+            "usage": elicited.usage, "excerpts": elicited.excerpts if self.texts else [],
+        }  # fmt: skip
         if self.keep is not None:
             task = self.selection.task_of(elicitation)
             account["replies"] = self.keep(_transcript(elicitation, panel, task, exchanges or []))
@@ -154,19 +160,6 @@ class Recordings:
                 command=f"pytest evals/ --panel {path} --record=missing", texts=self.texts,
             )  # fmt: skip
         return self._libraries[name]
-
-
-def _account(chain: Chain, library: Library, elicited: Elicited, left_out: Iterable[str]) -> dict[str, Any]:
-    cells = {call.cell for call in chain.calls}
-    unused = [one for one in library.unused() if one.cell in cells]
-    return {
-        "files": len(cells),
-        "used": len(chain.calls),
-        "unused": len(unused),
-        "unused_lines": [line.strip() for line in unused_lines(unused)],
-        "left_out": sorted(left_out),
-        "usage": elicited.usage,
-    }
 
 
 def _transcript(elicitation: Elicitation, panel: Panel, task: Task, exchanges: list[Exchange]) -> Transcript:

@@ -131,7 +131,12 @@ def bomb(byte: bytes, megabytes: int = 1024) -> bytes:
 async def record(calls, send, library, *, limits=None, progress=None, grace=30.0, readable=None, spending=None):  # type: ignore[no-untyped-def]
     """Ask every call that has no recorded answer; call inside `library.use()`."""
     recording = Recording(
-        calls, library, progress=progress, grace=grace, readable=readable, spending=spending or Spending()
+        calls,
+        library,
+        progress=progress or (lambda _: None),
+        grace=grace,
+        readable=readable,
+        spending=spending or Spending(),
     )
     with recording.signals.installed():
         known = {call.judge: Limits() for call in calls} | (limits or {})

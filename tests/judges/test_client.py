@@ -15,7 +15,7 @@ import pytest
 import stamina
 from stamina.instrumentation import RetryDetails, set_on_retry_hooks
 
-from recuse.judges.client import Client, Credentials, JudgeUnreachableError
+from recuse.judges.client import Client, Credentials, RecuseError
 from recuse.judges.transport import tls
 from recuse.schema import Call, Judge, JudgeClosedError, RawResponse
 
@@ -51,7 +51,7 @@ def _credentials(keys: Mapping[str, str] | None) -> dict[str, Credentials]:
 
 
 def failure(call: Call, judge: Judge, **more: Any) -> str:
-    with pytest.raises((JudgeUnreachableError, JudgeClosedError)) as caught:
+    with pytest.raises(RecuseError) as caught:
         send(call, judge, **more)
     return str(caught.value)
 
@@ -294,7 +294,7 @@ class Session:
             await client.send(call)
         except JudgeClosedError as error:
             return f"closed: {error}"
-        except JudgeUnreachableError as error:
+        except RecuseError as error:
             return str(error)
         return "answered"
 
@@ -395,7 +395,7 @@ def test_no_error_shows_a_key(
     provider: Servers, judge: MakeJudge, call: MakeCall, wire_name: str, trouble: dict[str, Any]
 ) -> None:
     ann = judge(wire_name, base_url=provider(trouble).url)
-    with pytest.raises((JudgeUnreachableError, JudgeClosedError)) as caught:
+    with pytest.raises(RecuseError) as caught:
         send(call(ann), ann, keys={"ann": KEY})
     told: BaseException | None = caught.value
     while told is not None:

@@ -18,7 +18,7 @@ from documented.openai_chat import check_strict_schema
 from loopback import ReceivedRequest, loopback
 
 from recuse.judges import WIRES, read_response, wire
-from recuse.judges.client import Client, Credentials, JudgeUnreachableError
+from recuse.judges.client import Client, Credentials, RecuseError
 from recuse.schema import Call, Judge, JudgeClosedError, Message, Prompt, RawResponse
 
 MakeJudge = Callable[..., Judge]
@@ -55,7 +55,7 @@ def ask(judge: Judge, prompt: Prompt = PROMPT, key: str = KEY, seed: int | None 
 
 
 def rejected(judge: Judge, prompt: Prompt = PROMPT, key: str = KEY) -> str:
-    with pytest.raises(JudgeUnreachableError) as caught:
+    with pytest.raises(RecuseError) as caught:
         ask(judge, prompt, key)
     return str(caught.value)
 

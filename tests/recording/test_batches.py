@@ -25,7 +25,6 @@ from recuse.elicitation.plan import make_plan
 from recuse.judges import wire
 from recuse.panels import Panel
 from recuse.papers.illusion import merg
-from recuse.recording.budget import BudgetError
 from recuse.recording.panel_recording import Recorder, record_batches
 from recuse.recording.progress import IncompleteRecordingError, RecordingInterrupted
 from recuse.schema import RecuseError
@@ -86,7 +85,7 @@ def test_all_protocols_are_submitted_together_and_stored(root: Path, provider: P
 
 
 def test_the_budget_is_asked_before_anything_is_submitted(root: Path, provider: Provider, url: str) -> None:
-    with pytest.raises(BudgetError) as told:
+    with pytest.raises(RecuseError) as told:
         record(root, load(root.parent, url, more=MORE))
     assert provider.asked == []
     dollars = float(str(told.value).split("it may cost $")[1].split(",")[0])
@@ -100,9 +99,9 @@ def test_what_may_be_spent_is_held_against_half_the_price(root: Path, provider: 
     planned = plans(panel, repeats=1)
     library = opened(root, panel, planned, secrets=[KEY])
     recorder = Recorder(panel, library, root.parent, root.parent / "models")
-    with pytest.raises(BudgetError) as one_by_one:
+    with pytest.raises(RecuseError) as one_by_one:
         recorder.record(planned)
-    with pytest.raises(BudgetError) as by_batch:
+    with pytest.raises(RecuseError) as by_batch:
         record(root, panel)
     whole, half = (float(str(e.value).split("it may cost $")[1].split(",")[0]) for e in (one_by_one, by_batch))
     assert half == pytest.approx(whole / 2, abs=0.01)

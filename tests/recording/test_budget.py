@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from small_plans import plan
 
-from recuse.recording.budget import BudgetError, check_budget, cost_text, expected_costs, tokens_of
-from recuse.schema import Judge, Request
+from recuse.recording.budget import check_budget, cost_text, expected_costs, tokens_of
+from recuse.schema import Judge, RecuseError, Request
 
 JUDGES = {
     "judge-a": Judge(
@@ -96,14 +96,14 @@ def test_a_request_without_a_limit_needs_a_yes_although_its_price_is_known() -> 
     request = Request("https://api.example/v1", b'{"model":"m-1"}')
     endless = [dataclasses.replace(call, request=request) for call in plan(repeats=1)]
     costs = expected_costs(endless, JUDGES)
-    with pytest.raises(BudgetError, match=r"requests to judge-a set no limit on the length of an answer"):
+    with pytest.raises(RecuseError, match=r"requests to judge-a set no limit on the length of an answer"):
         check_budget(costs, 1e6, allowed=False)
     check_budget(costs, 0.0, allowed=True)
 
 
 def test_a_budget_holds_until_it_is_allowed() -> None:
     costs = expected_costs(plan(repeats=1000), JUDGES)
-    with pytest.raises(BudgetError, match=r"not started: it may cost \$1\.\d\d, the budget is \$0\.50\. Add --yes"):
+    with pytest.raises(RecuseError, match=r"not started: it may cost \$1\.\d\d, the budget is \$0\.50\. Add --yes"):
         check_budget(costs, 0.5, allowed=False)
     check_budget(costs, 0.5, allowed=True)
     check_budget(costs, 5.0, allowed=False)
@@ -114,7 +114,7 @@ def test_a_budget_holds_until_it_is_allowed() -> None:
 def test_an_unknown_price_needs_a_yes_wherever_the_server_is(url: str) -> None:
     """A server on this machine may be a proxy to an API that is paid for."""
     unknown = {"judge-a": Judge("judge-a", "A", "openai_chat", url, "m-1")}
-    with pytest.raises(BudgetError, match="no price is known for judge-a"):
+    with pytest.raises(RecuseError, match="no price is known for judge-a"):
         check_budget(expected_costs(plan(), unknown), 100.0, allowed=False)
     check_budget(expected_costs(plan(), unknown), 0.0, allowed=True)
 

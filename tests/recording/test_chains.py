@@ -13,7 +13,7 @@ import pytest
 
 from recuse.recording import panel_recording
 from recuse.recording.asking import Recording
-from recuse.recording.budget import BudgetError, expected_costs
+from recuse.recording.budget import expected_costs
 from recuse.recording.panel_recording import Recorder
 from recuse.schema import RecuseError
 from recuse.suite import Elicitation, Suite
@@ -162,7 +162,7 @@ def test_the_budget_is_asked_once_for_all_stages(suite: Callable[..., Suite], mo
     said: list[str] = []
     monkeypatch.setattr(panel_recording, "expected_costs", lambda calls, judges, free: expected_costs(calls, judges))
     monkeypatch.setattr(Recorder.__dataclass_fields__["say"], "default", said.append)
-    with pytest.raises(BudgetError) as told:
+    with pytest.raises(RecuseError) as told:
         table(suite("missing"))
     assert f"all judges: {CALLS:,} calls" in str(told.value)
 

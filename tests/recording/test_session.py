@@ -10,10 +10,9 @@ from hosted_panel import PROTOCOLS, load, opened, plans, record
 from misbehaving import Server
 
 from recuse.elicitation.plan import Plan
-from recuse.recording.budget import BudgetError
 from recuse.recording.panel_recording import Recorder
 from recuse.recording.progress import IncompleteRecordingError, RecordingReport
-from recuse.schema import Call, RawResponse
+from recuse.schema import Call, RawResponse, RecuseError
 
 PRICE = "price = { input_usd_per_mtok = 1.0, output_usd_per_mtok = 100.0 }"
 
@@ -49,11 +48,11 @@ def test_the_budget_is_that_of_all_protocols_together_and_asked_before_the_first
     planned = plans(panel)
     alone = []
     for each in planned:
-        with pytest.raises(BudgetError) as told:
+        with pytest.raises(RecuseError) as told:
             record(root, load(root.parent, server.url, settings="budget_usd = 0", more=PRICE), [each])
         alone.append(float(str(told.value).split("it may cost $")[1].split(",")[0]))
     assert max(alone) < 4.5 < sum(alone)
-    with pytest.raises(BudgetError, match=r"it may cost \$(\d+\.\d\d), the budget is \$4\.50") as together:
+    with pytest.raises(RecuseError, match=r"it may cost \$(\d+\.\d\d), the budget is \$4\.50") as together:
         record(root, panel, planned, readable=everything_reads)
     told = float(str(together.value).split("it may cost $")[1].split(",")[0])
     assert told == pytest.approx(sum(alone), abs=0.02)  # each is told to the cent
@@ -74,7 +73,7 @@ def test_it_is_said_once_what_all_of_it_will_cost(root: Path, server: Server) ->
 
 def test_a_proxy_on_this_machine_is_not_taken_for_free(root: Path, server: Server) -> None:
     panel = load(root.parent, server.url)
-    with pytest.raises(BudgetError, match="no price is known for ann"):
+    with pytest.raises(RecuseError, match="no price is known for ann"):
         record(root, panel, plans(panel))
     assert server.requests == 0
 
