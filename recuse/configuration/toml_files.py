@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
-from pydantic.fields import FieldInfo
 
 from recuse.schema import RecuseError
 from recuse.security.redaction import looks_like_a_key
@@ -107,7 +106,13 @@ class TomlFile:
 def _explained(model: type[BaseModel], fault: Any, data: Any, start: Place) -> tuple[Place, str]:
     """Place and text of one of pydantic's errors, which reports a key once per type it could have had."""
     inner: Place = tuple(fault["loc"])
-    owner, field, depth = _field_at(model, inner)
+    owner, field, depth = model, None, 0  # the innermost model and the field of it that is meant, and how deep it lies
+    inside: type[BaseModel] | None = model
+    for i, part in enumerate(inner, start=1):
+        if inside is not None and isinstance(part, str):
+            owner, depth = inside, i
+            field = next((f for name, f in inside.model_fields.items() if part in (name, f.alias)), None)
+            inside = _model_in(field.annotation) if field is not None else None
     missing = fault["type"] == "missing" and isinstance(inner[-1], str)  # else an entry of a list, which is too short
     place = (*start, *_written(reduce(getitem, start, data), inner, keep_last=missing))
     if fault["type"] == "extra_forbidden":
@@ -129,18 +134,6 @@ def _explained(model: type[BaseModel], fault: Any, data: Any, start: Place) -> t
 def _shown(value: object) -> str:
     """What stands in the file, unless that seems to be a key: messages end up in logs."""
     return "(value not shown: it looks like a key)" if looks_like_a_key(repr(value)) else repr(value)
-
-
-def _field_at(model: type[BaseModel], place: Place) -> tuple[type[BaseModel], FieldInfo | None, int]:
-    """The innermost model that `place` leads into, the field of it that is meant, and how deep that field lies."""
-    owner, field, depth = model, None, 0
-    inside: type[BaseModel] | None = model
-    for i, part in enumerate(place, start=1):
-        if inside is not None and isinstance(part, str):
-            owner, depth = inside, i
-            field = next((f for name, f in inside.model_fields.items() if part in (name, f.alias)), None)
-            inside = _model_in(field.annotation) if field is not None else None
-    return owner, field, depth
 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:

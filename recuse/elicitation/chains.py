@@ -17,7 +17,7 @@ from typing import Any
 
 from recuse.elicitation.plan import Plan, lacking_fields_named, seed_for
 from recuse.judges import reply_of, wire
-from recuse.protocols import protocol, stages_of, wanted_criteria
+from recuse.protocols import headline_of, parts_of, protocol, stages_of
 from recuse.protocols.reading import Unreadable
 from recuse.schema import Call, Item, Judge, Judgement, RawResponse, RecuseError, Reply
 
@@ -55,7 +55,19 @@ class Chain:
         self._failed: dict[Step, tuple[Call, Unreadable]] = {}
         self.judges: dict[str, Judge] = {**plan.panel_judges, **plan.judges}
         self._items = _items_shown(plan) if self.stages else {}
-        self._steps = self._all_steps() if self.stages else {}
+        self._steps: dict[str, dict[Step, None]] = {name: {} for name in self._asking}  # "": those that judge
+        if taken := [stage.name for stage in self.stages if stage.name in plan.task.targets]:
+            raise RecuseError(
+                f"protocol {plan.protocol}: its stage {taken[0]!r} is called like a target of task {plan.task.name}; "
+                "their cassettes would share a name. Rename one"
+            )
+        if self.stages:
+            crossed = itertools.product(plan.items, plan.crossed_levels, range(plan.repeats))
+            self._steps[""] = dict.fromkeys(Step("", *where, chosen, repeat) for where, chosen, repeat in crossed)
+        for name in reversed(self._steps):  # an earlier step is there because a later one uses it
+            for step in self._steps[name]:
+                for used in self._uses(step).values():
+                    self._steps[used.stage][used] = None
 
     def unfold(self, answer: Answer) -> Sequence[Call]:
         """Every call that can be made now: each stage is read as far as `answer` knows its replies, each reply once."""
@@ -88,7 +100,8 @@ class Chain:
             if cause := self._failure(step):
                 failed, fault = cause
                 about = (failed.task, failed.protocol, step.judge, step.item, step.target, step.factors, step.repeat)
-                why, criteria = f"stage {failed.stage}: {fault.why}", wanted_criteria(self.how, self.plan.task)
+                why, task = f"stage {failed.stage}: {fault.why}", self.plan.task
+                criteria = dict.fromkeys((*headline_of(self.how, task), *parts_of(self.how, task)))
                 rows = [Judgement(one, status=fault.status, why=why, stage=failed.stage) for one in criteria]
                 self.lost.append((Call(*about, failed.request, failed.key, failed.cell), rows))
         self.calls = [*calls, *(call for _, call in judging if call is not None)]
@@ -169,23 +182,6 @@ class Chain:
     def _failure(self, step: Step) -> tuple[Call, Unreadable] | None:
         used = self._uses(step).values()
         return self._failed.get(step) or next((failure for one in used if (failure := self._failure(one))), None)
-
-    def _all_steps(self) -> dict[str, list[Step]]:
-        """Stage -> its steps, "" -> those that judge. An earlier step is there because a later one uses it."""
-        plan = self.plan
-        if taken := [stage.name for stage in self.stages if stage.name in plan.task.targets]:
-            raise RecuseError(
-                f"protocol {plan.protocol}: its stage {taken[0]!r} is called like a target of task {plan.task.name}; "
-                "their cassettes would share a name. Rename one"
-            )
-        steps: dict[str, dict[Step, None]] = {name: {} for name in self._asking}
-        crossed = itertools.product(plan.items, plan.crossed_levels, range(plan.repeats))
-        steps[""] = dict.fromkeys(Step("", *where, chosen, repeat) for where, chosen, repeat in crossed)
-        for name in reversed(steps):
-            for step in steps[name]:
-                for used in self._uses(step).values():
-                    steps[used.stage][used] = None
-        return {name: list(of_stage) for name, of_stage in steps.items()}
 
     def _uses(self, step: Step) -> dict[str, Step]:
         plan, names = self.plan, list(self._asking)

@@ -7,7 +7,7 @@ from typing import Any
 
 from recuse.elicitation.plan import Plan
 from recuse.judges import reply_of
-from recuse.protocols import ElicitationProtocol, called, protocol
+from recuse.protocols import ElicitationProtocol, called, headline_of, parts_of, protocol
 from recuse.protocols.wording import facts_of
 from recuse.ratings import Nominal, Ratings
 from recuse.ratings.pair_array import PAIRED
@@ -33,7 +33,7 @@ def panel_ratings(
     summary = people if people is not None and set(SUMMARY) <= set(people.columns) else None
     persons = people if summary is None else None
     scales, headline = scales_of(how, task), headline_of(how, task)
-    parts = getattr(how, "parts", lambda task: ())(task)
+    parts = parts_of(how, task)
     if persons is not None and parts and len(headline) == 1:
         persons = with_total(persons, parts, headline[0])
     factors = [called(how, factor) for factor in plan.factors]
@@ -72,11 +72,6 @@ def enforced_judges(plan: Plan) -> frozenset[str]:
 def scales_of(how: ElicitationProtocol, task: Task) -> dict[str, Scale]:
     """Criterion -> its scale: the task's, unless the protocol has another one for it."""
     return {**task.scales, **getattr(how, "scales", lambda task: {})(task)}
-
-
-def headline_of(how: ElicitationProtocol, task: Task) -> tuple[str, ...]:
-    """The criteria that stand for the judgement as a whole."""
-    return tuple(getattr(how, "headline", lambda task: task.criteria)(task))
 
 
 def texts_of(plan: Plan) -> pd.DataFrame:

@@ -38,15 +38,10 @@ def marks_of(node: Any) -> list[pytest.Mark]:
     return [mark for mark in node.iter_markers() if mark.name in names]
 
 
-def asks_judges(item: Any) -> bool:
-    """Whether a test is about judges at all."""
-    return bool(marks_of(item))
-
-
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Tests that ask about judges run once for every panel, task and protocol that offers what they need."""
     config, test = metafunc.config, metafunc.definition
-    if _mistake in config.stash or not asks_judges(test) or "recuse_elicitation" not in metafunc.fixturenames:
+    if _mistake in config.stash or not marks_of(test) or "recuse_elicitation" not in metafunc.fixturenames:
         return
     from recuse.schema import RecuseError
 
@@ -102,7 +97,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     from recuse.suite.question_runner import needs_of
 
     wanted: list[Elicitation] = []  # by each collected test, and by other protocols that it names among its needs
-    for item in filter(asks_judges, session.items):
+    for item in filter(marks_of, session.items):
         if (one := getattr(getattr(item, "callspec", None), "params", {}).get("recuse_elicitation")) is not None:
             wanted += [one, *suite.selection.other_protocols(one, needs_of(marks_of(item), item.nodeid)[0])]
     capture = config.pluginmanager.getplugin("capturemanager")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from recuse.plugin.collection import asks_judges
+from recuse.plugin.collection import marks_of
 from recuse.plugin.command_line import is_worker, open_suite
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Tells failed gates and mistakes in words instead of a traceback; accepted failures become expected ones."""
     report = yield
-    if not asks_judges(item):
+    if not marks_of(item):
         return report  # others' tests keep their tracebacks, whatever they raise
     decided = item.stash[ASKING].decided if ASKING in item.stash else []
     parameters = getattr(getattr(item, "callspec", None), "params", {})

@@ -80,11 +80,14 @@ def template(name: str) -> str:
     return str(getattr(protocol(name), "WORDING", name.rpartition(".")[2]))
 
 
-def wanted_criteria(how: ElicitationProtocol, task: Task) -> tuple[str, ...]:
-    """The criteria that a protocol's judgements have: what stands for the judgement, and its parts."""
-    headline: tuple[str, ...] = getattr(how, "headline", lambda task: task.criteria)(task)
-    parts: tuple[str, ...] = getattr(how, "parts", lambda task: ())(task)
-    return tuple(dict.fromkeys((*headline, *parts)))
+def headline_of(how: ElicitationProtocol, task: Task) -> tuple[str, ...]:
+    """The criteria that stand for the judgement as a whole."""
+    return tuple(getattr(how, "headline", lambda task: task.criteria)(task))
+
+
+def parts_of(how: ElicitationProtocol, task: Task) -> tuple[str, ...]:
+    """The criteria of which the one headline criterion claims to be the mean."""
+    return tuple(getattr(how, "parts", lambda task: ())(task))
 
 
 def called(how: ElicitationProtocol, factor: str, level: str | None = None) -> str:

@@ -20,7 +20,7 @@ from typing import Any
 from recuse.protocols import Earlier, Levels, Stage, Use, wording
 from recuse.protocols.reading import Unreadable, all_failed, answered, is_refusal, option, score
 from recuse.protocols.wording import facts as usual_facts
-from recuse.ratings.scale import Nominal, Numeric, Ordinal, Scale
+from recuse.ratings.scale import Nominal, Numeric, Scale
 from recuse.schema import Item, Judge, Judgement, Prompt, RecuseError, Reply
 from recuse.tasks import Task
 
@@ -175,14 +175,6 @@ class Verdict(LastLine):
 
     def _options(self, task: Task) -> tuple[str, ...]:
         return tuple(task.data["criterion"][0]["options"])
-
-
-def yes_or_no(criterion: str, **differs: Any) -> Choice:
-    """A question that is answered by "Answer: yes" or "Answer: no"."""
-    return Choice(
-        label="Answer", criterion=criterion, verdicts=lambda task, item, levels: {"yes": "yes", "no": "no"},
-        responses=lambda task: Ordinal(("no", "yes")), **differs,
-    )  # fmt: skip
 
 
 def places(*names: str) -> Callable[[Task], Scale]:

@@ -10,10 +10,10 @@ from typing import Self
 import pandas as pd
 
 from recuse.cassettes.matching import request_key
-from recuse.elicitation.panel_ratings import REMARKS, headline_of, scales_of
+from recuse.elicitation.panel_ratings import REMARKS, scales_of
 from recuse.elicitation.plan import Plan, make_plan, planned_items, planned_levels
 from recuse.panels import UNLOCK, Panel, load_panel, unfixed
-from recuse.protocols import called
+from recuse.protocols import called, headline_of, parts_of
 from recuse.protocols import protocol as known_protocol
 from recuse.protocols.wording import facts_of
 from recuse.ratings.needs import CANDIDATE, KINDS, RatingFacts, kind_of, missing, offered, unlock, unlock_by_column
@@ -305,7 +305,7 @@ class Selection:
             truth=bool(task.truth),
             needs={
                 "people": people_of(task, elicitation.protocol) is not None,
-                "parts": bool(getattr(protocol, "parts", lambda task: ())(task)) and not decided,
+                "parts": bool(parts_of(protocol, task)) and not decided,
                 "tiers": len(task.tiers) > 1,
                 "slices": persons is not None and will_have_slices(texts, persons),
                 "ranking": PLACE in scales,

@@ -10,11 +10,11 @@ from typing import Any
 from recuse.cassettes.cell_coverage import Coverage, MissingInteractionError, unused_lines
 from recuse.cassettes.library import Library, Mode
 from recuse.elicitation.chains import Chain
-from recuse.elicitation.panel_ratings import REMARKS, headline_of
+from recuse.elicitation.panel_ratings import REMARKS
 from recuse.elicitation.plan import Plan, digests, headers
 from recuse.elicitation.replies import Elicited, read_replies
 from recuse.panels import Panel
-from recuse.protocols import called
+from recuse.protocols import called, headline_of
 from recuse.protocols import protocol as known_protocol
 from recuse.references import said_by_people
 from recuse.schema import Call, Exchange, RawResponse, RecuseError, Transcript

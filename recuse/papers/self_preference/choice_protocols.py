@@ -29,10 +29,10 @@ from typing import Any
 
 from recuse.papers.self_preference.writing_protocols import LIKELY, line
 from recuse.protocols import Earlier, Levels, Stage, Use
-from recuse.protocols.last_line import Choice, places, spent, verdict, yes_or_no
+from recuse.protocols.last_line import Choice, places, spent, verdict
 from recuse.protocols.pairwise import CRITERION, ORDERS, PAIRWISE, names, pair_shown, place_of_name
 from recuse.protocols.wording import facts
-from recuse.ratings.scale import Nominal, Scale
+from recuse.ratings.scale import Nominal, Ordinal, Scale
 from recuse.schema import Item, Judgement, Prompt, Reply
 from recuse.tasks import Task
 
@@ -48,11 +48,17 @@ def answered_facts(task: Task, item: Item) -> dict[str, Any]:
     return {"cluster": fields.get("story", item.id), **facts(task, item), "gave": fields.get("grade")}
 
 
-INPUT_FILTER = yes_or_no("steers", OFFERS="text_filter", WORDING="input_filter", shown=_only("text"))
-OUTPUT_FILTER = yes_or_no(
-    "steered", OFFERS="reply_filter", WORDING="output_filter", shown=_only("text", "answer"), facts=answered_facts
+SELF_RECOGNITION = Choice(
+    OFFERS="recognitions", WORDING="self_recognition", label="Answer", criterion="mine",
+    verdicts=lambda task, item, levels: {"yes": "yes", "no": "no"}, responses=lambda task: Ordinal(("no", "yes")),
+)  # fmt: skip
+INPUT_FILTER = replace(
+    SELF_RECOGNITION, OFFERS="text_filter", WORDING="input_filter", criterion="steers", shown=_only("text")
 )
-SELF_RECOGNITION = yes_or_no("mine", OFFERS="recognitions", WORDING="self_recognition")
+OUTPUT_FILTER = replace(
+    SELF_RECOGNITION, OFFERS="reply_filter", WORDING="output_filter", criterion="steered",
+    shown=_only("text", "answer"), facts=answered_facts,
+)  # fmt: skip
 
 OTHER = {"first": "second", "second": "first", "tie": "tie"}
 
