@@ -222,8 +222,7 @@ class Batches:
         elif isinstance(outcome, Lost):
             report.failed.append((call, web.shown(outcome.why)))
         else:
-            request = call.request
-            self._library.store(request.method, request.url, request.body, call_headers(call), outcome)
+            self._library.store(call.request, call_headers(call), outcome)
             if self._library.has(call):
                 report.stored += 1
                 self._stored(call, outcome)

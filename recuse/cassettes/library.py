@@ -192,17 +192,14 @@ class Library:
         finally:
             _in_use.release()
 
-    def find(
-        self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]
-    ) -> tuple[CellCassette, Interaction] | None:
+    def find(self, request: Request, headers: Mapping[str, str]) -> tuple[CellCassette, Interaction] | None:
         """Which recording answers an HTTP request; None if it may go out; `MissingInteractionError` if it must not."""
-        request = Request(url, body or b"", method)
         if (wanted := self._wanted(request, headers)) is None:
             # What is no judge call may go out while recording, and on loopback; never out while replaying.
-            if self.mode == "replay" and not is_loopback(urlsplit(url).hostname):
+            if self.mode == "replay" and not is_loopback(urlsplit(request.url).hostname):
                 raise self._missed(
-                    f"replay was asked for {method} {public_request(request).url}, which carries no {REPEAT_HEADER} "
-                    "header and so is no judge call of a plan. Nothing went out"
+                    f"replay was asked for {request.method} {public_request(request).url}, which carries no "
+                    f"{REPEAT_HEADER} header and so is no judge call of a plan. Nothing went out"
                 )
             return None
         cassette, interaction = wanted
@@ -215,9 +212,8 @@ class Library:
 
     # ------------------------------------------------------------------ recording
 
-    def store(self, method: str, url: str, body: bytes, headers: Mapping[str, str], response: RawResponse) -> None:
+    def store(self, request: Request, headers: Mapping[str, str], response: RawResponse) -> None:
         """Write one answer to disk, if it is one that is kept. Called when it has arrived in full."""
-        request = Request(url, body, method)
         if (wanted := self._wanted(request, headers)) is None:
             return  # not a judge call: a health check of a local server, say
         cassette, interaction = wanted

@@ -26,7 +26,7 @@ from recuse.cassettes.cell_file import contents, plain_path, stored_path
 from recuse.cassettes.index import index_of, read_requests
 from recuse.cassettes.matching import REPEAT_HEADER
 from recuse.cassettes.plain_file import CassetteError
-from recuse.schema import RawResponse, RecuseError
+from recuse.schema import RawResponse, RecuseError, Request
 
 if TYPE_CHECKING:
     from recuse.cassettes.library import Library
@@ -41,8 +41,8 @@ class LibraryCassette(Cassette):  # type: ignore[misc]
 
     def can_play_response_for(self, request: VcrRequest) -> bool:
         """Whether a recording answers; raises `MissingInteractionError` where none does and none may be made."""
-        answer = self.library.find(request.method, request.uri, request.body_bytes, request.headers)
-        request.recuse_answer = answer
+        request.recuse_request = Request(request.uri, request.body_bytes or b"", request.method)
+        request.recuse_answer = answer = self.library.find(request.recuse_request, request.headers)
         request.recuse_looked_up = time.monotonic()
         return answer is not None
 
@@ -55,7 +55,7 @@ class LibraryCassette(Cassette):  # type: ignore[misc]
         headers = {name: ", ".join(values) for name, values in response["headers"].items()}
         seconds = time.monotonic() - request.recuse_looked_up
         answer = RawResponse(response["status"]["code"], headers, response["body"]["string"], seconds)
-        self.library.store(request.method, request.uri, request.body_bytes or b"", request.headers, answer)
+        self.library.store(request.recuse_request, request.headers, answer)
 
     @property
     def write_protected(self) -> bool:

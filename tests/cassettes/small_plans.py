@@ -63,7 +63,7 @@ def recorded(root: Path, calls: Sequence[Call], answers: Mapping[tuple[str, int]
             body = (answers or {}).get((call.item, call.repeat), answer_for(call))
             response = RawResponse(200, {"content-type": "application/json"}, body)
             request = call.request
-            library.store(request.method, request.url, request.body, call_headers(call), response)
+            library.store(request, call_headers(call), response)
 
 
 def answer_for(call: Call) -> bytes:

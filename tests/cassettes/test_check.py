@@ -176,7 +176,7 @@ def unordered(root: Path) -> Path:
     with library.use():
         for call in (CALLS[2], CALLS[0]):
             answer = RawResponse(200, {}, json.dumps({"run": call.repeat}).encode())
-            library.store("POST", call.request.url, call.request.body, call_headers(call), answer)
+            library.store(call.request, call_headers(call), answer)
         data = (root / f"{CELL}.jsonl").read_bytes()
     (root / f"{CELL}.jsonl").write_bytes(data)
     return root / f"{CELL}.jsonl"

@@ -46,7 +46,7 @@ def record_the_rest(root: Path, more: list[Call] = CALLS) -> None:
     with library.use():
         for call in library.coverage().missing:
             request, response = call.request, RawResponse(200, {"content-type": "application/json"}, answer_for(call))
-            library.store(request.method, request.url, request.body, call_headers(call), response)
+            library.store(request, call_headers(call), response)
 
 
 # --------------------------------------------------------------------------- the form
@@ -105,7 +105,7 @@ def test_recording_unpacks_and_appends(plain: Path, root: Path) -> None:
         assert plain.read_bytes() == before
         assert not Path(f"{plain}.gz").exists()
         request, response = CALLS[1].request, RawResponse(200, {}, answer_for(CALLS[1]))
-        library.store(request.method, request.url, request.body, call_headers(CALLS[1]), response)
+        library.store(request, call_headers(CALLS[1]), response)
         assert plain.read_bytes().startswith(before)
         assert len(plain.read_bytes()) > len(before)
     assert other.read_bytes() == untouched  # nothing was missing there
@@ -129,7 +129,7 @@ def test_recording_anew_keeps_the_form_and_the_old_file(plain: Path, root: Path)
     with library.use():
         for call in CALLS:
             request, response = call.request, RawResponse(200, {}, b'{"new": true}')
-            library.store(request.method, request.url, request.body, call_headers(call), response)
+            library.store(request, call_headers(call), response)
     assert {p.name for p in plain.parent.iterdir()} == {f"{plain.name}.gz", plain.name.replace("~a.", "~b.")}
     assert (root / ".superseded" / f"{CELL}.jsonl.gz").read_bytes() == old
     assert {a.body for a in answers(root, CALLS)} == {b'{"new": true}'}

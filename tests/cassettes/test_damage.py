@@ -140,7 +140,7 @@ def test_a_torn_line_is_healed_by_the_next_recording(path: Path, root: Path, ser
 
         call = CALLS[3]
         answer = RawResponse(200, {"content-type": "application/json"}, answer_for(call))
-        library.store("POST", call.request.url, call.request.body, call_headers(call), answer)
+        library.store(call.request, call_headers(call), answer)
     assert path.read_bytes() == sound
 
 

@@ -25,7 +25,7 @@ from recuse.cassettes.matching import call_headers, in_utf_8
 from recuse.cassettes.plain_file import CassetteError, StorageError, Writer, replace_file
 from recuse.cassettes.storage import Storage
 from recuse.judges.provider_responses import LARGEST_BODY, decompressed
-from recuse.schema import Call, RawResponse, RecuseError
+from recuse.schema import Call, RawResponse, RecuseError, Request
 from recuse.security.redaction import Secrets, clean_logging
 
 JSON = {"content-type": "application/json"}
@@ -36,7 +36,7 @@ def stored(root: Path, calls: list[Call], response: RawResponse) -> Library:
     library = opened(root, calls, mode="missing", secrets=[KEY])
     with library.use():
         request = calls[0].request
-        library.store(request.method, request.url, request.body, call_headers(calls[0]), response)
+        library.store(request, call_headers(calls[0]), response)
     return library
 
 
@@ -291,7 +291,7 @@ def test_no_answer_needs_a_file_that_is_not_there_yet(root: Path, monkeypatch: p
         monkeypatch.setattr(os, "open", no_new_file)
         for call in calls:
             answer = RawResponse(200, JSON, answer_for(call))
-            library.store(call.request.method, call.request.url, call.request.body, call_headers(call), answer)
+            library.store(call.request, call_headers(call), answer)
         monkeypatch.undo()
     assert opened(root, calls).coverage().complete
 
@@ -311,7 +311,7 @@ def test_no_file_can_be_opened_and_yet_every_answer_is_stored(root: Path, monkey
         monkeypatch.setattr(os, "open", limited)
         for call in calls:
             answer = RawResponse(200, JSON, answer_for(call))
-            library.store(call.request.method, call.request.url, call.request.body, call_headers(call), answer)
+            library.store(call.request, call_headers(call), answer)
         monkeypatch.undo()
         assert "no more files could be opened (raise `ulimit -n`" in library.trouble  # and the recorder stops asking
     assert opened(root, calls).coverage().complete
@@ -336,7 +336,7 @@ def test_no_cassette_is_opened_for_reading_while_answers_are_on_their_way(
         monkeypatch.setattr(os, "open", no_reading)
         for call in calls[1:]:
             answer = RawResponse(200, JSON, answer_for(call))
-            library.store(call.request.method, call.request.url, call.request.body, call_headers(call), answer)
+            library.store(call.request, call_headers(call), answer)
         monkeypatch.undo()
     assert opened(root, calls).coverage().complete
     assert b'"like":"' in (root / f"{calls[-1].cell}.jsonl").read_bytes()
@@ -511,7 +511,7 @@ def test_a_message_about_a_miss_moves_no_cursor(root: Path) -> None:
 def test_a_request_in_no_plan_is_told_without_control_characters(root: Path) -> None:
     library = opened(root, plan(items=("a",)))
     with pytest.raises(RecuseError) as told:
-        library.find("POST", "http://judges.invalid/v1/\x1b[2J", b"{}", {"x-recuse-repeat": "0"})
+        library.find(Request("http://judges.invalid/v1/\x1b[2J", b"{}"), {"x-recuse-repeat": "0"})
     assert "\x1b" not in str(told.value)
 
 

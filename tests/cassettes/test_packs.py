@@ -55,7 +55,7 @@ def record_the_rest(root: Path, mode: str = "missing") -> None:
     with library.use():
         for call in library.coverage().missing:
             request, response = call.request, RawResponse(200, {"content-type": "application/json"}, answer_for(call))
-            library.store(request.method, request.url, request.body, call_headers(call), response)
+            library.store(request, call_headers(call), response)
 
 
 def only_pack(root: Path) -> Path:

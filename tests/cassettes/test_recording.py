@@ -103,9 +103,7 @@ def test_a_recording_made_twice_is_the_same_file_whatever_order_answers_came_in(
                 body = json.dumps({"run": call.repeat}).encode()
                 from recuse.cassettes.matching import call_headers
 
-                library.store(
-                    "POST", call.request.url, call.request.body, call_headers(call), RawResponse(200, {}, body)
-                )
+                library.store(call.request, call_headers(call), RawResponse(200, {}, body))
         made.append(files(tmp_path / folder))
     assert made[0] == made[1]
 

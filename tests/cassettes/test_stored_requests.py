@@ -125,7 +125,7 @@ def _recorded_backwards(root: Path) -> None:
     with library.use():
         for call in SEEDED[::-1]:
             answer = RawResponse(200, {"content-type": "application/json"}, answer_for(call))
-            library.store("POST", call.request.url, call.request.body, call_headers(call), answer)
+            library.store(call.request, call_headers(call), answer)
 
 
 def test_a_superseded_base_takes_nothing_with_it(root: Path) -> None:
