@@ -1,10 +1,4 @@
 """Recording by batch: the missing calls go to the provider as files, for half the price, and come back within a day.
-
-    batches = Batches(library, judges, keys, say=..., must_stop=...)
-    batches.submit(calls)              # what is neither recorded nor under way
-    report = batches.wait(calls)       # polls and stores until nothing is under way; may be left at any moment
-    report = batches.collect(calls)    # or: stores what has come back, without waiting
-
 Answers are stored in the same cassettes under the same keys as if they had been asked one by one. What is under way is
 in the state file, so another process can take it up: no call is submitted twice while its batch runs. One batch
 interface per file; here is what each must have, and how it reaches its provider."""

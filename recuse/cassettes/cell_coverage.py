@@ -11,6 +11,7 @@ from typing import Any
 
 from recuse.cassettes.record_format import Recorded
 from recuse.schema import Call, RecuseError, Request
+from recuse.schema.plain_values import grouped
 from recuse.security.sanitize import visible
 
 
@@ -72,9 +73,9 @@ class Coverage:
 
     def text(self, limit: int = 12, texts: bool = True) -> str:
         """Summary by judge and protocol, with or without the `texts` of prompts; at most `limit` lines per kind."""
-        alike: dict[tuple[object, ...], list[Stale]] = {}  # what changed alike in many is shown of the first
-        for one in self.stale if texts else (replace(one, explanation="") for one in self.stale):
-            alike.setdefault((one.field, str(one.recorded), str(one.expected), one.explanation), []).append(one)
+        shown = self.stale if texts else [replace(one, explanation="") for one in self.stale]
+        # What changed alike in many is shown of the first.
+        alike = grouped(shown, lambda one: (one.field, str(one.recorded), str(one.expected), one.explanation))
         stale = [f"  {same[0]}{f' (and {len(same) - 1} more)' if same[1:] else ''}" for same in alike.values()]
         kinds = {
             f"missing: {len(self.missing)}": missing_lines(self.missing),
@@ -88,13 +89,10 @@ class Coverage:
 
 def missing_lines(calls: Iterable[Call]) -> list[str]:
     """One line per judge, protocol, item and factors: which repeats are missing."""
-    repeats: dict[tuple[str, ...], list[int]] = {}
-    for call in calls:
-        repeats.setdefault(_subject(call), []).append(call.repeat)
     return [
-        f"  {', '.join(subject)}: {'repeat' if len(numbers) == 1 else 'repeats'} "
-        f"{', '.join(map(str, sorted(numbers)[:12]))}{', ...' if len(numbers) > 12 else ''}"
-        for subject, numbers in repeats.items()
+        f"  {', '.join(subject)}: {'repeat' if len(alike) == 1 else 'repeats'} "
+        f"{', '.join(map(str, sorted(call.repeat for call in alike)[:12]))}{', ...' if len(alike) > 12 else ''}"
+        for subject, alike in grouped(calls, _subject).items()
     ]
 
 

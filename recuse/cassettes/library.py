@@ -1,12 +1,4 @@
-"""The library: all cassettes of one panel, indexed; replays recorded answers and stores new ones. One per process.
-
-library = Library(Path("cassettes"), "published")                # replay: never the network
-coverage = library.expect(plan.calls, headers)                   # what is there, missing, stale, damaged
-for call, response in library.replay(plan.calls):                # every answer, straight from the files
-    ...
-with library.use():                                              # HTTP of this process is answered from here
-    ...
-"""
+"""The library: all cassettes of one panel, indexed; replays recorded answers and stores new ones. One per process."""
 
 from __future__ import annotations
 
@@ -29,7 +21,7 @@ from recuse.cassettes.storage import Storage, complete_cells
 from recuse.configuration import checked_name
 from recuse.judges.provider_responses import words
 from recuse.schema import Call, RawResponse, RecuseError, Request
-from recuse.schema.plain_values import paused_cycle_collector
+from recuse.schema.plain_values import grouped, paused_cycle_collector
 from recuse.schema.vocabulary import HIDDEN, record_command
 from recuse.security.network import blocked_network, is_loopback, loopback_addresses
 from recuse.security.redaction import Secrets, check_no_keys, clean_logging
@@ -77,9 +69,7 @@ class Library:
         """Register what will be asked, and compare it with what is recorded. May be called once per plan. `headers`:
         cell -> what opens its cassette: `provenance`, `fingerprint` (a table; its own table `served` holds what no
         request shows), and whatever else should stand there (judge, target, factors)."""
-        by_cell: dict[str, list[Call]] = {}
-        for call in calls:
-            by_cell.setdefault(call.cell, []).append(call)
+        by_cell = grouped(calls, attrgetter("cell"))
         cassettes = {cell: self._cassette(cell) for cell in by_cell}
         check_distinct(self._cassettes)
         for cell, cassette in cassettes.items():

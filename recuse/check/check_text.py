@@ -20,11 +20,11 @@ from recuse.readers.columns import like_ratings
 from recuse.readers.file_ratings import FilePanel
 from recuse.readers.judgement_rows import CONFIDENCE
 from recuse.readers.mapping import ColumnMapping
-from recuse.report.gated_number import grouped
 from recuse.run.run import FileRun
 from recuse.schema import number_text
 from recuse.schema.factors import level_words
 from recuse.schema.number_text import counted, fitting, fixed, more, percent, value_text, why_missing, with_interval
+from recuse.schema.plain_values import grouped
 from recuse.schema.results import PassRateRow, Results
 from recuse.schema.verdict_rows import EstimateRow, MeasurementRow, VerdictRow
 from recuse.schema.vocabulary import NOT_MEASURED, PASS, in_place_of_people, printed

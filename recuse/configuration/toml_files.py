@@ -1,9 +1,4 @@
 """Reads the TOML files of a Recuse repo and says, for every fault in one, its line and key, and what would be right.
-
-    file = TomlFile(Path("fixtures/panels/published.toml"))
-    panel = file.parse(PanelTable)      # None if it has a fault
-    file.check()                        # raises ConfigurationError with every fault of the file
-
 What is expected of a key stands beside it in the model, as its description: Field(description="a date, e.g. ...")."""
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -242,6 +243,7 @@ def annotation_lines(results: Mapping[str, Any], gates: Path, workspace: Path) -
     Paths are told from `workspace`. A changed limit is a warning, and an error where it turns the run red."""
     from recuse.configuration.toml_files import line_numbers
     from recuse.schema.number_text import subject
+    from recuse.schema.plain_values import grouped
     from recuse.schema.vocabulary import ACCEPTED, FAIL, NOT_MEASURED, PASS, UNDECIDED
 
     lines_of, path, folder = line_numbers(gates), gates.resolve(), workspace.resolve()
@@ -257,11 +259,9 @@ def annotation_lines(results: Mapping[str, Any], gates: Path, workspace: Path) -
     word = str(decision.get("word") or "merge")
     level = "error" if word == "do not merge" else "warning"
     lines = [] if word == "merge" else [command(level, word.capitalize(), f"{decision['cause']}.")]
-    by_gate: dict[str, list[Mapping[str, Any]]] = {}
-    for verdict in results.get("verdicts") or ():
-        if verdict["outcome"] not in (PASS, ACCEPTED) and not verdict["allowed"]:
-            by_gate.setdefault(str(verdict["gate"]), []).append(verdict)
-    for gate, red in by_gate.items():
+    verdicts: list[dict[str, Any]] = results.get("verdicts") or []
+    failing = [v for v in verdicts if v["outcome"] not in (PASS, ACCEPTED) and not v["allowed"]]
+    for gate, red in grouped(failing, itemgetter("gate")).items():
         worst = next(o for o in (FAIL, NOT_MEASURED, UNDECIDED) if any(v["outcome"] == o for v in red))
         phrases = [f"{subject(dict(sorted(v['subject'].items())))}: "
                    f"{(v.get('remedy') or {}).get('finding') or v['outcome']}" for v in red[:2]]  # fmt: skip

@@ -9,6 +9,7 @@ import time
 import traceback
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+from operator import attrgetter
 from pathlib import Path
 
 from recuse.cassettes.cell_coverage import describe
@@ -25,6 +26,7 @@ from recuse.recording.progress import (
     StopSignals,
 )
 from recuse.schema import Call, Judge, JudgeClosedError, RawResponse, RecuseError
+from recuse.schema.plain_values import grouped
 
 Send = Callable[[Call], Awaitable[RawResponse]]
 Text = Callable[[Call, RawResponse], str]
@@ -89,12 +91,12 @@ class Recording:
         """Put these calls through `send`, each judge within its limits."""
         self._tried.update(calls)
         self._stop = asyncio.Event()  # belongs to the loop that runs now
-        by_judge: dict[str, list[Call]] = {}  # prompts that begin alike in a row: prompt caches reuse the beginning
-        for call in sorted(calls, key=lambda call: [m.content for m in call.prompt.messages] if call.prompt else []):
-            by_judge.setdefault(call.judge, []).append(call)
+        # Prompts that begin alike in a row: prompt caches reuse the beginning.
+        alike = sorted(calls, key=lambda call: [m.content for m in call.prompt.messages] if call.prompt else [])
+        queues = [JudgeQueue(judge, own, self._form) for judge, own in grouped(alike, attrgetter("judge")).items()]
         workers = [
             asyncio.create_task(self._work(queue, send, rate_limit))
-            for queue in (JudgeQueue(judge, own, self._form) for judge, own in by_judge.items())
+            for queue in queues
             for rate_limit in [RateLimit(judges[queue.judge], sleep=self._pause)]
             for _ in range(min(judges[queue.judge].concurrency, len(queue)))
         ]

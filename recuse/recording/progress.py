@@ -10,12 +10,14 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from operator import itemgetter
 from types import FrameType
 from typing import TextIO, TypeVar
 
 from recuse.cassettes.cell_coverage import describe, missing_lines
 from recuse.recording.budget import BYTES_PER_TOKEN, tokens_of
 from recuse.schema import Call, RawResponse, RecuseError, Usage
+from recuse.schema.plain_values import grouped
 
 T = TypeVar("T")
 Price = tuple[float, float]  # dollars per million tokens, in and out
@@ -153,14 +155,11 @@ class RecordingReport:
         """Readable summary: why it is incomplete first; at most `limit` lines of failures, and of calls not asked."""
         money = f", ${self.spent:,.2f} spent" if self.spent else ""
         parts = [f"stopped early: {self.stopped}"] if self.stopped else []
-        calls: dict[str, list[Call]] = {}
-        for call, why in self.failed:
-            calls.setdefault(why, []).append(call)
         parts += self.unreadable
-        reasons = sorted(calls.items(), key=lambda reason: -len(reason[1]))
+        reasons = sorted(grouped(self.failed, itemgetter(1)).items(), key=lambda reason: -len(reason[1]))
         for why, failed in reasons[:limit]:
-            several = f"{len(failed)} calls failed ({', '.join(dict.fromkeys(call.judge for call in failed))})"
-            parts.append(f"{describe(failed[0]) if len(failed) == 1 else several}: {why}")
+            several = f"{len(failed)} calls failed ({', '.join(dict.fromkeys(call.judge for call, _ in failed))})"
+            parts.append(f"{describe(failed[0][0]) if len(failed) == 1 else several}: {why}")
         if rest := reasons[limit:]:
             parts.append(f"... and {len(rest)} more reasons of {sum(len(failed) for _, failed in rest)} calls")
         parts.append(f"recorded {self.stored} of {self.planned} missing answers in {self.seconds:.0f} s{money}")

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from recuse.report.gated_number import grouped
 from recuse.report.results_model import Panel, ResultsModel
 from recuse.report.verdict_tables import upgrade_tables
 from recuse.schema import number_text as numbers
+from recuse.schema.plain_values import grouped
 from recuse.schema.results import JudgeDecisionRow, Results
 from recuse.schema.vocabulary import CLEARED, WORD_MEANINGS, printed
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeVar, cast
 
@@ -72,14 +72,6 @@ def plain_name(identifier: str) -> str:
 def place_in(known: Sequence[str], name: str) -> tuple[int, str]:
     """Where a name stands among the known ones, for sorting; others behind them, by name."""
     return (known.index(name) if name in known else len(known), name)
-
-
-def grouped(rows: Iterable[Row], key: Callable[[Row], Key]) -> dict[Key, list[Row]]:
-    """The rows by their key, groups and rows in the order in which they come."""
-    groups: dict[Key, list[Row]] = {}
-    for row in rows:
-        groups.setdefault(key(row), []).append(row)
-    return groups
 
 
 _PLAIN = Lexicon()

@@ -24,12 +24,13 @@ from typing import Any, TypeVar
 from markupsafe import Markup, escape
 
 from recuse.report.addresses import FOLDER, PROMPTS, STUDIES, ReplyPlaces, judge_page, page_name, place_anchor
-from recuse.report.gated_number import grouped, plain_name, without_twins
+from recuse.report.gated_number import plain_name, without_twins
 from recuse.report.page import environment
 from recuse.report.results_model import Panel, ResultsModel
 from recuse.report.style import style_hash
 from recuse.schema import Call, Exchange, Prompt, Transcript, prompt_id, reply_id
 from recuse.schema.number_text import count
+from recuse.schema.plain_values import grouped
 from recuse.schema.results import RepliesRow
 from recuse.schema.vocabulary import SHOWN
 from recuse.security.files import delete_pages, write_files

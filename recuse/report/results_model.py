@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from recuse.report.addresses import group_anchor
-from recuse.report.gated_number import Lexicon, Number, grouped, place_in, plain_name, without_twins
+from recuse.report.gated_number import Lexicon, Number, place_in, plain_name, without_twins
+from recuse.schema.plain_values import grouped
 from recuse.schema.results import JudgeDecisionRow, JudgeRow, Results
 from recuse.schema.vocabulary import CLEARED, FAIL, NOT_CLEARED, PASS, UNDECIDED, printed
 

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from recuse.report.figures import Cell, Table
-from recuse.report.gated_number import Number, grouped, plain_name
+from recuse.report.gated_number import Number, plain_name
 from recuse.report.page import environment, styled
 from recuse.report.results_model import ResultsModel
+from recuse.schema.plain_values import grouped
 from recuse.schema.results import Results
 from recuse.schema.vocabulary import printed
 

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 
 from recuse.report.addresses import verdict_anchor
 from recuse.report.figures.pictures import Scale
-from recuse.report.gated_number import Number, grouped, plain_name
+from recuse.report.gated_number import Number, plain_name
 from recuse.report.results_model import Group, ResultsModel
 from recuse.schema import number_text as numbers
 from recuse.schema.estimate_types import AGAINST_INCUMBENT
 from recuse.schema.number_text import MINUS, MISSING, decimals_for, in_unit, is_number
+from recuse.schema.plain_values import grouped
 from recuse.schema.results import UpgradeVerdictRow
 from recuse.schema.vocabulary import FAIL, NOT_MEASURED, PASS, SHOWN, UNDECIDED, printed, tally, worst
 

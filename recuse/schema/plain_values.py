@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, TypeVar, dataclass_transform
@@ -39,6 +39,15 @@ def builtins(value: Any) -> Any:
 
 
 T = TypeVar("T")
+Key = TypeVar("Key")
+
+
+def grouped(rows: Iterable[T], key: Callable[[T], Key]) -> dict[Key, list[T]]:
+    """The rows by their key, groups and rows in the order in which they come."""
+    groups: dict[Key, list[T]] = {}
+    for row in rows:
+        groups.setdefault(key(row), []).append(row)
+    return groups
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))

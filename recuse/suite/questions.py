@@ -116,8 +116,8 @@ class Selection:
                 for own in filter(None, words):
                     if folders and not any((folder / own).exists() for folder in folders):
                         listed = ", ".join(str(folder / own) for folder in folders)
-                        asked = f"judge {name} is to be asked with {own}, and there is no {listed}"
-                        raise RecuseError(f"{panel.path}: {asked}")
+                        wording = f"judge {name} is to be asked with {own}, and there is no {listed}"
+                        raise RecuseError(f"{panel.path}: {wording}")
         return selection
 
     def task(self, name: str) -> Task:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from recuse.protocols import protocol as known_protocol
 from recuse.references import said_by_people
 from recuse.schema import Call, Exchange, RawResponse, RecuseError, Transcript
 from recuse.schema.factors import level_words
+from recuse.schema.plain_values import grouped
 from recuse.schema.results import ChangedRow, RepliesRow
 from recuse.suite.questions import Elicitation, Selection
 from recuse.tasks import Task
@@ -108,11 +110,8 @@ class Recordings:
         from recuse.recording.panel_recording import Recorder, record_batches
         from recuse.recording.sample import not_sampled, sample_again
 
-        by_panel: dict[str, list[Elicitation]] = {}
-        for elicitation in dict.fromkeys(wanted):
-            if elicitation.panel not in self.selection.files:
-                by_panel.setdefault(elicitation.panel, []).append(elicitation)
-        for name, parts in by_panel.items():
+        recorded = [one for one in dict.fromkeys(wanted) if one.panel not in self.selection.files]
+        for name, parts in grouped(recorded, attrgetter("panel")).items():
             try:
                 panel, library = self.selection.panels[name], self._library(name)
                 plans, shown = [self.selection.plan(elicitation) for elicitation in parts], self.selection.shown

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from recuse.report.drawing import Drawing, words
 from recuse.report.figures import Cell, Forest, Table, cross_table, number_cell
-from recuse.report.gated_number import Number, grouped
+from recuse.report.gated_number import Number
 from recuse.report.results_model import Group
 from recuse.schema.number_text import MISSING, fixed, is_number, out_of
+from recuse.schema.plain_values import grouped
 
 
 def _advice(group: Group) -> str:

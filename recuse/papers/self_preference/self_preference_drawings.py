@@ -8,10 +8,11 @@ from typing import Any, Literal
 
 from recuse.report.drawing import Drawing, Part, folded, p_value, under, words
 from recuse.report.figures import Cell, Forest, HeatMaps, Table, cell_matrix, cross_table, deviation_maps
-from recuse.report.gated_number import Number, grouped, plain_name
+from recuse.report.gated_number import Number, plain_name
 from recuse.report.questions.generic import mean_scores, usable_replies
 from recuse.report.results_model import Group
 from recuse.schema.number_text import MISSING, count, decimals_for, fixed, in_words, interval, is_number, out_of
+from recuse.schema.plain_values import grouped
 
 REMEDIES = {
     "poll": "mean of all judges but the reference",

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from recuse.report.figures.pictures import Scale, scale_over
-from recuse.report.gated_number import Number, grouped, varied
+from recuse.report.gated_number import Number, varied
 from recuse.report.results_model import Group
 from recuse.schema.number_text import MISSING, count, decimals_for, in_number, in_unit, is_number, why_missing
+from recuse.schema.plain_values import grouped
 
 
 @dataclass(frozen=True, slots=True)

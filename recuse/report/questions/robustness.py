@@ -5,11 +5,12 @@ from __future__ import annotations
 from recuse.report.drawing import Drawing, pair, under
 from recuse.report.figures import Cell, Forest, Table, cross_table, number_cell, table
 from recuse.report.figures.plain_table import signed_cell
-from recuse.report.gated_number import Number, grouped, plain_name
+from recuse.report.gated_number import Number, plain_name
 from recuse.report.questions.generic import usable_replies
 from recuse.report.results_model import Group
 from recuse.schema.details import Gap
 from recuse.schema.number_text import MISSING, count, fixed, in_unit, in_words, is_number, out_of, rate
+from recuse.schema.plain_values import grouped
 
 # --------------------------------------------------------------------------- the order of two texts
 

@@ -11,9 +11,10 @@ from typing import Any
 from recuse.report.addresses import fault_anchor
 from recuse.report.drawing import Block, Words
 from recuse.report.figures import Cell, Table, table, trends
-from recuse.report.gated_number import Number, grouped, place_in, plain_name
+from recuse.report.gated_number import Number, place_in, plain_name
 from recuse.report.results_model import Panel, Question, ResultsModel
 from recuse.schema.number_text import MINUS, count, counted, in_unit, is_number, limit, listed, short
+from recuse.schema.plain_values import grouped
 from recuse.schema.results import Known, NotAskedRow, UsageRow
 from recuse.schema.vocabulary import NOT_MEASURED, PROVENANCE_MEANINGS, printed, tally, worst
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from recuse.report.gated_number import Number, grouped, plain_name
+from recuse.report.gated_number import Number, plain_name
 from recuse.report.results_model import ResultsModel
 from recuse.report.verdict_tables import deciding_numbers, is_of_upgrade
 from recuse.schema.number_text import count
+from recuse.schema.plain_values import grouped
 from recuse.schema.results import ExcerptRow
 from recuse.schema.vocabulary import SHOWN
 from recuse.security.sanitize import shortened, visible
