@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from recuse.report.figures import Cell, DetailTable, Forest, Table, ladders, number_cell
     from recuse.report.results_model import Group
     from recuse.schema import Distribution, Estimates, Item, Judge, Judgement, Message, Prompt, Reply, Request, Usage
-    from recuse.standins import ScriptedReply
-    from recuse.standins.scripted import Facts
+    from recuse.standins import Facts, ScriptedReply
     from recuse.statistics.distributions import Binomial, Draws, FisherZ, Student
     from recuse.tasks import Task
 

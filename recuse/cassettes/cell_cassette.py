@@ -29,11 +29,6 @@ class CellCassette:
     """A cell. `anew` cells are recorded into a side file; all others are read from and appended to their cassette.
     In mode "missing", what an earlier version stored and is no answer counts as missing: `no_answers`."""
 
-    __slots__ = (
-        "_complete", "_doubting", "_side_header", "_used", "anew", "base", "calls", "cell", "faults", "header", "index",
-        "main", "no_answers", "obsolete_side", "plain", "recorded_header", "touched",
-    )  # fmt: skip
-
     def __init__(self, root: Path, cell: str, mode: str = "replay", complete: bool = False) -> None:
         self.cell, self._doubting = cell, mode == "missing"
         self.plain = root / f"{cell}{SUFFIX}"

@@ -45,25 +45,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--recuse-judges", default="", metavar="A,B", help="verdicts on these judges only; the reference stays whole"
     )
     group.addoption(
-        "--recuse-record",
-        choices=("none", "missing", "all", "batch", "sample"),
-        default="none",
+        "--recuse-record", choices=("none", "missing", "all", "batch", "sample"), default="none",
         help="none: replay only, no network (default); missing: ask for what no cassette answers; all: ask anew; "
         "batch: hand in what is missing as files, where the provider takes them at half the price; "
         "sample: ask a random twentieth again, and compare it with what is recorded, which stays as it is",
-    )
+    )  # fmt: skip
     group.addoption("--recuse-yes", action="store_true", help="record even above the panel's budget")
     group.addoption("--recuse-models", default="models", metavar="DIR", help="where weights of local models are kept")
     group.addoption(
-        "--recuse-baseline",
-        nargs="?",
-        const="",
-        default=None,
-        type=_baseline_file,
-        metavar="FILE",
+        "--recuse-baseline", nargs="?", const="", default=None, type=_baseline_file, metavar="FILE",
         help="fail on what changed against it beyond chance and tolerance, and on changed limits "
         "(reports/baseline.json)",
-    )
+    )  # fmt: skip
     group.addoption(
         "--recuse-base", default=None, metavar="REV",
         help="commit that judges changed in place are compared with (where this branch left the default branch)",

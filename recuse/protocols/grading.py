@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from recuse.protocols import Earlier, Levels
 from recuse.protocols.last_line import OUT_OF, LastLine, bare_line, lines, whole_number
@@ -112,13 +111,11 @@ def weighted(criterion: str, answer: str, choices: Sequence[str], reply: Reply) 
     return [expected, Judgement(f"{criterion}.mass", score=mass)]
 
 
-def attacked_facts(task: Task, item: Item) -> dict[str, Any]:
-    """The attacked text with its payload; its `cluster` is the clean twin's item unless the item says otherwise."""
-    return {"cluster": item.fields.get("clean"), **facts(task, item)}
-
-
 GRADING = Grading(
     OFFERS="scores", WORDING="grading", FACTORS={"framing": ("positive", "negative")}, FACTOR_NAMES=DIRECTION,
     top_logprobs=10, probabilities=True,
 )  # fmt: skip
-INJECTED = replace(GRADING, OFFERS="attacked_scores", FACTORS={"framing": ("positive",)}, facts=attacked_facts)
+INJECTED = replace(
+    GRADING, OFFERS="attacked_scores", FACTORS={"framing": ("positive",)},
+    facts=lambda task, item: {"cluster": item.fields.get("clean"), **facts(task, item)},  # unless it says otherwise
+)  # fmt: skip

@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import time
 import traceback
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from operator import attrgetter
@@ -58,11 +59,11 @@ class Recording:
         self._started = time.monotonic()
         self._unconnected = 0  # calls in a row, over all judges, that found no connection
         self._stop: asyncio.Event | None = None
-        self._forms: dict[Form, FormCheck] = {}
+        self._checks: dict[Form, FormCheck] = defaultdict(lambda: FormCheck(checked=readable is not None))
         # What was recorded before counts, so that trying again does not pay for five more of what nobody can read.
         wanted = {form_of(call) for call in self.missing}
         for call in calls:
-            if form_of(call) in wanted and not self._form(form_of(call)).decided and library.has(call):
+            if form_of(call) in wanted and not self._checks[form_of(call)].decided and library.has(call):
                 self._note_form(call, library.response(call))
 
     @property
@@ -93,7 +94,7 @@ class Recording:
         self._stop = asyncio.Event()  # belongs to the loop that runs now
         # Prompts that begin alike in a row: prompt caches reuse the beginning.
         alike = sorted(calls, key=lambda call: [m.content for m in call.prompt.messages] if call.prompt else [])
-        queues = [JudgeQueue(judge, own, self._form) for judge, own in grouped(alike, attrgetter("judge")).items()]
+        queues = [JudgeQueue(judge, own, self._checks) for judge, own in grouped(alike, attrgetter("judge")).items()]
         workers = [
             asyncio.create_task(self._work(queue, send, rate_limit))
             for queue in queues
@@ -132,7 +133,7 @@ class Recording:
             not_asked=tuple(c for c in self.missing if id(c) not in failed and not self.library.has(c)),
             stopped=self.stopped,
             signal=next(iter(self.signals.received), ""),
-            unreadable=tuple(check.text() for check in self._forms.values() if check.hopeless),
+            unreadable=tuple(check.text(form) for form, check in self._checks.items() if check.hopeless),
             seconds=time.monotonic() - self._started,
             spent=self.spending.spent,
         )
@@ -164,7 +165,7 @@ class Recording:
             self.stored += 1
             queue.failures = self._unconnected = 0
             # What the new answer costs, and whether it can be read.
-            if not self._form(form_of(call)).decided or self.spending.prices:
+            if not self._checks[form_of(call)].decided or self.spending.prices:
                 response = self.library.response(call)
                 self.spending.add(call, response)
                 if self.spending.exceeded:
@@ -198,13 +199,10 @@ class Recording:
         )
 
     def _note_form(self, call: Call, response: RawResponse) -> None:
-        check = self._form(form_of(call))
+        check = self._checks[form_of(call)]
         if not check.decided and self._readable is not None:
             why = self._readable(call, response)
             check.note(why and self.library.quoted(why), self.library.quoted(self._text(call, response)) if why else "")
-
-    def _form(self, form: Form) -> FormCheck:
-        return self._forms.setdefault(form, FormCheck(form, checked=self._readable is not None))
 
     async def _pause(self, seconds: float) -> None:
         """Sleep, but not through a stop."""

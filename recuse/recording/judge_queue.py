@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from recuse.schema import Call, Judge, RawResponse
+from recuse.schema.plain_values import grouped
 from recuse.security.sanitize import shortened, visible
 
 GIVE_UP_AFTER = 5  # failed calls in a row (each after the client's own retries) that end a judge's recording
@@ -17,15 +18,13 @@ GIVE_UP_AFTER = 5  # failed calls in a row (each after the client's own retries)
 class JudgeQueue:
     """The calls of one judge that are still to be asked, apart by form: one that cannot be read ends alone."""
 
-    def __init__(self, judge: str, calls: Sequence[Call], form: Callable[[Form], FormCheck]) -> None:
+    def __init__(self, judge: str, calls: Sequence[Call], checks: Mapping[Form, FormCheck]) -> None:
         self.judge = judge
         self.failures = 0  # calls in a row that failed
         self.closed = False  # no further call can succeed: a key that is not accepted, say
         self.changed = asyncio.Event()
-        self._form = form
-        self._calls: dict[Form, deque[Call]] = {}
-        for call in calls:
-            self._calls.setdefault(form_of(call), deque()).append(call)
+        self._checks = checks
+        self._calls = {form: deque(own) for form, own in grouped(calls, form_of).items()}
 
     def __len__(self) -> int:
         return sum(map(len, self._calls.values()))
@@ -37,12 +36,12 @@ class JudgeQueue:
 
     def wants(self, call: Call) -> bool:
         """Whether the judge still answers, and in a form that can be read."""
-        return not self.closed and self.failures < GIVE_UP_AFTER and not self._form(form_of(call)).hopeless
+        return not self.closed and self.failures < GIVE_UP_AFTER and not self._checks[form_of(call)].hopeless
 
     def take(self) -> Call | None:
         """The next call that may go out; None while the first replies of all forms that are left are on their way."""
         for form, waiting in self._calls.items():
-            check = self._form(form)
+            check = self._checks[form]
             if waiting and check.may_ask:
                 check.in_flight += 1
                 return waiting.popleft()
@@ -50,7 +49,7 @@ class JudgeQueue:
 
     def done(self, call: Call) -> None:
         """A call that `take` gave out has come back, with or without an answer."""
-        self._form(form_of(call)).in_flight -= 1
+        self._checks[form_of(call)].in_flight -= 1
         self.changed.set()
         self.changed = asyncio.Event()
 
@@ -100,7 +99,6 @@ class FormCheck:
     ten) of them are asked, so that a form nobody can read costs five calls whatever the concurrency is. It ends after 5
     of the first 5, or 8 of the first 10, cannot be read."""
 
-    form: Form
     checked: bool = True
     in_flight: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
@@ -133,9 +131,9 @@ class FormCheck:
             self.reasons[visible(why)] += 1
             self.excerpt = self.excerpt or visible(shortened(text, EXCERPT)[0]) or "(nothing)"
 
-    def text(self) -> str:
+    def text(self, form: Form) -> str:
         """How many of the first replies cannot be read, why, the beginning of one, and what to change."""
-        judge, task, protocol, stage = self.form
+        judge, task, protocol, stage = form
         reasons = "; ".join(f"{why} ({count}x)" for why, count in self.reasons.most_common(5))
         return (
             f"judge {judge}, {task}/{protocol}{stage and f', stage {stage}'}: {self._read.count(False)} of the first "

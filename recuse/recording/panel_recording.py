@@ -40,7 +40,7 @@ class Recorder:
     say: Callable[[str], None] = lambda line: print(line, file=sys.stderr, flush=True)
 
     def record(self, plans: Sequence[Plan], readable: Readable | None = None) -> None:
-        """Return when every call of the plans is on disk; `Library.expect` was given them all. The budget is asked
+        """Return when every call of the plans is on disk. The budget is asked
         once, before the first call, over everything that is missing. Local models are started one after the other, so
         that one machine can hold them, and go through all of their stages; all others are asked at once. `readable`
         says why a reply cannot be read (default: what its protocol makes of it); for which forms no more are asked
@@ -217,6 +217,8 @@ class Chains:
     def __init__(self, panel: Panel, library: Library, plans: Sequence[Plan]) -> None:
         self.panel, self._library = panel, library
         self.chains = [Chain(plan) for plan in plans]
+        for chain in self.chains:
+            library.expect(calls := chain.unfold(library.answer), headers(panel, chain.plan, calls))
         # judges in use and each candidate have a chain of their own, by the same task and protocol
         self._chain_of = {
             (chain.plan.task.name, chain.plan.protocol, judge): chain for chain in self.chains for judge in chain.judges

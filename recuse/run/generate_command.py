@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from recuse.cassettes.library import Library
-from recuse.elicitation.plan import Plan, headers
+from recuse.elicitation.plan import Plan
 from recuse.judges import reply_of
 from recuse.judges.client import secrets_of
 from recuse.panels import Panel
@@ -60,8 +60,6 @@ def generate(name: str, *, yes: bool = False, root: Path | None = None) -> int:
 def _record(selection: Selection, panel: Panel, plans: list[Plan], yes: bool) -> Library:
     secrets = secrets_of(panel.judges).values()
     library = Library(selection.root / "cassettes", panel.name, mode="missing", secrets=secrets)
-    for plan in plans:
-        library.expect(plan.calls, headers(panel, plan))
     Recorder(panel, library, selection.root, selection.root / "models", yes, print).record(plans)
     return library
 

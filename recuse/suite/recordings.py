@@ -117,8 +117,6 @@ class Recordings:
                 plans, shown = [self.selection.plan(elicitation) for elicitation in parts], self.selection.shown
                 if shown:  # choosing judges chooses whom to pay
                     plans = [plan.without(set(plan.judges) - shown) for plan in plans]
-                for elicitation, plan in zip(parts, plans, strict=True):
-                    self._unfolded(elicitation, plan)
                 recorder = Recorder(panel, library, self.selection.root, self.models, self.yes)
                 if self.sample:
                     self.sampled += sample_again(recorder, library, plans)

@@ -14,7 +14,7 @@ from recuse.cassettes.matching import request_key
 from recuse.elicitation.plan import make_plan
 from recuse.panels import Panel
 from recuse.schema import Call, RecuseError
-from recuse.standins.scripted import ScriptedSource
+from recuse.standins import ScriptedSource
 from recuse.tasks import Task
 
 SETTINGS = Path(__file__).resolve().parents[2] / "fixtures" / "standins" / "scripted"

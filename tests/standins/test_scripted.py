@@ -19,8 +19,7 @@ from recuse.judges import wire
 from recuse.judges.description import canonical
 from recuse.panels import Panel
 from recuse.schema import Call, RawResponse, RecuseError, Request
-from recuse.standins import ScriptedReply, StandInError, open_source
-from recuse.standins.scripted import ScriptedSource, generator
+from recuse.standins import ScriptedReply, ScriptedSource, StandInError, generator, open_source
 
 SETTINGS = "fixtures/standins/scripted"
 PLANTED = "fixtures.standins.behaviours.planted"

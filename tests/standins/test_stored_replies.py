@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from recuse.schema import Call, Request
-from recuse.standins import StandInError
-from recuse.standins.scripted import TableSource
+from recuse.standins import StandInError, TableSource
 
 
 def call(item: str = "a", repeat: int = 0, condition: str = "attributed", judge: str = "j") -> Call:
