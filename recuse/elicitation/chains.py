@@ -129,19 +129,20 @@ class Chain:
         judgements: list[Judgement] = self.how.read(self.plan.task, item, dict(call.factors), reply, *earlier)
         return judgements
 
-    def why_unreadable(self, call: Call, response: RawResponse) -> str | None:
-        """Why nothing can be read in the reply to a call of any stage; None where something can, or it declines."""
+    def why_unreadable(self, call: Call, response: RawResponse) -> tuple[str, str] | None:
+        """Why nothing can be read in the reply to a call of any stage, and its words; None where something can, or it
+        declines."""
         reply = reply_of(self.judges[call.judge], response)
         if call.stage:
             try:
                 self._reading(self._step_of[call], reply)
             except Unreadable as failure:
-                return None if failure.status == "refused" else failure.why
+                return None if failure.status == "refused" else (failure.why, reply.text)
             return None
         reading = self.judge(call, reply)
         if not reading or any(one.status not in ("unparsed", "error") for one in reading):
             return None
-        return next((one.why for one in reading if one.why), "nothing in it could be read")
+        return next((one.why for one in reading if one.why), "nothing in it could be read"), reply.text
 
     def failures(self) -> dict[Call, list[Judgement]]:
         """The calls of earlier stages whose reply could not be read, each with a judgement of nothing."""

@@ -16,21 +16,13 @@ from pathlib import Path
 from recuse.cassettes.cell_coverage import describe
 from recuse.cassettes.library import Library
 from recuse.cassettes.plain_file import StorageError
-from recuse.recording.budget import tokens_of
+from recuse.recording.budget import Spending, tokens_of
 from recuse.recording.judge_queue import GIVE_UP_AFTER, Form, FormCheck, JudgeQueue, RateLimit, Readable, form_of
-from recuse.recording.progress import (
-    GRACE_S,
-    IncompleteRecordingError,
-    Progress,
-    RecordingReport,
-    Spending,
-    StopSignals,
-)
+from recuse.recording.progress import GRACE_S, IncompleteRecordingError, Progress, RecordingReport, StopSignals
 from recuse.schema import Call, Judge, JudgeClosedError, RawResponse, RecuseError
 from recuse.schema.plain_values import grouped
 
 Send = Callable[[Call], Awaitable[RawResponse]]
-Text = Callable[[Call, RawResponse], str]
 
 SYNC_EVERY_S = 1.0
 
@@ -44,8 +36,7 @@ class Recording:
 
     def __init__(
         self, calls: Sequence[Call], library: Library, *, spending: Spending, grace: float = GRACE_S,
-        progress: Callable[[Progress], None] = lambda _: None, readable: Readable | None = None,
-        text: Text = lambda call, response: response.body.decode("utf-8", "replace"), expected: int = 0,
+        progress: Callable[[Progress], None] = lambda _: None, readable: Readable | None = None, expected: int = 0,
     ) -> None:  # fmt: skip
         self.library, self.spending, self.signals = library, spending, StopSignals(grace)
         self.missing = [call for call in calls if not library.has(call)]
@@ -55,7 +46,7 @@ class Recording:
         self.stored = 0
         self._why_stopped = ""
         self._fault: Exception | None = None
-        self._report, self._readable, self._text = progress, readable, text
+        self._report, self._readable = progress, readable
         self._started = time.monotonic()
         self._unconnected = 0  # calls in a row, over all judges, that found no connection
         self._stop: asyncio.Event | None = None
@@ -165,7 +156,7 @@ class Recording:
             self.stored += 1
             queue.failures = self._unconnected = 0
             # What the new answer costs, and whether it can be read.
-            if not self._checks[form_of(call)].decided or self.spending.prices:
+            if not self._checks[form_of(call)].decided or self.spending.judges:
                 response = self.library.response(call)
                 self.spending.add(call, response)
                 if self.spending.exceeded:
@@ -201,8 +192,8 @@ class Recording:
     def _note_form(self, call: Call, response: RawResponse) -> None:
         check = self._checks[form_of(call)]
         if not check.decided and self._readable is not None:
-            why = self._readable(call, response)
-            check.note(why and self.library.quoted(why), self.library.quoted(self._text(call, response)) if why else "")
+            why, text = self._readable(call, response) or (None, "")
+            check.note(why and self.library.quoted(why), self.library.quoted(text))
 
     async def _pause(self, seconds: float) -> None:
         """Sleep, but not through a stop."""

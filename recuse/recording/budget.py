@@ -1,13 +1,16 @@
-"""What a recording will cost at most, said before its first call: calls, tokens and dollars per judge; the budget."""
+"""What a recording will cost at most, said before its first call: calls, tokens and dollars per judge; the budget, and
+what is spent of it."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from recuse.elicitation.replies import dollars
+from recuse.judges import reply_of
 from recuse.judges.provider_responses import parsed
-from recuse.schema import Call, Judge, RecuseError, Request
+from recuse.schema import Call, Judge, RawResponse, RecuseError, Request
 
 BYTES_PER_TOKEN = 4  # a rule of thumb for English prose and JSON; replies are bounded by the request's own limit
 
@@ -126,3 +129,41 @@ def _settings(value: Mapping[str, Any], within: str = "") -> Iterable[tuple[str,
             yield "reasoning_budget" if within in REASONING and name in OUTPUT_LIMITS else name, int(member)
         elif isinstance(member, dict) and name in SETTINGS:
             yield from _settings(member, name)
+
+
+@dataclass
+class Spending:
+    """The bill so far, in dollars, from the tokens that providers say they counted, at a `share` of the prices of
+    `judges`; a judge that is none of them is not counted, and `spent` is None if there is none at all. Where an answer
+    does not say how many tokens it took, they are estimated from its length. `allowed`: None is no bound."""
+
+    judges: Mapping[str, Judge] = field(default_factory=dict)
+    share: float = 1.0
+    expected: float | None = None  # at most, as it was said before the first call
+    allowed: float | None = None
+    _dollars: float = 0.0
+
+    @property
+    def spent(self) -> float | None:
+        """Dollars so far; None where no judge has a price."""
+        return self._dollars if self.judges else None
+
+    @property
+    def exceeded(self) -> str:
+        """What to say when more was spent than is allowed, else nothing."""
+        if self.allowed is None or self._dollars <= self.allowed:
+            return ""
+        return (
+            f"${self._dollars:,.2f} are spent, more than the ${self.allowed:,.2f} that were allowed; look at the "
+            "prices and limits in the panel file, then record again (what is missing is estimated anew)"
+        )
+
+    def add(self, call: Call, response: RawResponse) -> None:
+        """Count one answer at its judge's price."""
+        if (judge := self.judges.get(call.judge)) is None:
+            return
+        usage = reply_of(judge, response).usage
+        tokens_in = tokens_of(call.request)[0] if usage.input_tokens is None else usage.input_tokens
+        estimate = -(-len(response.body) // BYTES_PER_TOKEN)
+        answered = estimate if usage.output_tokens is None else usage.output_tokens
+        self._dollars += self.share * (dollars(judge, tokens_in, answered) or 0.0)

@@ -85,7 +85,7 @@ TOO_MANY = 8  # of the first ten
 EXCERPT = 300  # characters
 
 Form = tuple[str, str, str, str]  # judge, task, protocol, stage
-Readable = Callable[[Call, RawResponse], str | None]  # why its protocol cannot read a reply, or None
+Readable = Callable[[Call, RawResponse], tuple[str, str] | None]  # why a reply cannot be read, and its words
 
 
 def form_of(call: Call) -> Form:

@@ -16,14 +16,13 @@ from recuse.cassettes.matching import call_headers
 from recuse.configuration import named
 from recuse.elicitation.chains import Chain
 from recuse.elicitation.plan import Plan, headers
-from recuse.judges import reply_of
 from recuse.judges.client import Client, Credentials, keys_from_environment, short_keys
 from recuse.panels import Panel
 from recuse.recording import progress
 from recuse.recording.asking import Recording
-from recuse.recording.budget import Cost, check_budget, cost_text, expected_costs, total
+from recuse.recording.budget import Cost, Spending, check_budget, cost_text, expected_costs, total
 from recuse.recording.judge_queue import Readable
-from recuse.recording.progress import ProgressLine, RecordingReport, Spending, StopSignals, spent_text
+from recuse.recording.progress import ProgressLine, RecordingReport, StopSignals, spent_text
 from recuse.schema import Call, Judge, RawResponse, RecuseError
 from recuse.standins import StandIns, open_source
 
@@ -81,8 +80,7 @@ class Recorder:
                 readable = chains.why_unreadable
             recording = Recording(
                 calls, self.library, spending=self.spending(missing, judges), progress=ProgressLine(sys.stderr),
-                readable=readable, text=lambda call, response: reply_of(judges[call.judge], response).text,
-                expected=len(missing),
+                readable=readable, expected=len(missing),
             )  # fmt: skip
             keys = {} if self.panel.stand_in else keys_from_environment(chains.judges(recording.missing))
             with recording.signals.installed():
@@ -109,16 +107,9 @@ class Recorder:
     def spending(self, missing: Sequence[Call], judges: Mapping[str, Judge], *, share: float = 1.0) -> Spending:
         """What counts the bill of all that is missing, at a `share` of the judges' prices."""
         expected = total(cost.dollars for cost in self._costs(missing, judges, share))
-        prices = {
-            name: (share * judge.input_usd_per_mtok, share * judge.output_usd_per_mtok)
-            for name, judge in judges.items()
-            if judge.input_usd_per_mtok is not None and judge.output_usd_per_mtok is not None
-        }
-        return Spending(
-            prices={} if self.panel.stand_in else prices,
-            usage_of=lambda call, response: reply_of(judges[call.judge], response).usage, expected=expected,
-            allowed=None if expected is None else max(self.panel.budget_usd, expected),
-        )  # fmt: skip
+        priced = {n: j for n, j in judges.items() if None not in (j.input_usd_per_mtok, j.output_usd_per_mtok)}
+        allowed = None if expected is None else max(self.panel.budget_usd, expected)
+        return Spending({} if self.panel.stand_in else priced, share, expected, allowed)
 
     def _costs(self, calls: Sequence[Call], judges: Mapping[str, Judge], share: float) -> list[Cost]:
         # Nobody is paid for stand-ins, for models we serve ourselves, and where the panel file says so.
@@ -245,8 +236,8 @@ class Chains:
         names = {call.judge for call in calls}
         return {name: judge for chain in self.chains for name, judge in chain.judges.items() if name in names}
 
-    def why_unreadable(self, call: Call, response: RawResponse) -> str | None:
-        """Why the reply to one of the calls cannot be read by its protocol."""
+    def why_unreadable(self, call: Call, response: RawResponse) -> tuple[str, str] | None:
+        """Why the reply to one of the calls cannot be read by its protocol, and its words."""
         return self.chain_of(call).why_unreadable(call, response)
 
     def chain_of(self, call: Call) -> Chain:

@@ -1,4 +1,4 @@
-"""What a recording has spent, how far it is, and how it ended: what is stored, what failed, what was not asked."""
+"""How far a recording is, how it is stopped, and how it ended: what is stored, what failed, what was not asked."""
 
 from __future__ import annotations
 
@@ -7,59 +7,18 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from operator import itemgetter
 from types import FrameType
 from typing import TextIO, TypeVar
 
 from recuse.cassettes.cell_coverage import describe, missing_lines
-from recuse.recording.budget import BYTES_PER_TOKEN, tokens_of
-from recuse.schema import Call, RawResponse, RecuseError, Usage
+from recuse.schema import Call, RecuseError
 from recuse.schema.plain_values import grouped
 
 T = TypeVar("T")
-Price = tuple[float, float]  # dollars per million tokens, in and out
-UsageOf = Callable[[Call, RawResponse], Usage]
-
-
-@dataclass
-class Spending:
-    """The bill so far, in dollars, from the tokens that providers say they counted. `prices`: judge -> price; a judge
-    without one is not counted, and `spent` is None if there is none at all. Where an answer does not say how many
-    tokens it took, they are estimated from its length. `allowed`: None is no bound."""
-
-    prices: Mapping[str, Price] = field(default_factory=dict)
-    usage_of: UsageOf = lambda call, response: Usage()
-    expected: float | None = None  # at most, as it was said before the first call
-    allowed: float | None = None
-    _dollars: float = 0.0
-
-    @property
-    def spent(self) -> float | None:
-        """Dollars so far; None where no judge has a price."""
-        return self._dollars if self.prices else None
-
-    @property
-    def exceeded(self) -> str:
-        """What to say when more was spent than is allowed, else nothing."""
-        if self.allowed is None or self._dollars <= self.allowed:
-            return ""
-        return (
-            f"${self._dollars:,.2f} are spent, more than the ${self.allowed:,.2f} that were allowed; look at the "
-            "prices and limits in the panel file, then record again (what is missing is estimated anew)"
-        )
-
-    def add(self, call: Call, response: RawResponse) -> None:
-        """Count one answer at its judge's price."""
-        if call.judge not in self.prices:
-            return
-        usage, (price_in, price_out) = self.usage_of(call, response), self.prices[call.judge]
-        tokens_in = tokens_of(call.request)[0] if usage.input_tokens is None else usage.input_tokens
-        estimate = -(-len(response.body) // BYTES_PER_TOKEN)
-        answered = estimate if usage.output_tokens is None else usage.output_tokens
-        self._dollars += (tokens_in * price_in + answered * price_out) / 1e6
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ from recuse.cassettes.library import Library  # noqa: E402
 from recuse.cassettes.pack_file import Pack, packs_of  # noqa: E402
 from recuse.elicitation.plan import Plan  # noqa: E402
 from recuse.recording.asking import Recording  # noqa: E402
-from recuse.recording.progress import Spending  # noqa: E402
+from recuse.recording.budget import Spending  # noqa: E402
 from recuse.schema import Call, RawResponse  # noqa: E402
 
 PAPER = 105_600

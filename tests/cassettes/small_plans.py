@@ -15,7 +15,8 @@ from judge_limits import Limits
 from recuse.cassettes.library import Library
 from recuse.cassettes.matching import call_headers, canonical_json, request_key
 from recuse.recording.asking import Recording
-from recuse.recording.progress import RecordingReport, Spending
+from recuse.recording.budget import Spending
+from recuse.recording.progress import RecordingReport
 from recuse.schema import Call, RawResponse, Request
 
 KEY = "canary-5c1f0e7b9a44d2"

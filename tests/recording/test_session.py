@@ -165,11 +165,11 @@ def test_eight_of_the_first_ten_are_too_many_and_other_protocols_go_on(root: Pat
     planned = plans(panel, repeats=4, protocols=PROTOCOLS[:2])
     seen: list[str] = []
 
-    def two_of_ten(call: Call, response: RawResponse) -> str | None:
+    def two_of_ten(call: Call, response: RawResponse) -> tuple[str, str] | None:
         if call.protocol != "rubric":
             return None
         seen.append(call.item)
-        return None if len(seen) in (1, 6) else "no total"
+        return None if len(seen) in (1, 6) else ("no total", "words")
 
     with pytest.raises(IncompleteRecordingError, match=r"8 of the first 10 replies cannot be read.*no total \(8x\)"):
         record(root, panel, planned, readable=two_of_ten)
@@ -196,9 +196,9 @@ def test_a_few_unreadable_replies_stop_nothing(root: Path, server: Server) -> No
     planned = plans(panel, repeats=2, protocols=["rubric"])
     seen: list[str] = []
 
-    def seven_of_ten(call: Call, response: RawResponse) -> str | None:
+    def seven_of_ten(call: Call, response: RawResponse) -> tuple[str, str] | None:
         seen.append(call.item)
-        return "no total" if len(seen) not in (5, 8, 9) else None
+        return ("no total", "words") if len(seen) not in (5, 8, 9) else None
 
     record(root, panel, planned, readable=seven_of_ten)
     assert len(seen) == 9  # three of nine can be read: eight of ten can no longer fail
