@@ -53,7 +53,6 @@ class Library:
             )
         self.secrets, self.texts = Secrets(secrets), texts
         self.command = command or record_command(panel)
-        self.misses: list[str] = []  # every miss, also one that a client library hid behind an error of its own
         self.dropped: dict[tuple[str, str, int], str] = {}  # (cell, key, repeat) -> why
         self.more_to_come = False  # calls are not known yet: they are made from replies that are still to be recorded
         self._cassettes: dict[str, CellCassette] = {}
@@ -279,9 +278,7 @@ class Library:
         return self._missed(missing_message(call, request, repeat, where, recorded, self.command))
 
     def _missed(self, message: str) -> MissingInteractionError:
-        message = self.shown(message)
-        self.misses.append(message)
-        return MissingInteractionError(message)
+        return MissingInteractionError(self.shown(message))
 
     @contextmanager
     def _recording(self) -> Iterator[None]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from recuse.elicitation.plan import Plan, lacking_fields_named, seed_for
-from recuse.judges import reply_of, wire
+from recuse.judges import read_response, wire
 from recuse.protocols import headline_of, parts_of, protocol, stages_of
 from recuse.protocols.reading import Unreadable
 from recuse.schema import Call, Item, Judge, Judgement, RawResponse, RecuseError, Reply
@@ -85,7 +85,7 @@ class Chain:
                     continue
                 calls.append(call)
                 if call not in self.replies and (response := answer(call)) is not None:
-                    reply = self.replies[call] = reply_of(self.judges[call.judge], response)
+                    reply = self.replies[call] = read_response(self.judges[call.judge].wire, response)
                     try:
                         self._read[step] = self._reading(step, reply)
                     except Unreadable as failure:
@@ -132,7 +132,7 @@ class Chain:
     def why_unreadable(self, call: Call, response: RawResponse) -> tuple[str, str] | None:
         """Why nothing can be read in the reply to a call of any stage, and its words; None where something can, or it
         declines."""
-        reply = reply_of(self.judges[call.judge], response)
+        reply = read_response(self.judges[call.judge].wire, response)
         if call.stage:
             try:
                 self._reading(self._step_of[call], reply)

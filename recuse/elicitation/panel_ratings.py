@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from recuse.elicitation.plan import Plan
-from recuse.judges import reply_of
+from recuse.judges import read_response
 from recuse.protocols import ElicitationProtocol, called, headline_of, parts_of, protocol
 from recuse.protocols.wording import facts_of
 from recuse.ratings import Nominal, Ratings
@@ -138,7 +138,7 @@ def explanations_of(
     for call, response in replies():
         item = plan.items[call.judge, call.item, call.target]
         levels = dict(call.factors)
-        for reason in read(plan.task, item, levels, reply_of(plan.judges[call.judge], response)):
+        for reason in read(plan.task, item, levels, read_response(plan.judges[call.judge].wire, response)):
             rows.append(
                 {"rater": call.judge, "item": call.item, "target": call.target, "criterion": reason.criterion,
                  "repeat": call.repeat, "response": reason.response, "rubric": rubric,

@@ -14,7 +14,7 @@ from typing import Any
 
 from recuse.elicitation.chains import Chain
 from recuse.elicitation.plan import Plan
-from recuse.judges import other_models, reply_of
+from recuse.judges import other_models, read_response
 from recuse.protocols import ElicitationProtocol, called, protocol
 from recuse.ratings.ratings_table import COLUMNS, JUDGE, check_table
 from recuse.schema import Call, Exchange, Judge, Judgement, RawResponse, Reply, Usage, reply_id
@@ -51,7 +51,7 @@ def read_replies(
     excerpts = Excerpts(plan)
     rows = _Rows()
     for call, response in responses:
-        reply = reply_of(plan.judges[call.judge], response)
+        reply = read_response(plan.judges[call.judge].wire, response)
         judgements = judge(call, reply)
         costs[call.judge].append((reply.usage, response.seconds, reply.model))
         excerpts.note(call, reply, judgements)

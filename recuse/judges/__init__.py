@@ -50,13 +50,8 @@ def wire(name: str) -> Wire:
     return cast(Wire, named(name, what="wire format", package=__name__, known=WIRES, needs=needs))
 
 
-def reply_of(judge: Judge, response: RawResponse) -> Reply:
-    """What a judge answered, in its wire format; see `read_response`."""
-    return read_response(wire(judge.wire), response)
-
-
-def read_response(format_: Wire, response: RawResponse) -> Reply:
-    """What the judge answered. A body that is not the JSON the format promises is a reply that finished in error."""
+def read_response(wire_name: str, response: RawResponse) -> Reply:
+    """What a judge answered, in this wire format. A body that is not the JSON it promises finished in error."""
     try:
         payload = from_json(response.body)
     except ValueError:  # the standard library may still read it (half of a surrogate pair), and it words the fault
@@ -73,7 +68,7 @@ def read_response(format_: Wire, response: RawResponse) -> Reply:
     if why := no_reply(payload):
         return Reply(text=why, finish="error")
     try:
-        reply = format_.read(payload)
+        reply = wire(wire_name).read(payload)
         if not isinstance(reply.text, str):
             raise TypeError("the answer is not a text")
         given, text = reply.usage, reply.text if reply.text.isascii() else encodable(reply.text)

@@ -40,7 +40,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from recuse.judges import read_response, wire
+from recuse.judges import read_response
 from recuse.readers.column_names import NAMES, plain
 from recuse.readers.json_records import ToolLog, first_record, parsed
 from recuse.readers.opening import Opened, within_bounds
@@ -227,7 +227,7 @@ def batch_records(value: Any) -> tuple[list[dict[str, Any]], list[Fault]]:
 def answer_in(body: Mapping[str, Any]) -> tuple[str, str, list[dict[str, Any]]]:
     """What a reply says, from chat completions or from responses, read as one that is recorded: its text, its ratings,
     and what became of it where it has none. Of one that its limit cut, only a whole JSON object is an answer."""
-    format_ = wire("openai_chat" if body.get("choices") else "openai_responses")
+    format_ = "openai_chat" if body.get("choices") else "openai_responses"
     reply = read_response(format_, RawResponse(200, {}, json.dumps(body).encode()))
     whole = reply.finish == "stop" or (reply.finish == "length" and reply.text.rstrip("` \n").endswith("}"))
     status = {"refusal": "refused", "error": "error"}.get(reply.finish, "unparsed")

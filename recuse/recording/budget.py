@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from recuse.elicitation.replies import dollars
-from recuse.judges import reply_of
+from recuse.judges import read_response
 from recuse.judges.provider_responses import parsed
 from recuse.schema import Call, Judge, RawResponse, RecuseError, Request
 
@@ -162,7 +162,7 @@ class Spending:
         """Count one answer at its judge's price."""
         if (judge := self.judges.get(call.judge)) is None:
             return
-        usage = reply_of(judge, response).usage
+        usage = read_response(judge.wire, response).usage
         tokens_in = tokens_of(call.request)[0] if usage.input_tokens is None else usage.input_tokens
         estimate = -(-len(response.body) // BYTES_PER_TOKEN)
         answered = estimate if usage.output_tokens is None else usage.output_tokens

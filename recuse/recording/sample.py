@@ -23,7 +23,7 @@ import numpy as np
 
 from recuse.cassettes.library import Library
 from recuse.elicitation.plan import Plan, headers
-from recuse.judges import reply_of
+from recuse.judges import read_response
 from recuse.judges.client import MissingKeyError, keys_from_environment, secrets_of
 from recuse.recording.panel_recording import Chains, Recorder
 from recuse.recording.progress import RecordingInterrupted, spent_text
@@ -66,7 +66,7 @@ class Sample(Chains):
     def read(self, call: Call, response: RawResponse) -> Reading:
         """What the protocol reads in a reply."""
         chain = self.chain_of(call)
-        read = chain.judge(call, reply_of(chain.judges[call.judge], response))
+        read = chain.judge(call, read_response(chain.judges[call.judge].wire, response))
         return {
             (call.task, call.protocol, one.criterion, one.item or "", one.target or ""):
             (None if one.score is None or math.isnan(one.score) else one.score, one.response, one.status)

@@ -8,7 +8,7 @@ from typing import Any
 
 from recuse.cassettes.library import Library
 from recuse.elicitation.plan import Plan
-from recuse.judges import reply_of
+from recuse.judges import read_response
 from recuse.judges.client import secrets_of
 from recuse.panels import Panel
 from recuse.protocols import protocol
@@ -42,7 +42,7 @@ def generate(name: str, *, yes: bool = False, root: Path | None = None) -> int:
             how: Any = protocol(plan.protocol)
             for call, response in library.replay(plan.calls):
                 item = plan.items[call.judge, call.item, call.target]
-                fields = how.written(plan.task, item, reply_of(plan.judges[call.judge], response))
+                fields = how.written(plan.task, item, read_response(plan.judges[call.judge].wire, response))
                 if fields is not None:
                     lines.append({"id": item.id, "target": item.target, "fields": fields})
         if not lines:

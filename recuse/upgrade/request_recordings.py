@@ -27,7 +27,7 @@ from recuse.cassettes.index import read_index, read_indexed
 from recuse.cassettes.pack_file import INDEX, STORE, packed_cells, share_store
 from recuse.cassettes.plain_file import CassetteError
 from recuse.git import BaseCommit
-from recuse.judges import other_models, read_response, wire
+from recuse.judges import other_models, read_response
 from recuse.judges.provider_responses import parsed
 from recuse.panels import Panel
 from recuse.schema import RawResponse, Reply
@@ -123,7 +123,7 @@ def _row(
                 if key in one.base and one.base[key].body != answer.body)  # fmt: skip
     gone = sum(len(one.base.keys() - one.answers.keys()) for one in recorded)
     known = panel.judges.get(judge)
-    replies = [read_response(wire(known.wire), RawResponse(200, {}, a.body)) for a in now] if known else []
+    replies = [read_response(known.wire, RawResponse(200, {}, a.body)) for a in now] if known else []
     models = sorted({reply.model for reply in replies if reply.model})
     faults = list(_faults(panel, judge, now, replies, recorded, others))
     kept = "" if gone == 0 else f", {gone} of the base commit are gone"
@@ -198,7 +198,7 @@ def _word_for_word(
     enough = len(pairs) >= max(FEWEST, SHARE * len(answers))
     if not enough or panel.provenance != "recorded" or not {judge, other} <= panel.judges.keys():
         return 0
-    formats = wire(panel.judges[judge].wire), wire(panel.judges[other].wire)
+    formats = panel.judges[judge].wire, panel.judges[other].wire
     words = [[read_response(how, RawResponse(200, {}, a.body)).text for how, a in zip(formats, pair, strict=True)]
              for pair in pairs]  # fmt: skip
     equal = [one for one, another in words if one == another]

@@ -135,8 +135,8 @@ def test_all_wire_formats_record_and_read_back_alike(format_: str, root: Path, s
     assert asyncio.run(_record(opened(root, calls, mode="missing"), judges, calls)).complete
     over_http = asyncio.run(_replay(opened(root, calls), judges, calls))
     library = opened(root, calls)
-    replies = [read_response(wire(format_), library.response(call)) for call in calls]
-    assert replies == [read_response(wire(format_), response) for response in over_http]
+    replies = [read_response(format_, library.response(call)) for call in calls]
+    assert replies == [read_response(format_, response) for response in over_http]
     assert {reply.finish for reply in replies} == {"stop"}
     assert len({json.loads(reply.text)["number"] for reply in replies}) == len(calls)
     assert {reply.usage.input_tokens for reply in replies} == {10}
@@ -148,7 +148,7 @@ def test_refusals_and_cut_replies_stay_what_they_are_on_replay(root: Path, serve
     server.script |= {("a", 0): ["refusal"], ("a", 1): ["cut by max_tokens"], ("a", 2): ["policy"]}
     assert asyncio.run(_record(opened(root, calls, mode="missing"), judges, calls)).complete
     responses = asyncio.run(_replay(opened(root, calls), judges, calls))
-    assert [read_response(wire("openai_chat"), r).finish for r in responses[:2]] == ["refusal", "length"]
+    assert [read_response("openai_chat", r).finish for r in responses[:2]] == ["refusal", "length"]
     assert responses[2].status == 400
 
 

@@ -209,7 +209,6 @@ def test_errors_and_misses_do_not_repeat_a_secret(root: Path) -> None:
     with pytest.raises(RecuseError) as miss:
         library.response(dataclasses.replace(calls[0], request=leaky, key=request_key(leaky)))
     assert KEY not in str(miss.value)
-    assert KEY not in "".join(library.misses)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from recuse.schema import RawResponse, Reply, Usage
 
 def reply_to(wire_name: str, payload: object, status: int = 200) -> Reply:
     body = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
-    return read_response(wire(wire_name), RawResponse(status, {}, body))
+    return read_response(wire_name, RawResponse(status, {}, body))
 
 
 def openai(message: object = None, **choice: Any) -> dict[str, Any]:
@@ -455,6 +455,6 @@ def test_what_a_stand_in_says_is_what_is_read(
 def test_a_reply_cut_in_the_middle_of_an_emoji_can_be_written_and_sent_to_another_process() -> None:
     """The bytes are as they came; what protocols read and reports show holds no lone surrogate."""
     body = b'{"choices":[{"message":{"content":"fine \\ud83d"},"finish_reason":"length"}]}'
-    reply = read_response(wire("openai_chat"), RawResponse(200, {}, body))
+    reply = read_response("openai_chat", RawResponse(200, {}, body))
     assert reply.text == "fine ⟦U+D83D⟧"
     assert reply.text.encode()

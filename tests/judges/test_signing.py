@@ -108,7 +108,7 @@ def test_a_request_to_bedrock_is_signed(judge: MakeJudge, prompt: Prompt) -> Non
     with loopback(signed_bedrock) as url:
         ann = judge("bedrock_converse", base_url=url, model="ann-1:0")
         [response] = ask(ann, prompt)
-    assert read_response(wire("bedrock_converse"), response).text == GOOD
+    assert read_response("bedrock_converse", response).text == GOOD
 
 
 @pytest.mark.usefixtures("aws")
@@ -219,7 +219,7 @@ def test_a_token_is_kept_until_it_expires_and_then_renewed(
         monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(service_account(url, tmp_path)))
         ann = judge("vertex_generate", base_url=f"{url}/v1/projects/p-1/locations/europe-west4")
         answers = ask(ann, prompt, times=3)
-    assert [read_response(wire("vertex_generate"), answer).text for answer in answers] == [GOOD] * 3
+    assert [read_response("vertex_generate", answer).text for answer in answers] == [GOOD] * 3
     assert (vertex.tokens, vertex.asked) == (tokens, 3)
 
 

@@ -66,7 +66,7 @@ def judge_of(wire_name: str, judge: MakeJudge, **changes: Any) -> Judge:
 
 def test_what_a_format_sends_is_taken_and_read(wire_name: str, judge: MakeJudge) -> None:
     response = ask(judge_of(wire_name, judge))
-    assert read_response(wire(wire_name), response).text == GOOD
+    assert read_response(wire_name, response).text == GOOD
 
 
 @pytest.mark.parametrize("wire_name", [name for name in WIRES if documented(name).schema_at])
@@ -78,7 +78,7 @@ def test_so_is_a_schema(wire_name: str, judge: MakeJudge, schema: Any) -> None:
         check_strict_schema(_schema_for_openai(judge, asked))
         return
     response = ask(judge_of(wire_name, judge, structured=True), asked)
-    assert read_response(wire(wire_name), response).text == GOOD
+    assert read_response(wire_name, response).text == GOOD
 
 
 def _schema_for_openai(judge: MakeJudge, prompt: Prompt) -> Any:

@@ -257,13 +257,13 @@ def test_what_may_have_to_be_asked_is_estimated_before_there_is_any_reply(task: 
 def test_a_reply_is_decoded_once(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
     decoded: Counter[bytes] = Counter()
     for module in ("recuse.elicitation.chains", "recuse.elicitation.replies"):
-        from recuse.judges import reply_of
+        from recuse.judges import read_response
 
         def count(judge: Any, response: RawResponse) -> Any:
             decoded[bytes(response.body)] += 1
-            return reply_of(judge, response)
+            return read_response(judge, response)
 
-        monkeypatch.setattr(f"{module}.reply_of", count)
+        monkeypatch.setattr(f"{module}.read_response", count)
     answer = answers()
     chain = Chain(planned(task))
     chain.unfold(answer)

@@ -16,7 +16,7 @@ import pytest
 from recuse.cassettes.matching import CELL_HEADER, REPEAT_HEADER, call_headers, request_key
 from recuse.elicitation.plan import Plan
 from recuse.elicitation.replies import read_replies
-from recuse.judges import read_response, wire
+from recuse.judges import read_response
 from recuse.judges.client import Client
 from recuse.panels import Panel, StandIn
 from recuse.schema import Call, Judge, RawResponse, Request
@@ -62,10 +62,10 @@ def test_answers_in_the_judge_s_wire_format(format_: str) -> None:
     answers = acting(call("a"), call("a", 1), call("b", body=b'{"n":2}'), as_judge=judge(format_), source=source)
     given = answers(asked(repeat=1))
     assert (given.status_code, given.headers["content-type"]) == (200, "application/json")
-    reply = read_response(wire(format_), RawResponse(200, {}, given.content))
+    reply = read_response(format_, RawResponse(200, {}, given.content))
     assert (reply.text, reply.finish, reply.model) == ("j on a, run 1", "stop", "m (scripted)")
     assert (reply.usage.input_tokens, reply.usage.output_tokens) == (1, 3)  # a quarter of their length
-    refused = read_response(wire(format_), RawResponse(200, {}, answers(asked(n=2)).content))
+    refused = read_response(format_, RawResponse(200, {}, answers(asked(n=2)).content))
     assert refused.finish == "refusal"
     assert source.seen == [("a", {"title": "a"}), ("b", {"title": "b"})]
 
@@ -149,11 +149,11 @@ def test_planted_judges_answer_in_all_three_wire_formats(panel: Named, planned: 
     assert len({plan.judges[c.judge].wire for c in chosen}) == 3
     answers = over_http(panel("planted"), plan, root, chosen)
     for one, response in answers:
-        assert read_response(wire(plan.judges[one.judge].wire), response).model == f"{one.judge} (scripted)"
+        assert read_response(plan.judges[one.judge].wire, response).model == f"{one.judge} (scripted)"
     # As asked without the client.
     source = open_source(panel("planted"), root)
     for one, response in answers:
-        assert read_response(wire(plan.judges[one.judge].wire), response).text == source.reply(one, {}).text
+        assert read_response(plan.judges[one.judge].wire, response).text == source.reply(one, {}).text
 
 
 def test_a_call_outside_the_plan_is_an_error_with_the_reason(panel: Named, planned: Planned, root: Path) -> None:
