@@ -28,8 +28,6 @@ from recuse.security.sanitize import visible
 DAMAGED = ".damaged"  # beside a cassette: the file as it was before its damaged lines were cut out
 LARGEST_MB = 60.0
 
-EMPTY_FOLDER = ".gitkeep"  # what keeps a folder in git that holds no cassette yet
-
 
 @dataclass
 class Checked:
@@ -75,7 +73,7 @@ def check_cassettes(root: Path, largest_mb: float = LARGEST_MB) -> Checked:
             if path.name not in {*(pack.name for _, pack in pack_file.named_packs(root)), ".gitignore"}:
                 checked.faults.append(f"{path}: no {pack_file.INDEX} names it; delete it")
             continue
-        if inside.parts[0] in (SUPERSEDED, UNDER_WAY) or inside.as_posix() == EMPTY_FOLDER:
+        if inside.parts[0] in (SUPERSEDED, UNDER_WAY) or inside.as_posix() == ".gitkeep":
             continue
         if inside.parts[1:] == (pack_file.INDEX,):
             cells += _check_packs(checked, path.parent)

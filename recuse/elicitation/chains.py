@@ -211,9 +211,6 @@ class Chain:
         return used
 
 
-_NOTHING = object()
-
-
 def _items_shown(plan: Plan) -> dict[tuple[str, str], Item]:
     """(item, target) -> what its calls are shown. Without a target, or without an item, that is what all have in common
     and is no judged text: who prepares a judgement must not have seen what is judged."""
@@ -227,7 +224,7 @@ def _items_shown(plan: Plan) -> dict[tuple[str, str], Item]:
         shown = {
             key: value
             for key, value in fields[0].items()
-            if key not in plan.task.text and all(one.get(key, _NOTHING) == value for one in fields)
+            if key not in plan.task.text and all(key in one and one[key] == value for one in fields)
         }
         unique[name, target] = Item(plan.task.name, name, target, shown)
     return unique

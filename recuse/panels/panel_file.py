@@ -21,9 +21,6 @@ EXACT_REQUIREMENT = r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?==[A-Za-z0-9][A-Z
 
 FILE_NAME = r"^[A-Za-z0-9_][A-Za-z0-9._-]*$"  # a name without a path
 
-OF_CANDIDATES = ("replaces", "change", "prompts", "rubric")
-"""What of a judge's table says whom it would replace, and how it is asked instead."""
-
 
 class Price(Table):
     """Dollars per million tokens."""
@@ -116,7 +113,8 @@ class JudgeTable(Table):
 
     def judge(self) -> Judge:
         """Who is asked, as all other modules know it: without what only recording and the panel need to know."""
-        values = self.model_dump(exclude={"price", "server", "behaviour", "label", "omit", "family", *OF_CANDIDATES})
+        others = {"price", "server", "behaviour", "label", "omit", "family", "replaces", "change", "prompts", "rubric"}
+        values = self.model_dump(exclude=others)
         prices = self.price.model_dump() if self.price else {}
         return Judge(label=self.label or self.name, omit=tuple(self.omit), **values, **prices)
 

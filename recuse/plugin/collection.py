@@ -11,7 +11,6 @@ import pytest
 from recuse.plugin.command_line import SHORT_NAMES, given, is_opened, is_worker, open_suite
 
 if TYPE_CHECKING:
-    from recuse.schema.results import AskedRow, NotAskedRow
     from recuse.suite import Elicitation
 
 WORDS = (
@@ -21,10 +20,6 @@ WORDS = (
 )
 
 _mistake = pytest.StashKey[str]()
-NOT_ASKED: pytest.StashKey[dict[str, list[NotAskedRow]]] = pytest.StashKey()
-"""Test -> records of the panels that it could not be asked of."""
-ASKED: pytest.StashKey[list[AskedRow]] = pytest.StashKey()
-"""Every gate that a collected test has to ask, with its place and judges."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -47,25 +42,21 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
     try:
         suite = open_suite(config)  # first: its panels may name protocols that offer a kind of their own
-        from recuse.suite.question_runner import gates_named, needs_of
+        from recuse.suite.question_runner import gates_named, needs_of, words_of
 
         needs, narrowed = needs_of(marks_of(test), test.nodeid)
         offering, lacking = suite.selection.offering(needs, **narrowed)
         names = gates_named(test.obj, suite.gates) if offering else []
         of = map(suite.respondents, offering if names else ())
-        gates = [row for one in of for row in one.gates_to_ask(test.nodeid, names, suite.gates)]
+        suite.due += [row for one in of for row in one.gates_to_ask(test.nodeid, names, suite.gates)]
+        words = words_of(test.path, metafunc.module)
+        suite.not_asked[test.nodeid] = [{**row, **words, "tests": []} for row in lacking]
     except RecuseError as error:
-        needs, offering, lacking, gates = (), [], [], []
+        needs, offering, lacking = (), [], []
         # Told once, and no file is read again: as a usage error after collection, or, by an xdist worker, which cannot
         # end the run, as an error of the first module.
         if config.stash.setdefault(_mistake, text := str(error)) is text and is_worker(config):
             raise pytest.Collector.CollectError(text) from None
-    from recuse.suite.question_runner import words_of
-
-    words = words_of(test.path, metafunc.module)
-    records: list[NotAskedRow] = [{**row, **words, "tests": []} for row in lacking]
-    config.stash.setdefault(NOT_ASKED, {})[test.nodeid] = records
-    config.stash.setdefault(ASKED, []).extend(gates)
     if offering:
         metafunc.parametrize("recuse_elicitation", [pytest.param(one, id=str(one)) for one in offering])
     else:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from recuse.plugin.collection import ASKED, NOT_ASKED
 from recuse.plugin.command_line import baseline_path, given, is_opened, is_worker, open_suite
 from recuse.plugin.fixtures import NOBODY, RECORDS, UNMEASURED
 
@@ -38,8 +37,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """An xdist worker hands what it replayed to the process that reports."""
     config = session.config
     if is_worker(config) and is_opened(config):
-        rows = {"not_asked": config.stash.get(NOT_ASKED, {}), "asked": config.stash.get(ASKED, [])}
-        config.workeroutput["recuse"] = json.dumps({"replayed": open_suite(config).replayed, **rows})  # type: ignore[attr-defined]
+        suite = open_suite(config)
+        rows = {"replayed": suite.replayed, "not_asked": suite.not_asked, "due": suite.due}
+        config.workeroutput["recuse"] = json.dumps(rows)  # type: ignore[attr-defined]
 
 
 class _Gathering:
@@ -88,7 +88,7 @@ class _Gathering:
             records = json.loads(handed)
             self.run.replayed.update(records["replayed"])
             self.run.not_asked.update(records["not_asked"])
-            self.run.due = records["asked"] or self.run.due  # every worker collects the same tests
+            self.run.due = records["due"] or self.run.due  # every worker collects the same tests
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -102,9 +102,8 @@ class _Gathering:
         try:
             suite = open_suite(config)
             self.run.replayed.update(suite.replayed)
-            not_asked = config.stash.get(NOT_ASKED, {})
-            self.run.not_asked.update(not_asked)
-            self.run.due = self.run.due or config.stash.get(ASKED, [])
+            self.run.not_asked.update(suite.not_asked)
+            self.run.due = self.run.due or suite.due
             self.run.uses = {name: suite.uses(name) for name in (*suite.selection.panels, *suite.selection.files)}
             configured, examined = _panels_of(config, suite.selection)
             outside = examined - configured if given(config, "panel") else ()

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from recuse.metrics.upgrade import Upgrade
     from recuse.ratings import Ratings
+    from recuse.schema.results import AskedRow, NotAskedRow
 
 
 __all__ = ["Elicitation", "Selection", "Suite"]
@@ -46,7 +47,11 @@ class Suite:
     base: BaseCommit | Unreadable | None = None
     _made: dict[Elicitation, Ratings | RecuseError] = field(default_factory=dict)
     _uses: dict[str, Uses] = field(default_factory=dict)
-    replayed: dict[str, Any] = field(default_factory=dict)  # per place, as builtins: xdist workers hand it over
+    # As builtins, which xdist workers hand over: what was replayed, per place; test -> whom it could not be asked of;
+    # and every gate that a collected test has to ask.
+    replayed: dict[str, Any] = field(default_factory=dict)
+    not_asked: dict[str, list[NotAskedRow]] = field(default_factory=dict)
+    due: list[AskedRow] = field(default_factory=list)
     _open: ExitStack = field(default_factory=ExitStack)
 
     @classmethod
