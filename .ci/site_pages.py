@@ -242,7 +242,7 @@ def functions() -> dict[tuple[str, str], tuple[Mapping[str, Any], str]]:
     from recuse.metrics.agreement import COEFFICIENTS
     from recuse.metrics.measure import described
 
-    rows = {name: (described(name).record(), row.definition) for name, row in COEFFICIENTS.items()}
+    rows = {name: (described(name), row.definition) for name, row in COEFFICIENTS.items()}
     found = {("metrics.agreement", name): row for name, row in rows.items()}
     roots = [importlib.import_module(name) for name in MEASURED]
     for info in (info for root in roots for info in pkgutil.walk_packages(root.__path__, f"{root.__name__}.")):
@@ -251,7 +251,7 @@ def functions() -> dict[tuple[str, str], tuple[Mapping[str, Any], str]]:
         for node in (node for node in tree.body if isinstance(node, ast.FunctionDef)):
             if metric := metric_of(node):
                 key = info.name.removeprefix("recuse."), node.name
-                found[key] = described(metric).record(), ast.get_docstring(node) or ""
+                found[key] = described(metric), ast.get_docstring(node) or ""
     return dict(sorted(found.items(), key=lambda one: one[1][0]["title"].lower()))
 
 
