@@ -106,7 +106,7 @@ def domain_selectivity(ratings: Ratings) -> Estimates:
 
 
 def _delta(metric: str, cells: rubrics.RubricCells, averaging: rubrics.Averaging, detail: dict[str, Any]) -> Estimate:
-    r = cells.pairs.r() if len(cells.items) else np.full((2, 1), np.nan)
+    r = cells.r() if len(cells.items) else np.full((2, 1), np.nan)
     base, grounded = map(float, rubrics.mean_correlation(r))
     fisher = number(float(rubrics.change(r, "fisher")))
     detail = {"base": number(base), "grounded": number(grounded), "fisher": fisher, "pairs": r.shape[1], **detail}
@@ -119,7 +119,7 @@ def _cells_detail(cells: rubrics.RubricCells, looks: int) -> dict[str, Any]:
     parts = [(target, cells.only(cells.targets == target)) for target in dict.fromkeys(cells.targets)]
     usable = [np.isfinite(part.scores).all(axis=(0, 1)).sum() for _, part in parts]
     for target, part in parts if len(parts) > 1 and min(usable) >= CELL_ITEMS else [("", cells)]:
-        for name, n, base, grounded in zip(cells.pair_names, part.pairs.texts, *part.pairs.r(), strict=True):
+        for name, n, base, grounded in zip(cells.pairs, part.texts, *part.r(), strict=True):
             values = {"base": number(base), "grounded": number(grounded), "delta": number(grounded - base)}
             rows.append({"pair": name, "target": target, "n": int(n), **values})
     test = Paired.of([math.nan if row["delta"] is None else row["delta"] for row in rows])
@@ -150,7 +150,7 @@ def _selectivity(cells: rubrics.RubricCells, groups: NDArray[Any]) -> Estimate:
 
     def per_domain(dealt: NDArray[Any]) -> Floats:
         """delta-K of each domain under each arrangement of the units, (B, units) to (B, domains)."""
-        return np.stack([rubrics.change(cells.pairs.r(dealt == domain)) for domain in range(len(domains))], axis=1)
+        return np.stack([rubrics.change(cells.r(dealt == domain)) for domain in range(len(domains))], axis=1)
 
     deltas = per_domain(codes[None, :])[0]
     spread = float(np.std(deltas, ddof=1))

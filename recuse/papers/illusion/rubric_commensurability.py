@@ -6,7 +6,7 @@ difference is between the same pairs on the same texts, and so for knowledge (`k
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, pairwise
@@ -31,10 +31,17 @@ GROUNDED = ("independent", "dimensions", "shared")  # rubrics written after a ju
 JACKKNIFE = "correlations of the same pairs on the same texts, jackknife over {units}, t"
 
 
+Averaging = Literal["arithmetic", "fisher"]
+FEWEST = 3  # texts below which a correlation says nothing: through two points there is always a line
+
+
 @dataclass(frozen=True, eq=False)
 class RubricCells:
-    """Two or more sources side by side: `scores` (sources, judges, texts), NaN where there is none; `items` and
-    `targets` (texts,); `units` (texts,), what a repetition draws."""
+    """C sources, two or more, side by side: `scores` (C, judges, texts), NaN where there is none; `items` and `targets`
+    (texts,); `units` (texts,), what a repetition draws, U of them. A text counts for a pair of judges only where both
+    scored it under all sources, so that sources are compared on the same texts. Of the P pairs those are left out that
+    have no correlation under one of the sources: they share fewer than three texts, or one of the two says the same of
+    all."""
 
     sources: tuple[str, ...]
     judges: tuple[str, ...]
@@ -45,14 +52,44 @@ class RubricCells:
     clusters: str  # what the units are called where they are not items
 
     @cached_property
-    def pairs(self) -> PairCorrelations:
-        """How each two judges correlate under each source, over `units`."""
-        return PairCorrelations.of(self.scores, self.units)
+    def _sums_and_pairs(self) -> tuple[Floats, list[str]]:
+        shares = all_pairs(np.moveaxis(np.where(np.isfinite(self.scores).all(axis=0), self.scores, np.nan), 0, -1))
+        place = codes_of(self.units)
+        sums = np.zeros((int(place.max(initial=-1)) + 1, *shares.shape[1:]))
+        np.add.at(sums, place, shares)
+        kept = np.isfinite(sample_r(sums.sum(axis=0), FEWEST)).all(axis=1)
+        every = zip(map(" / ".join, combinations(self.judges, 2)), kept, strict=True)
+        return sums[:, kept], [name for name, known in every if known]
 
     @property
-    def pair_names(self) -> list[str]:
-        """ "a / b" for each of `pairs`, in its order."""
-        return [f"{self.judges[i]} / {self.judges[j]}" for i, j in self.pairs.pairs]
+    def sums(self) -> Floats:
+        """(U, P, C, 6) as in `resolution`; units in the order of their first text."""
+        return self._sums_and_pairs[0]
+
+    @property
+    def pairs(self) -> list[str]:
+        """ "a / b" for each pair."""
+        return self._sums_and_pairs[1]
+
+    @property
+    def texts(self) -> NDArray[np.int64]:
+        """How many texts each pair shares, (P,)."""
+        return np.asarray(self.sums[:, :, 0, 0].sum(axis=0), dtype=np.int64)
+
+    @property
+    def used(self) -> NDArray[np.bool_]:
+        """Whether any pair shares a text of the unit, (U,)."""
+        return np.asarray((self.sums[:, :, 0, 0] > 0).any(axis=1), dtype=np.bool_)
+
+    def r(self, weights: ArrayLike | None = None) -> Floats:
+        """Pearson's r per source and pair, (C, P). With `weights` (B, U), how often each unit counts: (B, C, P). NaN
+        where too few texts are left to tell apart."""
+        sums = self.sums.sum(axis=0) if weights is None else np.tensordot(np.asarray(weights, float), self.sums, 1)
+        return np.swapaxes(sample_r(sums, FEWEST), -1, -2)
+
+    def without_each(self) -> Floats:
+        """r with each unit left out in turn, (U, C, P): for the jackknife."""
+        return np.swapaxes(sample_r(self.sums.sum(axis=0) - self.sums, FEWEST), -1, -2)
 
     def only(self, texts: Mask) -> RubricCells:
         """The same with these texts (texts,) alone."""
@@ -62,12 +99,11 @@ class RubricCells:
     def facts(self) -> dict[str, Any]:
         """How many items, and clusters where they come in such, have a text that two judges scored under all sources;
         as facts of an `Estimate`."""
-        used = self.pairs.used[codes_of(self.units)]
         both = np.isfinite(self.scores).all(axis=0).sum(axis=0) >= 2
-        n = len(set(self.items[both & used]))
+        n = len(set(self.items[both & self.used[codes_of(self.units)]]))
         if not self.clusters:
             return {"n": n, "over": "items"}
-        return {"n": n, "over": "clusters", "clusters": self.clusters, "n_clusters": int(self.pairs.used.sum())}
+        return {"n": n, "over": "clusters", "clusters": self.clusters, "n_clusters": int(self.used.sum())}
 
 
 def rubric_cells(ratings: Ratings, *sources: str) -> Iterator[tuple[tuple[str, ...], RubricCells]]:
@@ -102,22 +138,22 @@ def jackknifed(
     interval by leaving out one unit after the other, on as many degrees of freedom less one (Efron and Tibshirani 1993,
     ch. 11), as far as the function can `reach` on either side of 0. Pairs without a correlation are left out, which the
     note says; undefined where none is left."""
-    pairs, count = cells.pairs, math.comb(len(cells.judges), 2)
+    count = math.comb(len(cells.judges), 2)
     facts = {**cells.facts(), "method": JACKKNIFE.format(units=cells.clusters or "items"), **more}
-    facts["detail"] = {**more.get("detail", {}), "texts": int(pairs.texts.max(initial=0))}
+    facts["detail"] = {**more.get("detail", {}), "texts": int(cells.texts.max(initial=0))}
     if count == 0:
         return undefined(metric, "one judge has nobody to agree with", **facts)
-    if not pairs.pairs:
+    if not cells.pairs:
         return undefined(metric, LEFT_OUT.format(which="every pair of judges"), **facts)
-    value = float(of(pairs.r()))
+    value = float(of(cells.r()))
     if not math.isfinite(value):
         return undefined(metric, "there is no agreement of which to take a share", **facts)
-    left = of(pairs.without_each()[pairs.used])
+    left = of(cells.without_each()[cells.used])
     known = len(left) > 2 and bool(np.isfinite(left).all())
     spread = float(np.sum((left - left.mean()) ** 2)) if known else math.nan
     error = math.sqrt((len(left) - 1) / len(left) * spread)
     distribution = LeavingOut(value, error, max(len(left) - 1, 1), (-reach, reach))
-    gone = count - len(pairs.pairs)
+    gone = count - len(cells.pairs)
     note = f"left out: {LEFT_OUT.format(which=f'{gone} of {count} pairs')}" if gone else ""
     return estimated(metric, value, distribution, note=note, **facts)
 
@@ -131,56 +167,6 @@ class LeavingOut(Bounded):
 
     UNKNOWN: ClassVar[str] = "with one unit less there is nothing to correlate"
     CONSTANT: ClassVar[str] = "no unit changes anything, so how far new ones would cannot be estimated"
-
-
-# --------------------------------------------------------------------------- correlations of every pair of raters
-
-Averaging = Literal["arithmetic", "fisher"]
-FEWEST = 3  # texts below which a correlation says nothing: through two points there is always a line
-
-
-@dataclass(frozen=True, eq=False)
-class PairCorrelations:
-    """`sums` (units U, pairs P, conditions C, 6) as in `judge_pairs`, over the texts of each unit that both raters of
-    the pair scored under every condition. `pairs` (P,) are places of raters; a pair without a correlation under one of
-    the conditions is not among them: it shares fewer than three texts, or one of the two says the same of all."""
-
-    sums: Floats
-    pairs: tuple[tuple[int, int], ...]
-
-    @classmethod
-    def of(cls, scores: ArrayLike, units: Sequence[str] | NDArray[Any]) -> PairCorrelations:
-        """`scores` (C, raters R, texts T), NaN where there is none; `units` (T,): what each text belongs to, in any
-        order; the units stand in the order of their first text. A text counts for a pair only where both its raters
-        scored it under all conditions, so that conditions are compared on the same texts."""
-        values = np.asarray(scores, dtype=float)
-        shares = all_pairs(np.moveaxis(np.where(np.isfinite(values).all(axis=0), values, np.nan), 0, -1))
-        place = codes_of(np.array(units, dtype=object))
-        sums = np.zeros((int(place.max(initial=-1)) + 1, *shares.shape[1:]))
-        np.add.at(sums, place, shares)
-        kept = np.flatnonzero(np.isfinite(sample_r(sums.sum(axis=0), FEWEST)).all(axis=1))
-        pairs = list(combinations(range(values.shape[1]), 2))
-        return cls(sums[:, kept], tuple(pairs[p] for p in kept))
-
-    @property
-    def texts(self) -> NDArray[np.int64]:
-        """How many texts each pair shares, (P,)."""
-        return np.asarray(self.sums[:, :, 0, 0].sum(axis=0), dtype=np.int64)
-
-    @property
-    def used(self) -> NDArray[np.bool_]:
-        """Whether any pair shares a text of the unit, (U,)."""
-        return np.asarray((self.sums[:, :, 0, 0] > 0).any(axis=1), dtype=np.bool_)
-
-    def r(self, weights: ArrayLike | None = None) -> Floats:
-        """Pearson's r per condition and pair, (C, P). With `weights` (B, U), how often each unit counts: (B, C, P).
-        NaN where too few texts are left to tell apart."""
-        sums = self.sums.sum(axis=0) if weights is None else np.tensordot(np.asarray(weights, float), self.sums, 1)
-        return np.swapaxes(sample_r(sums, FEWEST), -1, -2)
-
-    def without_each(self) -> Floats:
-        """r with each unit left out in turn, (U, C, P): for the jackknife."""
-        return np.swapaxes(sample_r(self.sums.sum(axis=0) - self.sums, FEWEST), -1, -2)
 
 
 def mean_correlation(r: Floats, how: Averaging = "arithmetic") -> Floats:
@@ -213,7 +199,7 @@ def agreement_by_rubric(ratings: Ratings) -> Estimates:
     """
 
     def agreement(cells: RubricCells) -> Estimate:
-        rows = zip(cells.pair_names, cells.pairs.r()[0], cells.pairs.texts, strict=True)
+        rows = zip(cells.pairs, cells.r()[0], cells.texts, strict=True)
         detail = {"pairs": [{"pair": pair, "r": number(r), "n": int(n)} for pair, r, n in rows]}
         return jackknifed("agreement_by_rubric", cells, lambda r: mean_correlation(r)[..., 0], reach=1.0, detail=detail)
 
@@ -235,7 +221,7 @@ def rubric_step(ratings: Ratings) -> Estimates:
     """
 
     def step(cells: RubricCells) -> Estimate:
-        detail = {"before": cells.sources[0], "pairs": len(cells.pair_names)}
+        detail = {"before": cells.sources[0], "pairs": len(cells.pairs)}
         return jackknifed("rubric_step", cells, change, reach=2.0, detail=detail)
 
     there = [source for source in LEVELS[RUBRIC][1:] if source in ratings.levels(RUBRIC)]
@@ -266,7 +252,7 @@ def structural_share(ratings: Ratings, whole: str = "dimensions") -> Estimates:
 
     estimates: dict[tuple[str, ...], Estimate] = {}
     for names, cells in rubric_cells(ratings, *sources):
-        r = mean_correlation(cells.pairs.r())
+        r = mean_correlation(cells.r())
         detail = {source: number(float(value)) for source, value in zip(sources, r, strict=True)}
         estimates[(whole, *names)] = jackknifed("structural_share", cells, share, unit="share", detail=detail)
     return Estimates(("of", *ratings.within(RUBRIC)), estimates)

@@ -15,7 +15,7 @@ from scipy import stats
 from recuse.gates import Gates
 from recuse.papers.illusion.knowledge_grounding import delta_k, delta_k_by_group, domain_selectivity, flaw_penalty
 from recuse.papers.illusion.rubric_commensurability import (
-    PairCorrelations,
+    RubricCells,
     agreement_by_rubric,
     mean_correlation,
     rubric_step,
@@ -117,8 +117,8 @@ def test_the_same_pairs_on_the_same_texts_as_pandas_has_them() -> None:
 def test_the_jackknife_is_leaving_out_one_item_after_the_other() -> None:
     rng = np.random.default_rng(5)
     scores = rng.normal(size=(2, 3, 24))
-    units = [f"u{k // 2}" for k in range(24)]
-    left = PairCorrelations.of(scores, units).without_each()
+    units = np.array([f"u{k // 2}" for k in range(24)], dtype=object)
+    left = RubricCells(("checklist", "shared"), ("a", "b", "c"), scores, units, units, units, "").without_each()
     for unit in range(12):
         kept = [k for k in range(24) if k // 2 != unit]
         again = np.array(
