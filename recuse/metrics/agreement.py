@@ -21,10 +21,9 @@ from recuse.metrics.agreement_estimates import (
     both_rated,
     describe_people,
     estimate_of,
-    needs_numbers,
-    needs_options,
     span_of,
     tally,
+    unmet,
 )
 from recuse.metrics.estimates import estimated, matrix, number, undefined
 from recuse.metrics.measure import describe, per_judge
@@ -77,11 +76,7 @@ def coefficient(ratings: Ratings, name: str) -> Estimates:
     row, ratings = COEFFICIENTS[name], ratings.folded()
 
     def compute(answers: Answers, judge: int) -> Estimate:
-        if row.needs in ("options", "pass or fail"):
-            nothing = needs_options(name, answers, JACKKNIFE, two=row.needs == "pass or fail")
-        else:
-            nothing = needs_numbers(name, answers, JACKKNIFE) if row.needs == "numbers" else None
-        return nothing or row.compute(answers, judge, name)
+        return unmet(name, answers, row.needs, JACKKNIFE) or row.compute(answers, judge, name)
 
     return ratings.remember(("coefficient", name), lambda: per_judge(answers_of_people, *COMPARED)(compute)(ratings))
 

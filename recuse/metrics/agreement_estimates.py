@@ -103,19 +103,15 @@ def too_few(options: tuple[str, ...], counts: Floats) -> str:
     )
 
 
-def needs_options(metric: str, answers: Answers, method: str, *, two: bool = False) -> Estimate | None:
-    """An undefined estimate where answers have no options (or not two in order)."""
-    if not answers.options:
-        return undefined(metric, NO_OPTIONS, method=method, over=answers.over)
-    if two and not (answers.ordered and len(answers.options) == 2):
+def unmet(metric: str, answers: Answers, needs: str, method: str) -> Estimate | None:
+    """An undefined estimate where answers are not what is needed: "options", "pass or fail" (two of them in order), or
+    "numbers", as which two options in order count; nothing else is asked of them."""
+    why = NO_NUMBERS if needs == "numbers" and not answers.counts else ""
+    if needs in ("options", "pass or fail") and not answers.options:
+        why = NO_OPTIONS
+    elif needs == "pass or fail" and not (answers.ordered and len(answers.options) == 2):
         why = f"two options in order are needed, such as fail and pass; there are {', '.join(answers.options)}"
-        return undefined(metric, why, method=method, over=answers.over)
-    return None
-
-
-def needs_numbers(metric: str, answers: Answers, method: str) -> Estimate | None:
-    """An undefined estimate where answers cannot be averaged; two options in order can."""
-    return None if answers.counts else undefined(metric, NO_NUMBERS, method=method, over=answers.over)
+    return undefined(metric, why, method=method, over=answers.over) if why else None
 
 
 def span_of(answers: Answers) -> float:

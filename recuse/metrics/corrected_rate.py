@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from recuse.metrics.agreement_estimates import needs_numbers, needs_options
+from recuse.metrics.agreement_estimates import unmet
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure, per_judge
 from recuse.ratings.answers import COMPARED, Answers, answers_of_people
@@ -53,7 +53,7 @@ def prediction_powered_mean(answers: Answers, judge: int, half_width: float = 0.
     >>> round(estimates.value, 4), estimates.detail["judge_alone"], estimates.detail["labels"]
     (0.3333, 0.666666666667, 60)
     """
-    if nothing := needs_numbers("prediction_powered_mean", answers, POWERED):
+    if nothing := unmet("prediction_powered_mean", answers, "numbers", POWERED):
         return nothing
     y, f = answers.people_mean, answers.judge_means[judge]
     requested = answers.requested[judge]
@@ -107,7 +107,7 @@ def rogan_gladen_rate(answers: Answers, judge: int) -> Estimate:
     >>> round(rogan_gladen_rate(rated(judge="ppfppf" * 20, ann="ppfpff" * 10)).of(judge="judge").value, 4)
     0.5
     """
-    if nothing := needs_options("rogan_gladen_rate", answers, CORRECTED, two=True):
+    if nothing := unmet("rogan_gladen_rate", answers, "pass or fail", CORRECTED):
         return nothing
     y, f, requested = answers.people_mean, answers.judge_means[judge], answers.requested[judge]
     judged = requested & np.isfinite(f)

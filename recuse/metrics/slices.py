@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from recuse.metrics.agreement_estimates import agreement_by_text, needs_numbers, span_of
+from recuse.metrics.agreement_estimates import agreement_by_text, span_of, unmet
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure, per_judge
 from recuse.ratings.answers import COMPARED, Answers, answers_against_truth
@@ -70,7 +70,7 @@ def slice_favour(answers: Answers, judge: int, columns: tuple[str, ...] | None =
     >>> slice_favour(rated(judge="pf" * 50, ann="pf" * 50)).of(judge="judge").note
     'undefined: the texts have no column to slice by, such as system, topic or language'
     """
-    if nothing := needs_numbers("slice_favour", answers, FAVOUR):
+    if nothing := unmet("slice_favour", answers, "numbers", FAVOUR):
         return nothing
     apart = (answers.judge_means[judge] - answers.people_mean) / max(span_of(answers), 1e-12)
     return _of_one("slice_favour", answers, apart, *_slices(answers, columns))

@@ -58,7 +58,7 @@ class RubricCells:
         sums = np.zeros((int(place.max(initial=-1)) + 1, *shares.shape[1:]))
         np.add.at(sums, place, shares)
         kept = np.isfinite(sample_r(sums.sum(axis=0), FEWEST)).all(axis=1)
-        every = zip(map(" / ".join, combinations(self.judges, 2)), kept, strict=True)
+        every = zip(map(" / ".join, combinations(self.judges, 2)), np.atleast_1d(kept), strict=True)
         return sums[:, kept], [name for name, known in every if known]
 
     @property
