@@ -64,12 +64,8 @@ def calibration_change(against: Compared) -> Iterator[Named]:
             before, after = np.abs(score - people), np.abs(np.clip(calibrated, low, high) - people)
             distribution = clustered_mean(after - before, clusters)
             detail = {"before": number(before.mean()), "after": number(after.mean())}
-            yield (
-                (judge, name),
-                estimated(
-                    metric, distribution.value, distribution, n=len(score), detail=detail, span=high - low, **about
-                ),
-            )
+            facts = {**about, "n": len(score), "detail": detail, "span": high - low}
+            yield (judge, name), estimated(metric, distribution.value, distribution, **facts)
 
 
 @measure(

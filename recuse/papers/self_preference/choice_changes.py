@@ -79,10 +79,8 @@ def _changed(metric: str, part: Ratings, value: Callable[[NDArray[Any], Floats],
         same_pairs = credits.reindex(index=list(before.judges), columns=before.items).to_numpy()
         values = value(before.items, same_pairs - before.won)
         for row, judge in enumerate(before.judges):
-            yield (
-                (judge, level),
-                _mean(metric, part, values[row], codes_of(before.clusters), requested=before.requested[row]),
-            )
+            groups, requested = codes_of(before.clusters), before.requested[row]
+            yield (judge, level), _mean(metric, part, values[row], groups, requested=requested)
 
 
 @measure(

@@ -292,13 +292,8 @@ def framing_change(seen: tuple[Ratings, Mapping[str, str]], margin: float = PAIR
         place = own_place(both_ways[0], part.authors, judge) if len(both_ways) == 2 else None
         if place is None:
             why = missing_text(both_ways[0], judge) if len(both_ways) == 2 else ONE_DIRECTION
-            for name in AGAINST:
-                yield (
-                    (judge, name),
-                    paired_estimate(
-                        "framing_change", Paired.of([]), part, excluded=0, why=why, detail={"against": name}
-                    ),
-                )
+            nothing = partial(paired_estimate, "framing_change", Paired.of([]), part, excluded=0, why=why)
+            yield from (((judge, name), nothing(detail={"against": name})) for name in AGAINST)
             continue
         preferences = []
         for array in both_ways:
