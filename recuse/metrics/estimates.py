@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,17 +26,8 @@ THESE_TEXTS = "over repeats: these texts only"
 """Where every target has one fixed text, a repetition draws new replies of the judge, not new texts."""
 
 
-class SamplingDistribution(Distribution, Protocol):
-    """A sampling distribution of `recuse.statistics.distributions`, which says why it has no interval where it has
-    none."""
-
-    @property
-    def undefined(self) -> str:
-        """Why there is no interval, in words; empty where there is one."""
-
-
 def estimated(
-    metric: str, value: float, distribution: SamplingDistribution, *, n: int, method: str, over: Over = "items",
+    metric: str, value: float, distribution: Distribution, *, n: int, method: str, over: Over = "items",
     note: str = "", level: float = 0.95, clusters: str = "clusters", **more: Any,
 ) -> Estimate:  # fmt: skip
     """The estimate with its interval at `level`; where the distribution has none, the note says why."""
@@ -68,7 +59,7 @@ def _counted(over: Over, clusters: str) -> str:
     return clusters if over == "clusters" or clusters in ("texts", "pairs") else ""
 
 
-def these_texts(distribution: SamplingDistribution) -> tuple[dict[str, Any], str]:
+def these_texts(distribution: Distribution) -> tuple[dict[str, Any], str]:
     """The 95 % interval over repeats that stands beside one over texts, for these texts alone, with its degrees of
     freedom: for the detail, and as a note. What the same texts say when they are judged again is compared by it."""
     low, high = distribution.interval(0.95)

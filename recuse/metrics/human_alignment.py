@@ -7,11 +7,9 @@ only that is known (`People`). Texts that people did not rate, or the judge has 
 left out for that judge alone.
 
 Intervals are over texts, since each is compared with people's view of the same text, and against these people: what
-others would say, two or three hardly tell, and more texts do not help. The detail `people_in_general` is the interval
-that includes it: variances add (Welch-Satterthwaite), `people_se` is the people's part. Where only means and SDs of
-people are known, their part is in the interval itself. The detail `these_texts` is the interval over repeats, for these
-texts and these people alone; cells of a matrix, which are one text each, and the offset of a judge's own single text
-have no other.
+others would say, two or three hardly tell, and more texts do not help. Where only means and SDs of people are known,
+their own error is in the interval (variances add, Welch-Satterthwaite). Cells of a matrix, which are one text each, and
+the offset of a judge's own single text have an interval over repeats alone.
 """
 
 from __future__ import annotations

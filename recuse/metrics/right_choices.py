@@ -18,7 +18,7 @@ from recuse.metrics.measure import measure
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.answers import against_truth
 from recuse.ratings.array import judges_array, moments_of
-from recuse.ratings.pair_array import PAIRED, PairArray, pair_array, repeated_over, verdicts_of
+from recuse.ratings.pair_array import PAIRED, pair_array, repeated_over, verdicts_of
 from recuse.ratings.scale import RIGHT
 from recuse.schema import Estimate, Estimates, RatingsError
 from recuse.schema.arrays import Floats
@@ -92,31 +92,28 @@ def _beyond_chance(
 def _of_pairs(part: Ratings, ratings: Ratings) -> Iterator[tuple[str, Estimate]]:
     pairs, over = pair_array(part), repeated_over(part)
     known = np.isfinite(pairs.people) & (pairs.people != 0.5)
-    right, shown_first = pairs.people > 0.5, _shown_first(part, pairs)
+    right, shape = pairs.people > 0.5, (len(pairs.judges), len(pairs.items))
+    shown_first = np.full(shape, np.nan)  # how often text a stood first, of the times that the judge was asked
+    if ORDER in part.factors:
+        rows = verdicts_of(part)
+        rows = rows[rows["rater"].isin(pairs.judges)]
+        judge, item = (
+            pd.Index(names).get_indexer(pd.Index(rows[column]))
+            for column, names in (("rater", pairs.judges), ("item", pairs.items))
+        )
+        first = np.asarray(rows["order"] == "ab", dtype=float)
+        shown_first = moments_of(judge * shape[1] + item, first, shape[0] * shape[1]).mean.reshape(shape)
     alone = "one person" if len(ratings.persons) == 1 else "people"
     against = RIGHT_ANSWERS if ratings.truth in ratings.persons else alone
-    for judge, name in enumerate(pairs.judges):
-        wanted = pairs.requested[judge] & known
-        won = pairs.won[judge][wanted]
+    for k, name in enumerate(pairs.judges):
+        wanted = pairs.requested[k] & known
+        won = pairs.won[k][wanted]
         credit, guess = np.where(right[wanted], won, 1 - won), np.full(int(wanted.sum()), 0.5)
-        first, constant = shown_first[judge][wanted], float("nan")  # of always naming one place, the better of the two
+        first, constant = shown_first[k][wanted], float("nan")  # of always naming one place, the better of the two
         if len(first) and not np.isnan(first).any():
             always = float(np.where(right[wanted], first, 1 - first).mean())
             constant = max(always, 1 - always)
         yield name, _beyond_chance(credit, guess, constant, pairs.clusters[wanted], against, over)
-
-
-def _shown_first(part: Ratings, pairs: PairArray) -> Floats:
-    """How often text a stood first, of the times that the judge was asked about the pair, (judges, pairs); NaN where
-    the order is not known."""
-    shape = len(pairs.judges), len(pairs.items)
-    if ORDER not in part.factors:
-        return np.full(shape, np.nan)
-    rows = verdicts_of(part)
-    rows = rows[rows["rater"].isin(pairs.judges)]
-    judge = pd.Index(pairs.judges).get_indexer(pd.Index(rows["rater"]))
-    cells, size = judge * shape[1] + pd.Index(pairs.items).get_indexer(pd.Index(rows["item"])), shape[0] * shape[1]
-    return moments_of(cells, np.asarray(rows["order"] == "ab", dtype=float), size).mean.reshape(shape)
 
 
 def _of_scores(part: Ratings) -> Iterator[tuple[str, Estimate]]:

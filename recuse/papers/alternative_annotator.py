@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -177,6 +177,7 @@ class Won(Dual):
 
     won: Floats
     lost: Floats
+    undefined: ClassVar[str] = ""
 
     def interval(self, level: float) -> tuple[float, float]:
         q = 1 - level

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 class Distribution(Protocol):
     """Where an estimate's value would fall on repetition; lets a gate ask for another level."""
 
+    @property
+    def undefined(self) -> str:
+        """Why there is no interval, in words; empty where there is one."""
+
     def interval(self, level: float) -> tuple[float, float]:
         """Two-sided interval at `level`."""
 

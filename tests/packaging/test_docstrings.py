@@ -9,8 +9,7 @@ from pathlib import Path
 from imports import ENGINE, nodes_of
 
 OF_DISTRIBUTIONS = {"interval", "p_value", "half_width_at", "undefined"}
-"""Methods that every sampling distribution has: `recuse.schema.Distribution` and `SamplingDistribution` say what they
-do."""
+"""Methods that every sampling distribution has: `recuse.schema.Distribution` says what they do."""
 
 
 def public(node: ast.Module | ast.ClassDef, within: str = "") -> Iterator[tuple[str, ast.FunctionDef]]:

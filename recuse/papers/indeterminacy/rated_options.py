@@ -402,7 +402,7 @@ def _at_threshold(metric: str, rated: RatedOptions, judge: int, tau: float, beta
         # The largest beta up to which every value stays inside the interval at the smallest beta, or on its better side
         inside = (over >= low - 1e-9) & ((over <= high + 1e-9) | (not biased))
         detail["survives"] = betas[len(betas) - 1 if inside.all() else max(int(np.argmin(inside)) - 1, 0)]
-    return estimated(metric, value, distribution, detail=detail, **facts)  # type: ignore[arg-type]
+    return estimated(metric, value, distribution, detail=detail, **facts)
 
 
 def _share_of(rated: RatedOptions, there: Mask, hits: Floats) -> tuple[float, Binomial]:

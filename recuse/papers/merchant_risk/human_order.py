@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from recuse.metrics.estimates import THESE_TEXTS, SamplingDistribution, estimated, number, undefined
+from recuse.metrics.estimates import THESE_TEXTS, estimated, number, undefined
 from recuse.metrics.human_alignment import Compared, compared
 from recuse.metrics.measure import Named, measure, per_subject
 from recuse.papers.merchant_risk.judge_profiles import ZERO
@@ -28,7 +28,7 @@ from recuse.papers.rank_tests import (
 )
 from recuse.ratings import Ratings, mean_of
 from recuse.ratings.scale import PLACE
-from recuse.schema import Estimate, Estimates
+from recuse.schema import Distribution, Estimate, Estimates
 from recuse.schema.arrays import Floats, distinct, taken
 from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.clusters import clustered_mean
@@ -146,7 +146,7 @@ def _order(sides: Sides, i: int) -> Estimate:
     rho = float(spearman(judge, people, times))
     if over_texts:
         clusters = np.arange(len(judge)) if cells.fixed else cells.clusters[used]
-        distribution: SamplingDistribution = spearman_distribution(judge, people, clusters, times)
+        distribution: Distribution = spearman_distribution(judge, people, clusters, times)
     else:
         means = sides.redrawn_targets[:, i][:, used].round(12)
         distribution, about["seed"] = percentile(rho, spearman(means, people), discrete=True), sides.seed
