@@ -89,10 +89,10 @@ class Command:
     name: str
     calls: str
     help: str
-    description: str = ""
-    options: tuple[Option, ...] = ()
-    given: tuple[Option, ...] = ()
-    usage: str | None = None
+    description: str
+    options: tuple[Option, ...]
+    given: tuple[Option, ...]
+    usage: str | None
 
     def function(self) -> Callable[..., int]:
         """What the command calls."""
@@ -100,110 +100,104 @@ class Command:
         return cast("Callable[..., int]", getattr(import_module(f"recuse.{module}"), name))
 
 
+def _command(
+    name: str, calls: str, help: str, description: str, *options: Option, given: tuple[Option, ...] = (),
+    usage: str | None = None,
+) -> Command:  # fmt: skip
+    return Command(name, calls, help, description, options, given, usage)
+
+
 COMMANDS = (
-    Command(
+    _command(
         "check", "check.check_command:run_check",
         "does a judge agree with people? From a file of ratings you already have",
         "Reads ratings (CSV, TSV, JSON lines, JSON, Parquet, logs of other tools; packed or not) and says "
         "whether the judges in it may be trusted. Exit code: 0 cleared, 1 not cleared, 2 undecided, 3 could not read.",
-        (
-            _file("files", nargs="+", help="ratings; of several, each is a newer version of the judges"), PAGE, JSON,
-            _file("--disagreements", help="write the cases worth reading as CSV"),
-            _option("--next-labels", dest="next_list", nargs=2, metavar=("N", "NEXT"), default=None,
-                    help="write the N texts to label next as CSV; filled in, it is read as recuse check FILE NEXT"),
-            _file("--to-people", help="write the texts that a judge may not decide alone as CSV"),
-            _option("--errors", type=float, default=0.05, metavar="SHARE",
-                    help="errors that --to-people allows a judge (0.05)"),
-            _option("--save", action="store_true", help="keep what was read as what in FILE.recuse.toml"),
-            _option("--all", dest="everything", action="store_true",
-                    help="print every number, not only those that decide"),
-            READER,
-            _option("--raters", action="store_true", help="each FILE holds the ratings of one rater, named as it is"),
-        ),
-        (USE, _option("--threshold", metavar="NUMBER", help="from this score on a text counts as positive"), *COLUMNS),
+        _file("files", nargs="+", help="ratings; of several, each is a newer version of the judges"), PAGE, JSON,
+        _file("--disagreements", help="write the cases worth reading as CSV"),
+        _option("--next-labels", dest="next_list", nargs=2, metavar=("N", "NEXT"), default=None,
+                help="write the N texts to label next as CSV; filled in, it is read as recuse check FILE NEXT"),
+        _file("--to-people", help="write the texts that a judge may not decide alone as CSV"),
+        _option("--errors", type=float, default=0.05, metavar="SHARE",
+                help="errors that --to-people allows a judge (0.05)"),
+        _option("--save", action="store_true", help="keep what was read as what in FILE.recuse.toml"),
+        _option("--all", dest="everything", action="store_true", help="print every number, not only those that decide"),
+        READER,
+        _option("--raters", action="store_true", help="each FILE holds the ratings of one rater, named as it is"),
+        given=(USE, _option("--threshold", metavar="NUMBER", help="from this score on a text counts as positive"),
+               *COLUMNS),
     ),
-    Command(
+    _command(
         "compare", "upgrade.compare_command:run_compare", "may one judge replace another?",
         "Two judges of a file of ratings, of two files, of a panel or of two panels, on the same texts: "
         "recuse compare FILE JUDGE_IN_USE CANDIDATE, or recuse compare BEFORE AFTER. Exit code: 0 may replace, 1 may "
         "not, 2 undecided, 3 could not compare.",
-        (
-            _option("what", nargs="+", metavar="FILE", help="one file or two, then two judges where not clear"),
-            _file("--gates", help="limits; those of the repository, or the shipped ones"),
-            _option("--change", metavar="A,B", help="what is changed on purpose: model, prompt, rubric, sampling"),
-            _option("--threshold", dest="thresholds", metavar="A,B", help="scores from which on you decide otherwise"),
-            PAGE, JSON, READER,
-        ),
-        COLUMNS, usage="recuse compare [options] FILE [FILE] [JUDGE_IN_USE CANDIDATE]",
+        _option("what", nargs="+", metavar="FILE", help="one file or two, then two judges where not clear"),
+        _file("--gates", help="limits; those of the repository, or the shipped ones"),
+        _option("--change", metavar="A,B", help="what is changed on purpose: model, prompt, rubric, sampling"),
+        _option("--threshold", dest="thresholds", metavar="A,B", help="scores from which on you decide otherwise"),
+        PAGE, JSON, READER,
+        given=COLUMNS, usage="recuse compare [options] FILE [FILE] [JUDGE_IN_USE CANDIDATE]",
     ),
-    Command(
+    _command(
         "choose", "check.choose_command:run_choose",
         "which of several judges or prompts, and is a cheaper one good enough?",
         "Of the judges of a file the best for a use, by their errors against people on the same texts, "
         "with its chance to be the best, and what a judgement costs (columns cost, or JUDGE_cost).",
-        (
-            _file("file", metavar="FILE|PANEL", help="ratings by judges and people, or a panel"),
-            _option("--use", metavar="USE", help="decide, grade, choose, rank or estimate"),
-            _option("--tau", type=float, default=0.5, metavar="SHARE", help="to decide: by so many people (0.5)"),
-            _option("--task", metavar="TASK", help="of a panel with several: TASK or TASK/PROTOCOL"),
-            _option("--budget", type=int, default=None, metavar="N",
-                    help="ratings that people can give: how many per text?"),
-            *TABLES,
-        ),
-        (READER, _option("--threshold", metavar="NUMBER", help="to decide: the score that passes"), *COLUMNS),
+        _file("file", metavar="FILE|PANEL", help="ratings by judges and people, or a panel"),
+        _option("--use", metavar="USE", help="decide, grade, choose, rank or estimate"),
+        _option("--tau", type=float, default=0.5, metavar="SHARE", help="to decide: by so many people (0.5)"),
+        _option("--task", metavar="TASK", help="of a panel with several: TASK or TASK/PROTOCOL"),
+        _option("--budget", type=int, default=None, metavar="N",
+                help="ratings that people can give: how many per text?"),
+        *TABLES,
+        given=(READER, _option("--threshold", metavar="NUMBER", help="to decide: the score that passes"), *COLUMNS),
     ),
-    Command(
+    _command(
         "weeks", "check.weeks_command:run_weeks",
         "other texts each week: has anything changed, and is it the judge or the system?",
         "A control chart of a judge's share of one answer and of its agreement with people, week by week. "
         "Exit code: 1 the last week has changed, 2 too few weeks to tell, 0 neither.",
-        (
-            _file("files", nargs="+", help="ratings of all weeks, or a file for each"),
-            _option("--week", metavar="COLUMN", help="the column that names the week, or any period"), *TABLES,
-        ),
-        (READER, *COLUMNS),
+        _file("files", nargs="+", help="ratings of all weeks, or a file for each"),
+        _option("--week", metavar="COLUMN", help="the column that names the week, or any period"), *TABLES,
+        given=(READER, *COLUMNS),
     ),
-    Command(
+    _command(
         "rank", "check.rank_command:run_rank",
         "systems ranked by pairs: by people, by each judge, and what a judge moves",
         "Bradley-Terry strengths of systems from choices between two texts, with intervals.",
-        (_file("file", help="pairs of systems, judged by people, judges or both"), *TABLES), (READER, *COLUMNS),
+        _file("file", help="pairs of systems, judged by people, judges or both"), *TABLES, given=(READER, *COLUMNS),
     ),
-    Command(
+    _command(
         "init", "starting.init_command:init", "a repository with the shipped questions, for a file or an endpoint",
-        options=(
-            _file("folder", nargs="?", default=Path("."), metavar="FOLDER"),
-            _file("--ratings", help="ratings that you already have"),
-            _file("--from", dest="log", metavar="LOG", help="ask the judge about the texts of this log"), USE,
-            _option("--endpoint", metavar="URL", help="address of a judge that speaks the OpenAI format"),
-            _option("--model", help="the judge's model at the endpoint"),
-            _option("--protocol", help="how it is asked, instead of rubric: merg"),
-            _option("--action", metavar="ADDRESS", help="where the action is: OWNER/NAME/PATH@VERSION"),
-            _option("--adopt", action="store_true", help="add to an existing repository; nothing is overwritten"),
-        ),
+        "",
+        _file("folder", nargs="?", default=Path("."), metavar="FOLDER"),
+        _file("--ratings", help="ratings that you already have"),
+        _file("--from", dest="log", metavar="LOG", help="ask the judge about the texts of this log"), USE,
+        _option("--endpoint", metavar="URL", help="address of a judge that speaks the OpenAI format"),
+        _option("--model", help="the judge's model at the endpoint"),
+        _option("--protocol", help="how it is asked, instead of rubric: merg"),
+        _option("--action", metavar="ADDRESS", help="where the action is: OWNER/NAME/PATH@VERSION"),
+        _option("--adopt", action="store_true", help="add to an existing repository; nothing is overwritten"),
     ),
-    Command(
+    _command(
         "validate", "experiments.validate_command:run_validate",
         "how often are good judges cleared, and faults? By simulation",
         "Draws files of ratings with good judges and with planted faults at twice their margin, asks what "
         "recuse check asks, and prints how often each is cleared. Exit code: 1 where a fault is cleared in more than 5 "
         "percent, beyond the simulation's error.",
-        (
-            _number("--runs", 60, "files per number"), _file("--json", dest="to_json", help="write the shares as JSON"),
-            *SIMULATION,
-        ),
+        _number("--runs", 60, "files per number"), _file("--json", dest="to_json", help="write the shares as JSON"),
+        *SIMULATION,
     ),
-    Command(
+    _command(
         "plan", "experiments.plan_command:run_plan",
         "how many texts until a fair judge is cleared? Before they are rated",
         "From a file of ratings of a first try, a panel, or options alone: the chance that a judge which "
         "is one more person is cleared for each use at growing sizes, the size for 80 percent, and a panel's costs. "
         "Which column holds right answers, say first: recuse check FILE --gold COLUMN --save.",
-        (
-            _file("source", nargs="?", metavar="FILE|PANEL", help="ratings of a first try, or a panel"),
-            _number("--runs", 60, "judges per number"), *SIMULATION,
-        ),
-        tuple(
+        _file("source", nargs="?", metavar="FILE|PANEL", help="ratings of a first try, or a panel"),
+        _number("--runs", 60, "judges per number"), *SIMULATION,
+        given=tuple(
             _option(f"--{name}", type=kind, default=None, metavar=metavar, help=words)
             for name, kind, metavar, words in (
                 ("scale", str, "SCALE", "LOW-HIGH as 0-10, pass/fail, labels or pairs"),
@@ -217,66 +211,54 @@ COMMANDS = (
             )
         ),
     ),
-    Command(
+    _command(
         "sql", "readers.engine_tables:sql", "the query that folds ratings in a warehouse into patterns with a count",
         "Prints a query for a table with a row for each rating. Its result as CSV is what recuse check reads.",
-        (
-            _option("raters", metavar="A,B|FILE", help="who rated: names, or a file with some of the ratings"),
-            _option("--dialect", default="duckdb", help="duckdb, snowflake, bigquery or spark"),
-            _option("--table", default="ratings", help="the table"),
-            _option("--item", default="", metavar="COLUMN", help="what was rated: the file's column, or item"),
-            _option("--rater", default="", metavar="COLUMN", help="who rated: the file's column, or rater"),
-            _option("--value", default="", metavar="COLUMN", help="the answer: the file's column, or label"),
-        ),
+        _option("raters", metavar="A,B|FILE", help="who rated: names, or a file with some of the ratings"),
+        _option("--dialect", default="duckdb", help="duckdb, snowflake, bigquery or spark"),
+        _option("--table", default="ratings", help="the table"),
+        _option("--item", default="", metavar="COLUMN", help="what was rated: the file's column, or item"),
+        _option("--rater", default="", metavar="COLUMN", help="who rated: the file's column, or rater"),
+        _option("--value", default="", metavar="COLUMN", help="the answer: the file's column, or label"),
     ),
-    Command(
+    _command(
         "comment", "git.pull_request:comment", "post or update the summary on the pull request of this workflow",
         "Posts summary.md as a comment on the pull request, or updates the one posted before. Reads "
         "GITHUB_TOKEN, GITHUB_REPOSITORY and GITHUB_EVENT_PATH, as a workflow has them.",
-        (
-            _file("summary", nargs="?", default=Path("reports/summary.md")),
-            _option("--name", default="evals", help="several reports on one pull request need several names"),
-            _option("--author", default="github-actions[bot]", help="whose comment is updated"),
-        ),
+        _file("summary", nargs="?", default=Path("reports/summary.md")),
+        _option("--name", default="evals", help="several reports on one pull request need several names"),
+        _option("--author", default="github-actions[bot]", help="whose comment is updated"),
     ),
-    Command(
+    _command(
         "generate", "run.generate_command:generate", "a panel's models write, and judge what they wrote",
         "Records what the models of a panel write, makes items-PANEL.jsonl of it, and records the judges "
         "of those items. Costs are said first; nothing beyond the panel's budget is asked without --yes.",
-        (
-            _option("name", metavar="PANEL", help="the panel file"),
-            _option("--yes", action="store_true", help="go beyond the panel's budget"),
-        ),
+        _option("name", metavar="PANEL", help="the panel file"),
+        _option("--yes", action="store_true", help="go beyond the panel's budget"),
     ),
-    Command(
+    _command(
         "show", "run.show:show", "an earlier results.json as text or page, or two side by side",
         "Draws a results.json that was kept: its text here, its page with --html. Of two, what differs.",
-        (
-            _file("results", metavar="RESULTS", help="a results.json, or the folder that holds one"),
-            _file("other", nargs="?", metavar="OTHER", help="a later one, to compare"), PAGE,
-        ),
+        _file("results", metavar="RESULTS", help="a results.json, or the folder that holds one"),
+        _file("other", nargs="?", metavar="OTHER", help="a later one, to compare"), PAGE,
     ),
-    Command(
+    _command(
         "trend", "git.trend:trend", "the values of a gate over the baselines in git",
         "Reads every committed version of the baseline and prints each judge's values, the oldest first. "
         "Without a name, lists the gates and measures that there are.",
-        (
-            _option("gate", nargs="?", default="", metavar="GATE", help="a gate, or a measure that is not gated"),
-            _option("--judge", help="only rows that are about this judge"),
-            _number("--last", 20, "baselines, newest first"),
-            _file("--baseline", default=Path("reports/baseline.json")),
-            _file("--csv", help="write all values as CSV"),
-        ),
+        _option("gate", nargs="?", default="", metavar="GATE", help="a gate, or a measure that is not gated"),
+        _option("--judge", help="only rows that are about this judge"),
+        _number("--last", 20, "baselines, newest first"),
+        _file("--baseline", default=Path("reports/baseline.json")),
+        _file("--csv", help="write all values as CSV"),
     ),
-    Command(
+    _command(
         "experiment selection", "papers.indeterminacy.selection_study:selection",
         "which judge each measure of agreement chooses without gold labels, and how good it is",
         "Draws people and judges from a rating model and prints which judge each measure chooses.",
-        (
-            _number("--trials", 100, "simulated trials per setting"),
-            _number("--seed", 1, "the same seed gives the same numbers"),
-            _option("--workers", type=int, default=None, metavar="N", help="processes (as many as cores, 2 at most)"),
-        ),
+        _number("--trials", 100, "simulated trials per setting"),
+        _number("--seed", 1, "the same seed gives the same numbers"),
+        _option("--workers", type=int, default=None, metavar="N", help="processes (as many as cores, 2 at most)"),
     ),
 )  # fmt: skip
 

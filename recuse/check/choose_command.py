@@ -64,8 +64,7 @@ class Choice:
         near = (self.behind[:, 1] <= 0) & (self.behind[:, 2] <= WORSE) & (self.costs < self.costs[0])
         if self.use == "estimate":
             near &= self.behind[:, 1] < self.behind[:, 2]
-        less = np.flatnonzero(near).tolist()
-        return sorted(less, key=lambda k: float(self.costs[k]))
+        return sorted(np.flatnonzero(near).tolist(), key=lambda k: float(self.costs[k]))
 
     def lines(self) -> Iterator[str]:
         """The recommendation, then a row per judge."""
@@ -236,10 +235,9 @@ def choose_judge(contest: Contest) -> Choice:
         ends[k] = bounded_mean(own, clusters, (0.0, 1.0), times=times).interval(0.95)
         if k != order[0]:
             apart[k] = bounded_mean(own - each[order[0]], clusters, (-1.0, 1.0), times=times).interval(0.95)
-    behind = np.column_stack([less[:, 0], apart])
     return Choice(
-        use, texts, tuple(names[k] for k in order), errors[order, 0], ends[order], chances[order],
-        costs[order], behind[order], decided, by_beta, answers.right,
+        use, texts, tuple(names[k] for k in order), errors[order, 0], ends[order], chances[order], costs[order],
+        np.column_stack([less[:, 0], apart])[order], decided, by_beta, answers.right,
     )  # fmt: skip
 
 

@@ -260,8 +260,7 @@ def kinds_of_disagreement(read: FilePanel) -> Iterator[str]:
                 hit[[texts[text] for text in places if text in texts]] = True
                 each = ((_p_value(hit, there, both), name) for name, there in slices.items())
                 p, (column, level) = min(each, default=(1.0, ("", "")))
-                shown = ", ".join(of_kind["item"].astype(str).head(EXAMPLES))
-                line = f"  {count} {kind} (such as {shown})"
+                line = f"  {count} {kind} (such as {', '.join(of_kind['item'].astype(str).head(EXAMPLES))})"
                 if slices and p * len(slices) * len(kinds) < SURE:
                     there = slices[column, level]
                     inside, outside = (float(hit[side & both].mean()) for side in (there, ~there))

@@ -224,8 +224,7 @@ def with_drawn_judges(
         rows = to_answer[to_answer["criterion"] == criterion]
         text = pd.MultiIndex.from_arrays([known.answers.items, known.answers.targets])
         at = text.get_indexer(pd.MultiIndex.from_frame(rows[["item", "target"]].astype(str)))
-        draw = _urn if known.answers.options else _normal
-        values = draw(known, count, rng, error)
+        values = (_urn if known.answers.options else _normal)(known, count, rng, error)
         drawn = enumerate((values if known.other is None else _turned(values, known.other))[:, at], 1)
         frames += [_rows_of_drawn(rows, known.answers, values, f"one more person {k}") for k, values in drawn]
     together = pd.concat([persons, *frames], ignore_index=True).drop(columns=VERSION, errors="ignore")

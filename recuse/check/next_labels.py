@@ -105,8 +105,7 @@ def _people(given: Answers) -> list[str]:
     labels = np.isfinite(given.rated).any(axis=2).sum(axis=1) if len(given.people) else np.zeros(0)
     if (truth := given.people_and_truth[1]) is not None:
         labels[given.people.index(truth.people[0])] = len(given.items) + 1
-    most = np.argsort(-labels, kind="stable")[:2]
-    return [given.people[k] for k in sorted(most)] or ["you"]
+    return [given.people[k] for k in sorted(np.argsort(-labels, kind="stable")[:2])] or ["you"]
 
 
 def _open(answers: FileRun, judge: str, gates: Sequence[str]) -> list[tuple[str, str, int | None]]:
@@ -199,8 +198,7 @@ def chosen_texts(
     share: Floats = 0.5 * whole / whole.sum() + 0.5 * wide / wide.sum()
     taken = np.zeros(len(share), dtype=np.intp)
     for _ in range(min(count, int(free.sum()))):
-        lacking = np.where(taken < left, share / (have + taken + 0.5), -1.0)
-        taken[int(np.argmax(lacking))] += 1
+        taken[int(np.argmax(np.where(taken < left, share / (have + taken + 0.5), -1.0)))] += 1
     drawn = [rng.permutation(np.flatnonzero(free & (code == k)))[:n] for k, n in enumerate(taken)]
     return rng.permutation(np.concatenate(drawn)).astype(np.intp), share
 
@@ -260,8 +258,7 @@ def with_labels(panel: FilePanel, lists: Sequence[Path]) -> FilePanel:
     judges: dict[str, None] = {}
     for path in lists:
         frame = read_path(path).frame.fillna("").astype(str)
-        grouped = frame[GROUP].ne("")
-        judges |= dict.fromkeys(frame.loc[grouped, "for_judge"])
+        judges |= dict.fromkeys(frame.loc[frame[GROUP].ne(""), "for_judge"])
         for line, row in enumerate(frame.to_dict("records"), start=2):
             text = (row["item"].lstrip("'"), row["system"].lstrip("'"))
             if text not in texts:

@@ -104,8 +104,7 @@ class Setting:
             share = 0.5 if self.scale == "pairs" else self.positive
             return (1 - share, share)
         points = np.array(self.options)
-        span = points[-1] - points[0]
-        edges = special.ndtr((points[:-1] + 0.5 - points.mean()) / (SPREAD * span))
+        edges = special.ndtr((points[:-1] + 0.5 - points.mean()) / (SPREAD * (points[-1] - points[0])))
         return tuple(np.diff(np.concatenate([[0.0], edges, [1.0]])).tolist())
 
     @property

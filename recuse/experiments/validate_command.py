@@ -92,9 +92,7 @@ def evals_folder(given: Path | None) -> Path:
         if not (folder / "gates.toml").is_file():
             raise RecuseError(f"--evals {given}: there is no gates.toml in {folder}")
         return folder
-    if (Path("evals") / "gates.toml").is_file():
-        return Path("evals").resolve()
-    return shipped_evals()
+    return Path("evals").resolve() if Path("evals", "gates.toml").is_file() else shipped_evals()
 
 
 def too_often(record: Mapping[str, Any]) -> list[str]:

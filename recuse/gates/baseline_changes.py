@@ -32,18 +32,11 @@ from recuse.gates.baseline_file import as_kept, changed_sources, examined, ident
 from recuse.gates.gate_set import Gates
 from recuse.gates.limit_changes import as_stated, limit_changes
 from recuse.gates.limits import Limit
+from recuse.schema import verdict_rows
 from recuse.schema.factors import FACTORS
 from recuse.schema.number_text import counted, figure, is_number
 from recuse.schema.results import Results
-from recuse.schema.verdict_rows import (
-    Baseline,
-    BaselineEntry,
-    BriefRow,
-    Comparison,
-    EntryRow,
-    MovedRow,
-    NamedRow,
-)
+from recuse.schema.verdict_rows import Baseline, BaselineEntry, EntryRow, NamedRow
 from recuse.schema.vocabulary import printed
 from recuse.statistics.distributions import Student, welch_satterthwaite
 from recuse.statistics.multiplicity import decision_levels
@@ -60,7 +53,7 @@ NORMAL_DF = 1e6
 def compare(
     baseline: Baseline, results: Results, gates: Gates, *, former: Gates | None = None,
     path: str = "reports/baseline.json", complete: bool = True,
-) -> Comparison:  # fmt: skip
+) -> verdict_rows.Comparison:  # fmt: skip
     """What changed between a baseline and results, in the order of the subjects, whatever the order of the tests.
 
     `former`: the gates that these are compared with, where they are not the baseline's own. `complete=False` says that
@@ -78,7 +71,7 @@ def compare(
         together: EntryRow = {**row_of(entry), "subject": without_levels(entry["subject"])}
         return not changed.isdisjoint((identity(entry), identity(together)))
 
-    comparison: Comparison = {
+    comparison: verdict_rows.Comparison = {
         "path": path, "because": baseline.get("because"), "named": named, "tested": len(tested),
         "outcomes": [
             {**row_of(now), "before": was["outcome"], "after": now["outcome"], "named": named_so(now)}
@@ -117,7 +110,7 @@ def beyond_chance(
     return rows, tested
 
 
-def objections(comparison: Comparison) -> list[str]:
+def objections(comparison: verdict_rows.Comparison) -> list[str]:
     """A sentence for everything that `--baseline` fails the run for."""
     changed = [f"{_name(row)}: {_moved_by(row)}, {row['beyond']}" for row in comparison["named"] if row["beyond"]]
     lost = [
@@ -193,7 +186,7 @@ def place_of(entry: EntryRow) -> str:
 EXACT = ("n", "n_clusters", "n_excluded")
 
 
-def moved(was: BaselineEntry, now: BaselineEntry, tested: bool) -> list[MovedRow]:
+def moved(was: BaselineEntry, now: BaselineEntry, tested: bool) -> list[verdict_rows.MovedRow]:
     """Counts that differ, and what differs that no test speaks for: the value, and the cells of a matrix; in the order
     of the fields, None where a side has none."""
     before, after = (
@@ -267,7 +260,7 @@ def _mean_of(entries: Sequence[BaselineEntry]) -> BaselineEntry:
     return {**entries[0], "subject": without_levels(entries[0]["subject"]), "figures": {"value": value}}
 
 
-def _brief(entry: BaselineEntry) -> BriefRow:
+def _brief(entry: BaselineEntry) -> verdict_rows.BriefRow:
     return {**row_of(entry), "outcome": entry.get("outcome"), "value": entry["figures"].get("value")}
 
 
@@ -284,7 +277,7 @@ def _name(row: EntryRow) -> str:
     return f"{row['what']} ({subject})" if subject else str(row["what"])
 
 
-def _summary(comparison: Comparison, compared: int, complete: bool) -> str:
+def _summary(comparison: verdict_rows.Comparison, compared: int, complete: bool) -> str:
     path, named = comparison["path"], comparison["named"]
     parts = _first(str(row["sentence"]) for row in comparison["limits"])
     if named:

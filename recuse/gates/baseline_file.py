@@ -22,19 +22,10 @@ from typing import Any, Literal, cast
 
 from recuse.gates.gate_set import Gates
 from recuse.gates.limit_changes import stated
-from recuse.schema import RecuseError
+from recuse.schema import RecuseError, verdict_rows
 from recuse.schema.details import Matrix, detail_as
 from recuse.schema.results import Results
-from recuse.schema.verdict_rows import (
-    Baseline,
-    BaselineEntry,
-    Because,
-    EntryRow,
-    Examined,
-    Figures,
-    MeasurementRow,
-    SourceRow,
-)
+from recuse.schema.verdict_rows import Baseline, BaselineEntry, Because, EntryRow, Examined
 from recuse.security.files import write_files
 
 SCHEMA, EARLIER = 3, (1, 2)
@@ -107,8 +98,7 @@ def write(path: Path, results: Results, gates: Gates, because: Because | None = 
     head = json.dumps({k: v for k, v in baseline.items() if k != "entries"}, indent=1, **_STRICT)
     lines = ",\n".join(f"  {json.dumps(entry, **_STRICT)}" for entry in baseline["entries"])
     # A line per entry, so that version control shows which of them changed.
-    text = f'{head[:-2]},\n "entries": [\n{lines}\n ]\n}}\n'
-    write_files(path.parent, {path.name: text})
+    write_files(path.parent, {path.name: f'{head[:-2]},\n "entries": [\n{lines}\n ]\n}}\n'})
 
 
 def identity(entry: EntryRow) -> tuple[str, str, str]:
@@ -122,9 +112,12 @@ _subject = json.JSONEncoder(sort_keys=True, ensure_ascii=False).encode  # made o
 _STRICT: Any = {"sort_keys": True, "ensure_ascii": False, "allow_nan": False}
 
 
-def _entry(kind: Literal["verdict", "measurement"], what: str, source: MeasurementRow) -> BaselineEntry:
+def _entry(kind: Literal["verdict", "measurement"], what: str, source: verdict_rows.MeasurementRow) -> BaselineEntry:
     estimate = source["estimate"]
-    figures = cast("Figures", {name: as_kept(estimate.get(name)) for name in FIGURES if estimate.get(name) is not None})
+    figures = cast(
+        "verdict_rows.Figures",
+        {name: as_kept(estimate.get(name)) for name in FIGURES if estimate.get(name) is not None},
+    )
     if per_item := estimate.get("per_item"):
         figures["per_item"] = {str(item): float(f"{value:.6g}") for item, value in per_item.items()}
     detail = estimate.get("detail") or {}
@@ -135,11 +128,9 @@ def _entry(kind: Literal["verdict", "measurement"], what: str, source: Measureme
         figures["slice"] = chosen
     if detail.get("kind") == "matrix":  # by name, so that a moved cell says who judged whom
         matrix = detail_as(Matrix, detail)
-        figures["cells"] = {
-            f"{row} / {column}": as_kept(value)
-            for row, values in zip(matrix["rows"], matrix["values"], strict=True)
-            for column, value in zip(matrix["columns"], values, strict=True)
-        }
+        rows = zip(matrix["rows"], matrix["values"], strict=True)
+        figures["cells"] = {f"{row} / {column}": as_kept(value) for row, values in rows
+                            for column, value in zip(matrix["columns"], values, strict=True)}  # fmt: skip
     return {
         "kind": kind, "what": what, "question": source.get("question", ""), "subject": dict(source["subject"]),
         "figures": figures,
@@ -148,9 +139,7 @@ def _entry(kind: Literal["verdict", "measurement"], what: str, source: Measureme
 
 def as_kept(value: Any) -> Any:
     """Ten significant digits, as results.json has them; what is not finite is unknown."""
-    if isinstance(value, float):
-        return float(f"{value:.10g}") if math.isfinite(value) else None
-    return value
+    return value if not isinstance(value, float) else float(f"{value:.10g}") if math.isfinite(value) else None
 
 
 def _usable(entry: object) -> bool:
@@ -192,17 +181,10 @@ def removed(before: Examined, after: Examined) -> list[str]:
             new.remove(name)
         else:
             tests.append(f"the test {test} is gone")
-    judges = [
-        f"{judge} is no longer in the panel {panel}"
-        for panel, names in before["judges"].items()
-        for judge in names
-        if judge not in after["judges"].get(panel, ())
-    ]
-    uses = [
-        f"the panel {panel} is used {_for(after['uses'][panel])}, no longer {_for(names)}"
-        for panel, names in before["uses"].items()
-        if panel in after["uses"] and after["uses"][panel] != names
-    ]
+    judges = [f"{judge} is no longer in the panel {panel}" for panel, names in before["judges"].items()
+              for judge in names if judge not in after["judges"].get(panel, ())]  # fmt: skip
+    uses = [f"the panel {panel} is used {_for(after['uses'][panel])}, no longer {_for(names)}"
+            for panel, names in before["uses"].items() if after["uses"].get(panel, names) != names]  # fmt: skip
     return tests + judges + uses
 
 
@@ -215,7 +197,9 @@ def _for(uses: Sequence[str]) -> str:
     return f"for {', '.join(uses)}" if uses else "as a study"
 
 
-def changed_sources(before: Mapping[str, SourceRow], after: Mapping[str, SourceRow]) -> list[str]:
+def changed_sources(
+    before: Mapping[str, verdict_rows.SourceRow], after: Mapping[str, verdict_rows.SourceRow]
+) -> list[str]:
     """What the judges were asked, who they are and what they are measured by, where it is not what it was."""
     phrases = []
     for place in sorted(before.keys() & after.keys()):

@@ -162,11 +162,8 @@ class Gates(Mapping[str, Gate]):
                     "all that it covers passes. Delete it, so that the gain is kept."
                 )
         deciding = {v["gate"] for v in verdicts}
-        idle = [
-            f"The gate {name} in {self.file} decided nothing in this run: no eval asked for it. Use it or delete it."
-            for name in self.gates
-            if answered and name not in deciding
-        ]
+        nothing = f"in {self.file} decided nothing in this run: no eval asked for it. Use it or delete it."
+        idle = [f"The gate {name} {nothing}" for name in self.gates if answered and name not in deciding]
         return [*unused, *idle, *unneeded]
 
     @property

@@ -12,15 +12,7 @@ from typing import Any, cast
 
 from recuse.schema import RecuseError
 from recuse.schema.results import Results
-from recuse.security.files import (
-    begins_with,
-    check_output,
-    is_json_with,
-    is_page,
-    is_results,
-    write_output,
-    write_table,
-)
+from recuse.security import files
 from recuse.security.sanitize import visible
 
 
@@ -45,7 +37,7 @@ def show(results: Path, other: Path | None = None, html: Path | None = None) -> 
     from recuse.report.first_line import headline
     from recuse.report.terminal_text import terminal
 
-    check_output(html, is_page)
+    files.check_output(html, files.is_page)
     paths = [results] if other is None else [results, other]
     names, given = [str(path) for path in paths], [load_results(path) for path in paths]
     try:
@@ -65,29 +57,27 @@ def show(results: Path, other: Path | None = None, html: Path | None = None) -> 
             "changed by hand; run the evals again to get one"
         ) from error
     if html:
-        write_output(html, drawn, is_page)
+        files.write_output(html, drawn, files.is_page)
     print(text)
     return 0
 
 
 def check_outputs(to_json: Path | None, to_html: Path | None) -> None:
     """Before any work: raises `RecuseError` where `write_results` would."""
-    check_output(to_json, is_results)
-    check_output(to_html, is_page)
+    files.check_output(to_json, files.is_results)
+    files.check_output(to_html, files.is_page)
 
 
 def write_results(results: Results, to_json: Path | None, to_html: Path | None) -> None:
     """As JSON, and as a page of its own, where a path is given. Raises `RecuseError` where it cannot be written."""
-    if to_json:
-        from recuse.report.canonical_form import canonical
+    from recuse.report.canonical_form import canonical, normalised
 
-        write_output(to_json, canonical(results), is_results)
+    if to_json:
+        files.write_output(to_json, canonical(results), files.is_results)
     if to_html:
-        from recuse.report.canonical_form import normalised
         from recuse.report.page import pages
 
-        plain = normalised(results)
-        write_output(to_html, pages(plain, studies=())["index.html"], is_page)
+        files.write_output(to_html, pages(normalised(results), studies=())["index.html"], files.is_page)
 
 
 # --------------------------------------------------------------------------- what choose, weeks and rank print
@@ -97,8 +87,8 @@ Row = Mapping[str, Any]
 
 def check_tables(columns: Sequence[str], to_json: Path | None, to_csv: Path | None) -> None:
     """Before any work: raises `RecuseError` where `show_tables` would."""
-    check_output(to_json, is_json_with("command", "rows"))
-    check_output(to_csv, begins_with(",".join(columns)))
+    files.check_output(to_json, files.is_json_with("command", "rows"))
+    files.check_output(to_csv, files.begins_with(",".join(columns)))
 
 
 def show_tables(
@@ -112,8 +102,8 @@ def show_tables(
     print("\n".join(map(visible, lines)))
     whole = normalised({"command": command, **facts, "rows": [{name: row[name] for name in columns} for row in rows]})
     if to_json:
-        write_output(to_json, canonical(whole), is_json_with("command", "rows"))
+        files.write_output(to_json, canonical(whole), files.is_json_with("command", "rows"))
     if to_csv:
         plain = ([row[name] for name in columns] for row in cast("dict[str, Any]", whole)["rows"])
         cells = (["" if cell is None else cell for cell in row] for row in plain)
-        write_table(to_csv, columns, cells, begins_with(",".join(columns)))
+        files.write_table(to_csv, columns, cells, files.begins_with(",".join(columns)))

@@ -103,17 +103,15 @@ def init(
         if "README.md" in new:
             readme = rendered("readme.md", panels=[name], first=first, endpoint=bool(endpoint))
             write(folder / "README.md", readme.encode())
-    lines = _summary(folder, name, source, there, judges, endpoint, stored)
-    print("\n".join(map(visible, lines)))
+    print("\n".join(map(visible, _summary(folder, name, source, there, judges, endpoint, stored))))
     return 0
 
 
 def _only_ratings(folder: Path) -> Path | None:
     paths = [path for path in sorted(folder.iterdir()) if path.is_file() and path.suffix.lower() in READABLE]
     if len(paths) > 1:
-        raise RecuseError(
-            f"{folder} holds {len(paths)} files that may be ratings; name one: recuse init --ratings {paths[0].name}"
-        )
+        many = f"{folder} holds {len(paths)} files that may be ratings"
+        raise RecuseError(f"{many}; name one: recuse init --ratings {paths[0].name}")
     return paths[0] if paths else None
 
 

@@ -7,16 +7,10 @@ from dataclasses import replace
 
 import pandas as pd
 
-from recuse.gates import Gates
+from recuse.gates import Gates, upgrade_verdict
 from recuse.gates.decision import MEND_PEOPLE
 from recuse.gates.limits import Limit
-from recuse.gates.upgrade_verdict import (
-    UpgradeVerdict,
-    by_people_at_fault,
-    decide_upgrade,
-    not_comparable,
-    without_answers,
-)
+from recuse.gates.upgrade_verdict import UpgradeVerdict
 from recuse.metrics.human_ceiling import human_ceiling
 from recuse.metrics.measure import described
 from recuse.metrics.upgrade import Upgrade, measure_upgrade
@@ -47,14 +41,14 @@ def judge_upgrade(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], *,
             f"what both were asked under is enough, name it after each judge, as in {upgrade.incumbent},"
             f"{factors[0]}=LEVEL"
         )
-        return not_comparable(upgrade.shown, (why,), upgrade.change)
+        return upgrade_verdict.not_comparable(upgrade.shown, (why,), upgrade.change)
     if added:  # what judges of the candidate's line-up answered under these conditions is left out
         table, under = upgrade.after.table, "; ".join(_named(factors, levels) for levels in added)
         there = pd.MultiIndex.from_frame(table[factors]).isin(added) & table["kind"].eq(JUDGE)
         also = [f"{upgrade.candidate} was also asked under {under}: left out, since {upgrade.incumbent} was not"]
         upgrade = replace(upgrade, after=replace(upgrade.after, table=table[~there], _memory={}))
     if reasons := upgrade.not_comparable:
-        return not_comparable(upgrade.shown, reasons, upgrade.change)
+        return upgrade_verdict.not_comparable(upgrade.shown, reasons, upgrade.change)
     verdict = _decided_on_common_texts(gates, upgrade, subject, share)
     also += filter(None, [upgrade.corrected])
     reasons = (*also, *_left_out(upgrade, verdict), *_level(verdict), *_below_people(upgrade))
@@ -65,7 +59,7 @@ def judge_upgrade(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], *,
         agree = [e.detail["people_agree"] for e in human_ceiling(upgrade.both).values() if "people_agree" in e.detail]
         if not all(agree):
             faults.append("your people hardly agree with each other, so they do not tell one judge from another")
-    return by_people_at_fault(decided, faults[0], MEND_PEOPLE) if faults else decided
+    return upgrade_verdict.by_people_at_fault(decided, faults[0], MEND_PEOPLE) if faults else decided
 
 
 def _factors(upgrade: Upgrade) -> list[str]:
@@ -85,7 +79,7 @@ def _decided_on_common_texts(
         return _decided(gates, upgrade, subject, share)
     verdict = _decided(gates, upgrade.missing_as_unanswered(), subject, share)
     if missing and verdict.outcome != "pass":
-        return without_answers(_decided(gates, upgrade.on_common_texts(), subject, share), len(missing))
+        return upgrade_verdict.without_answers(_decided(gates, upgrade.on_common_texts(), subject, share), len(missing))
     return verdict
 
 
@@ -181,8 +175,7 @@ def _repaired(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], share:
         its_rows = (table["rater"] == upgrade.candidate) & (table["criterion"] == name)
         table.loc[its_rows, "score"] = (table.loc[its_rows, "score"] - by).clip(*upgrade.after.scales[name].ends)
     again = replace(upgrade, after=replace(upgrade.after, table=table, _memory={}))
-    repaired = _decided_on_common_texts(gates, again, subject, share)
-    if repaired.outcome != "pass":
+    if _decided_on_common_texts(gates, again, subject, share).outcome != "pass":
         return ""
     several = len(upgrade.after.headline) > 1
     steps = [f"{moved[name]:+g}{f' ({name})' if several else ''}" for name in upgrade.after.headline]
@@ -197,7 +190,9 @@ def _decided(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], share: 
         return in_place_of_people((words or about["below"] or about["above"]).split("|")[0], verdict.estimate.detail)
 
     measured, names, change = measure_upgrade(upgrade), upgrade.shown, upgrade.change
-    return decide_upgrade(gates, measured, subject, names=names, phrase=phrase, change=change, share=share)
+    return upgrade_verdict.decide_upgrade(
+        gates, measured, subject, names=names, phrase=phrase, change=change, share=share
+    )
 
 
 def worst_of(verdicts: Iterable[UpgradeVerdict]) -> UpgradeVerdict:

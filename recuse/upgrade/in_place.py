@@ -199,8 +199,7 @@ def _was_and_is(
         changed = [(name, one, other) for name, one, other in pairs if one != other]
         was, now = (", ".join(f"{name} {json.dumps(pair[k], default=str)}" for name, *pair in changed) for k in (0, 1))
         return was, now
-    same = before.model == after.model
-    return (before.base_url, after.base_url) if same else (before.model, after.model)
+    return (before.base_url, after.base_url) if before.model == after.model else (before.model, after.model)
 
 
 SAMPLING = ("parameters", "structured", "seeded", "headers", "query", "rename", "omit")

@@ -87,8 +87,7 @@ def changed_recordings(root: Path, commit: BaseCommit, panels: Mapping[str, Pane
 def base_copy(root: Path, commit: BaseCommit, *paths: str) -> Iterator[Path]:
     """A copy of these cassettes of the base commit, with its packs, from git or from here."""
     with tempfile.TemporaryDirectory(prefix="recuse-base-") as before:
-        packs = commit.files(f"cassettes/{STORE}")
-        commit.copy([*commit.files(*paths), *packs], Path(before))
+        commit.copy([*commit.files(*paths), *commit.files(f"cassettes/{STORE}")], Path(before))
         share_store(root / "cassettes", Path(before) / "cassettes")
         yield Path(before)
 

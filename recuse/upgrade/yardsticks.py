@@ -139,14 +139,9 @@ class _Files:
         """Panels, data of tasks and evals that have another name in the same folder, and are what they were."""
         gone, new = ([path for path, status in self.differing.items() if status == one and RENAMED.fullmatch(path)]
                      for one in "DA")  # fmt: skip
-        return {
-            old: one
-            for old in gone
-            for one in new
-            if self.before.get(old) == text_of(self.root / one)
-            and old.rpartition("/")[0] == one.rpartition("/")[0]
-            and not (self.root / one).is_symlink()
-        }
+        return {old: one for old in gone for one in new if self.before.get(old) == text_of(self.root / one)
+                and old.rpartition("/")[0] == one.rpartition("/")[0]
+                and not (self.root / one).is_symlink()}  # fmt: skip
 
     @cached_property
     def watched(self) -> list[str]:

@@ -22,19 +22,11 @@ from recuse.metrics import consensus, length, position, self_preference
 from recuse.metrics.estimates import estimated, undefined
 from recuse.metrics.injection import injection_success
 from recuse.metrics.measure import describe
+from recuse.metrics.upgrade import scores
 from recuse.metrics.upgrade.against_people import errors, offset, order_of_people, worst_slice_offset
 from recuse.metrics.upgrade.change import Pair
 from recuse.metrics.upgrade.pairing import CHANGES, SETTINGS, Upgrade
 from recuse.metrics.upgrade.people import agreement_with_people, worst_slice_agreement, worst_slice_shift
-from recuse.metrics.upgrade.scores import (
-    decisions_flipped,
-    knows_right_answers,
-    losses,
-    noise,
-    order,
-    right_answers,
-    shift,
-)
 from recuse.ratings import Ratings
 from recuse.ratings.pair_array import CHOICES
 from recuse.schema import Distribution, Estimate, Estimates, RecuseError, members, number
@@ -50,11 +42,14 @@ AtLevels = tuple[dict[str, str], Estimate]
 
 Component = Callable[[Pair], Estimate | None]
 WITH_PEOPLE: tuple[Component, ...] = (
-    agreement_with_people, worst_slice_agreement, offset, order_of_people, errors, noise, losses, worst_slice_offset,
+    agreement_with_people, worst_slice_agreement, offset, order_of_people, errors, scores.noise, scores.losses,
+    worst_slice_offset,
 )  # fmt: skip
-AGAINST_INCUMBENT: tuple[Component, ...] = (shift, order, decisions_flipped, noise, losses, worst_slice_shift)
+AGAINST_INCUMBENT: tuple[Component, ...] = (
+    scores.shift, scores.order, scores.decisions_flipped, scores.noise, scores.losses, worst_slice_shift,
+)  # fmt: skip
 """Where nobody rated the texts: that the candidate differs can be seen, not who is right."""
-WITH_RIGHT_ANSWERS: tuple[Component, ...] = (shift, noise, losses, worst_slice_shift)
+WITH_RIGHT_ANSWERS: tuple[Component, ...] = (scores.shift, scores.noise, scores.losses, worst_slice_shift)
 """Where it is known which response is right, that decides instead of the incumbent's order and decisions."""
 
 COMPONENTS = (
@@ -74,7 +69,7 @@ def measure_pair(pair: Pair, *, truth: bool = False) -> list[Estimate]:
     rated = bool(np.isfinite(pair.answers.rated).any())
     wanted = WITH_PEOPLE if rated else WITH_RIGHT_ANSWERS if truth else AGAINST_INCUMBENT
     if not pair.headline:
-        wanted = (offset,) if rated else (shift,)
+        wanted = (offset,) if rated else (scores.shift,)
     measured = [estimate for component in wanted if (estimate := component(pair)) is not None]
     return [replace(estimate, detail={**estimate.detail, **pair.answers.held}) for estimate in measured]
 
@@ -84,13 +79,13 @@ def measure_upgrade(upgrade: Upgrade) -> list[tuple[str, Estimates]]:
     component comes twice where it is measured by other names of levels, as on another protocol's ratings.
 
     Nothing is measured of judges that are not comparable (`upgrade.not_comparable`): see there first."""
-    truth, by = knows_right_answers(upgrade), upgrade.by()
+    truth, by = scores.knows_right_answers(upgrade), upgrade.by()
     of_pairs = (
         (dict(zip(by, pair.names, strict=True)), estimate)
         for pair in upgrade.pairs()
         for estimate in measure_pair(pair, truth=truth)
     )
-    right: Iterable[AtLevels] = right_answers(upgrade) if truth else ()
+    right: Iterable[AtLevels] = scores.right_answers(upgrade) if truth else ()
     parts: dict[tuple[str, tuple[str, ...]], dict[tuple[str, ...], Estimate]] = {}
     for levels, estimate in chain(of_pairs, right, biases(upgrade), costs(upgrade)):
         parts.setdefault((estimate.metric, (*levels,)), {})[upgrade.candidate, *levels.values()] = estimate

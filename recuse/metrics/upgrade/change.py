@@ -205,8 +205,7 @@ def rank_correlation(s: Floats) -> Floats:
     """Of sums (B, 6) of `rank_sums`, (B,): Spearman's of single answers; 0 where a side gives every text the same."""
     n = np.maximum(s[:, 0], 1e-300)
     x, y, xx, yy, xy = (s[:, k] / n for k in range(1, 6))
-    spread = np.sqrt(np.maximum(xx - x**2, 0.0) * np.maximum(yy - y**2, 0.0))
-    return np.nan_to_num(ratio(xy - x * y, spread))
+    return np.nan_to_num(ratio(xy - x * y, np.sqrt(np.maximum(xx - x**2, 0.0) * np.maximum(yy - y**2, 0.0))))
 
 
 # --------------------------------------------------------------------------- sampling distributions of changes
@@ -252,8 +251,7 @@ def mean_change(
         together = -math.sqrt(p * q / ((1 - p) * (1 - q))) if p < 1 and q < 1 else 0.0
         return RareChange(Difference((p, q), up, down, together, count - 1), 0.0, 1 / span, value)
     sums = np.bincount(clusters, weights=np.where(used, shares, 0.0)).astype(float)
-    squares = float(total(sums**2, alike))
-    se = math.sqrt(count / (count - 1) * squares)
+    se = math.sqrt(count / (count - 1) * float(total(sums**2, alike)))
     return OverClusters(value, se if se > 1e-12 * span else abs(value) / count, count - 1)
 
 

@@ -255,10 +255,9 @@ def right_answers(upgrade: Upgrade) -> Iterator[tuple[dict[str, str], Estimate]]
         clusters = np.unique(np.asarray(array.clusters, dtype=object).astype(str), return_inverse=True)[1]
         distribution = mean_change(np.where(used, new - old, np.nan), None, clusters.astype(np.intp), None, span=1.0)
         values = float(old[used].mean()), float(new[used].mean())
-        count = len(np.unique(clusters[used]))
         yield levels, estimated(
             "upgrade_right_answers", distribution.value, distribution, n=int(used.sum()), level=0.9,
             detail={"incumbent": values[0], "candidate": values[1], "texts": int(used.sum()),
-                    "smallest": number(changes.smallest(distribution, count))},
+                    "smallest": number(changes.smallest(distribution, len(np.unique(clusters[used]))))},
             method=METHOD, over=over, **SHARES,
         )  # fmt: skip
