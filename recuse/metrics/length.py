@@ -26,8 +26,8 @@ from recuse.metrics.estimates import add_losses, estimated, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.metrics.position import lost_by_order, pairs_by_judge
 from recuse.ratings import Ratings
-from recuse.ratings.array import beyond_others, judges_array
-from recuse.ratings.pair_array import PAIRED, codes_of, pair_array, repeated_over
+from recuse.ratings.array import beyond_others, grouped, judges_array
+from recuse.ratings.pair_array import PAIRED, pair_array, repeated_over
 from recuse.ratings.text_slices import doublings_of_pairs, doublings_of_texts, sizes_of_pairs
 from recuse.schema import RatingsError
 from recuse.schema.arrays import Floats
@@ -186,8 +186,8 @@ def choice_length_coefficient(part: Ratings) -> Iterator[Named]:
     True
     """
     pairs, over = pair_array(part), repeated_over(part)
-    doublings, groups = doublings_of_pairs(part, pairs), codes_of(pairs.clusters)
-    beyond = pairs.beyond_peers()
+    doublings, groups = doublings_of_pairs(part, pairs), grouped(pairs.clusters)
+    beyond = beyond_others(pairs.won)
     authors = sorted({*pairs.a, *pairs.b})[1:]
     sides = np.column_stack([pairs.credit(name).astype(float) for name in authors] or [np.zeros((len(groups), 0))])
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.ratings.array import beyond_others, clusters_of, mean_of, moments_of
+from recuse.ratings.array import clusters_of, mean_of, moments_of
 from recuse.ratings.ratings import Ratings, remembered
 from recuse.ratings.ratings_table import PERSON, combined
 from recuse.ratings.scale import Nominal
@@ -117,16 +117,6 @@ class PairArray:
         """Shape (pairs,): 1 where the text is a, -1 where it is b, 0 where it takes no part."""
         side: NDArray[np.intp] = (self.a == text).astype(np.intp) - (self.b == text)
         return side
-
-    def beyond_peers(self) -> Floats:
-        """Each judge's credit for a less the mean of the other judges' on the same pair, shape (judges, pairs); NaN
-        where there is no other."""
-        return beyond_others(self.won)
-
-
-def codes_of(names: NDArray[Any]) -> NDArray[np.intp]:
-    """Names as numbers in order of first appearance."""
-    return np.asarray(pd.factorize(names)[0], dtype=np.intp)
 
 
 @remembered

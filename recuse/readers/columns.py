@@ -74,10 +74,8 @@ class Column:
         there, times = ~values.say_nothing(each.tolist()), np.bincount(codes[codes >= 0], minlength=len(each))
         return pd.Index(each.to_numpy()[there], dtype=object), times[there]
 
-    @property
-    def number(self) -> int:
-        """How many of its cells are not empty."""
-        return int(self._counted[1].sum())
+    number = cached_property(lambda column: int(column._counted[1].sum()))
+    """How many of its cells are not empty."""
 
     @property
     def distinct(self) -> pd.Index[Any]:
@@ -105,10 +103,8 @@ class Column:
         order = next((order for order in ORDERS if self.words <= {*order}), ())
         return words.map({word: float(k) for k, word in enumerate(order)})
 
-    @cached_property
-    def length(self) -> float:
-        """Mean number of characters of its different values."""
-        return sum(len(str(v)) for v in self.distinct[:500]) / max(len(self.distinct[:500]), 1)
+    length = cached_property(lambda c: sum(len(str(v)) for v in c.distinct[:500]) / max(len(c.distinct[:500]), 1))
+    """Mean number of characters of its different values."""
 
     @cached_property
     def ends(self) -> tuple[float, float]:

@@ -12,11 +12,7 @@ is there, must be the sum. Beside columns of judges that answer in the same word
 
 The second is a share of people, as in the corpus Civil Comments: so many of so many said that the text is toxic.
 
-A column `count` alone counts items, not answers: each row is that many items, answered alike.
-
-    gpt-4o, anna, count
-    toxic,  fine, 12
-"""
+A column `count` alone counts items, not answers: each row is that many items, answered alike (docs/files.md)."""
 
 from __future__ import annotations
 

@@ -20,6 +20,7 @@ import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -322,12 +323,12 @@ def _case(column: str, numbers: Mapping[str, int], other: int) -> str:
     return f"(CASE {each} ELSE {other} END)"
 
 
-def _text(words: str) -> str:
-    return "'" + words.replace("'", "''") + "'"
+def _text(words: str, quote: str = "''", backslash: str = "\\") -> str:
+    return "'" + words.replace("\\", backslash).replace("'", quote) + "'"
 
 
-def _name(column: str) -> str:
-    return '"' + column.replace('"', '""') + '"'
+def _name(column: str, mark: str = '"') -> str:
+    return mark + column.replace(mark, mark * 2) + mark
 
 
 _Engine = _IbisTable | _DuckTable
@@ -367,17 +368,12 @@ def folding_query(
     if len(raters) < 2 or len({name.lower() for name in raters}) < len(raters):
         raise RecuseError(f"give two raters or more, each once, whatever the case; got {', '.join(raters) or 'none'}")
     mark, quote, backslash = DIALECTS[dialect]
-
-    def named(name: str) -> str:
-        return mark + name.replace(mark, mark * 2) + mark
+    named = partial(_name, mark=mark)
 
     def column(name: str) -> str:
         return name if PLAIN.fullmatch(name) else named(name)
 
-    def text(name: str) -> str:
-        return "'" + name.replace("\\", backslash).replace("'", quote) + "'"
-
-    here = {name: f"CASE WHEN {column(rater)} = {text(name)} THEN" for name in raters}
+    here = {name: f"CASE WHEN {column(rater)} = {_text(name, quote, backslash)} THEN" for name in raters}
     answers = ",\n    ".join(f"MAX({case} {column(value)} END) AS {named(name)}" for name, case in here.items())
     once = "\n    AND ".join(f"COUNT({case} 1 END) <= 1" for case in here.values())
     own = [column(name) for name in apart]

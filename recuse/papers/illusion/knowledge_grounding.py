@@ -23,8 +23,7 @@ from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.papers.illusion import rubric_commensurability as rubrics
 from recuse.papers.self_preference.over_texts import known_of_texts
 from recuse.ratings import Ratings, mean_of
-from recuse.ratings.array import judges_array
-from recuse.ratings.pair_array import codes_of
+from recuse.ratings.array import grouped, judges_array
 from recuse.ratings.scale import Numeric
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
@@ -146,7 +145,7 @@ def _selectivity(cells: rubrics.RubricCells, groups: NDArray[Any]) -> Estimate:
         return undefined("domain_selectivity", "the texts are of fewer than two domains", **facts)
     known = groups != ""  # a target need not have a text on every item
     codes = np.full(len(set(cells.units)), -1)
-    codes[codes_of(cells.units)[known]] = [domains.index(group) for group in groups[known]]
+    codes[grouped(cells.units)[known]] = [domains.index(group) for group in groups[known]]
 
     def per_domain(dealt: NDArray[Any]) -> Floats:
         """delta-K of each domain under each arrangement of the units, (B, units) to (B, domains)."""

@@ -19,8 +19,7 @@ from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
 from recuse.papers.illusion.resolution import all_pairs, sample_r
 from recuse.ratings import Ratings
-from recuse.ratings.array import arrays_by_level
-from recuse.ratings.pair_array import codes_of
+from recuse.ratings.array import arrays_by_level, grouped
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, Mask
 from recuse.schema.factors import LEVELS, RUBRIC
@@ -54,7 +53,7 @@ class RubricCells:
     @cached_property
     def _sums_and_pairs(self) -> tuple[Floats, list[str]]:
         shares = all_pairs(np.moveaxis(np.where(np.isfinite(self.scores).all(axis=0), self.scores, np.nan), 0, -1))
-        place = codes_of(self.units)
+        place = grouped(self.units)
         sums = np.zeros((int(place.max(initial=-1)) + 1, *shares.shape[1:]))
         np.add.at(sums, place, shares)
         kept = np.isfinite(sample_r(sums.sum(axis=0), FEWEST)).all(axis=1)
@@ -100,7 +99,7 @@ class RubricCells:
         """How many items, and clusters where they come in such, have a text that two judges scored under all sources;
         as facts of an `Estimate`."""
         both = np.isfinite(self.scores).all(axis=0).sum(axis=0) >= 2
-        n = len(set(self.items[both & self.used[codes_of(self.units)]]))
+        n = len(set(self.items[both & self.used[grouped(self.units)]]))
         if not self.clusters:
             return {"n": n, "over": "items"}
         return {"n": n, "over": "clusters", "clusters": self.clusters, "n_clusters": int(self.used.sum())}

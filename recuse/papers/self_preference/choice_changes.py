@@ -17,8 +17,8 @@ from recuse.metrics.length import a_is_longer
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.papers.self_preference.over_texts import bounded_estimate, known_of_texts, mean_or_none
 from recuse.ratings import Ratings
-from recuse.ratings.array import clusters_of
-from recuse.ratings.pair_array import PAIRED, codes_of, pair_array, repeated_over, verdicts_of
+from recuse.ratings.array import clusters_of, grouped
+from recuse.ratings.pair_array import PAIRED, pair_array, repeated_over, verdicts_of
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import TRUE
 from recuse.schema import Estimate
@@ -79,7 +79,7 @@ def _changed(metric: str, part: Ratings, value: Callable[[NDArray[Any], Floats],
         same_pairs = credits.reindex(index=list(before.judges), columns=before.items).to_numpy()
         values = value(before.items, same_pairs - before.won)
         for row, judge in enumerate(before.judges):
-            groups, requested = codes_of(before.clusters), before.requested[row]
+            groups, requested = grouped(before.clusters), before.requested[row]
             yield (judge, level), _mean(metric, part, values[row], groups, requested=requested)
 
 
@@ -156,7 +156,7 @@ def _change(
     both = pd.DataFrame({"before": before, "after": after}).dropna()
     was, now = both["before"].to_numpy(), both["after"].to_numpy()
     items = tuple(both.index.get_level_values("item").astype(str))
-    groups = codes_of(np.array(clusters_of(ratings, items), dtype=object))
+    groups = grouped(np.array(clusters_of(ratings, items), dtype=object))
     detail = {"before": mean_or_none(was), "after": mean_or_none(now), **more}
     return _mean(metric, ratings, now - was, groups, detail=detail)
 

@@ -24,8 +24,8 @@ from recuse.papers.self_preference.over_texts import (
 )
 from recuse.ratings import Ratings, mean_of
 from recuse.ratings.answers import without_truth
-from recuse.ratings.array import moments_of
-from recuse.ratings.pair_array import PAIRED, codes_of, pair_array, repeated_over, verdicts_of
+from recuse.ratings.array import beyond_others, grouped, moments_of
+from recuse.ratings.pair_array import PAIRED, pair_array, repeated_over, verdicts_of
 from recuse.ratings.text_slices import doublings_of_pairs
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats
@@ -125,12 +125,12 @@ def same_length_reference(part: Ratings) -> Iterator[Named]:
     """
     pairs, over = pair_array(part), repeated_over(part)
     doublings = doublings_of_pairs(part, pairs)
-    beyond = pairs.beyond_peers() * np.sign(doublings)
+    beyond = beyond_others(pairs.won) * np.sign(doublings)
     # The texts a and b of each pair as numbers, (2, pairs), and the cluster of each text
-    names = codes_of(np.concatenate([pairs.a, pairs.b]))
-    keys = np.concatenate([codes_of(pairs.questions)] * 2) * (int(names.max(initial=0)) + 1) + names
+    names = grouped(np.concatenate([pairs.a, pairs.b]))
+    keys = np.concatenate([grouped(pairs.questions)] * 2) * (int(names.max(initial=0)) + 1) + names
     _, first, codes = np.unique(keys, return_index=True, return_inverse=True)
-    texts, groups = codes.reshape(2, -1), np.concatenate([codes_of(pairs.clusters)] * 2)[first]
+    texts, groups = codes.reshape(2, -1), np.concatenate([grouped(pairs.clusters)] * 2)[first]
     for j, judge in enumerate(pairs.judges):
         usable = np.isfinite(beyond[j])
         means = _by_text(beyond[j][usable], np.abs(doublings[usable]), texts[:, usable], len(groups))
@@ -287,7 +287,7 @@ def _own_pairs(part: Ratings) -> Iterator[tuple[str, Mapping[str, Floats], str, 
     """Every judge with a text of its own, that text's credit in each of SEEN_BY on the pairs it takes part in, shape
     (pairs,), NaN where there is none, why there are no such pairs, and the estimate of a mean over them."""
     pairs, over = pair_array(without_truth(part)), repeated_over(part)
-    clusters = codes_of(pairs.clusters)
+    clusters = grouped(pairs.clusters)
     names = np.array(pairs.judges, dtype=object)[:, None]
     wrote = np.array([part.authors.get(name) for name in pairs.judges], dtype=object)[:, None]
     for judge, text in part.own().items():
@@ -333,8 +333,8 @@ def controlled_own_win_excess(part: Ratings) -> Iterator[Named]:
     first, second = np.where(swap, choices.b, choices.a), np.where(swap, choices.a, choices.b)
     names = first + "\x1f" + second
     pairs = [tuple(str(name).split("\x1f")) for name in dict.fromkeys(names)]
-    shape = int(codes_of(choices.clusters).max(initial=-1)) + 1, len(pairs)
-    cells = codes_of(choices.clusters) * shape[1] + codes_of(names)
+    shape = int(grouped(choices.clusters).max(initial=-1)) + 1, len(pairs)
+    cells = grouped(choices.clusters) * shape[1] + grouped(names)
     credit = np.where(swap, 1 - choices.won, choices.won)
     won = np.reshape([moments_of(cells, row, shape[0] * shape[1]).mean for row in credit], (len(credit), *shape))
     wrote = [part.authors.get(name) for name in choices.judges]

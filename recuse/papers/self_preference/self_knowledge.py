@@ -20,8 +20,8 @@ from recuse.papers.self_preference import over_texts
 from recuse.papers.self_preference.over_texts import OwnTexts, Place, bounded_estimate, mean_or_none, own_texts
 from recuse.papers.self_preference.published_tests import self_received_given
 from recuse.ratings import RatingArray, Ratings, mean_of
-from recuse.ratings.array import judges_array
-from recuse.ratings.pair_array import PAIRED, codes_of, pair_array, repeated_over
+from recuse.ratings.array import grouped, judges_array
+from recuse.ratings.pair_array import PAIRED, pair_array, repeated_over
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, Mask, ascending_codes
 from recuse.statistics.clusters import difference_of_means
@@ -56,7 +56,7 @@ def recognised_in_pairs(part: Ratings) -> Iterator[Named]:
         own = np.where(side != 0, credit[row], np.nan)
         for against, other, far in (("chance", np.full(len(own), 0.5), 0.5), ("peers", peers, 1.0)):
             yield (judge, against), bounded_estimate(
-                "recognised_in_pairs", own - other, codes_of(pairs.clusters), (-far, far),
+                "recognised_in_pairs", own - other, grouped(pairs.clusters), (-far, far),
                 "no pair with its own text was judged by all it takes", requested=pairs.requested[row] & (side != 0),
                 unit="share", detail={"share": mean_or_none(own[np.isfinite(own - other)])}, **repeated_over(part),
             )  # fmt: skip
