@@ -83,10 +83,7 @@ def _cases(value: Any) -> list[Any]:
             with suppress(ValueError):
                 given = parsed(case)
             metrics = [metric.get("metric_data") or {} for metric in entry.get("cached_metrics_data") or ()]
-            output = given.get("actual_output")
-            cases.append({
-                "name": given.get("input"), "input": given.get("input"), "actualOutput": output, "metricsData": metrics,
-            })  # fmt: skip
+            cases.append({**given, "name": given.get("input"), "metricsData": metrics})
         return cases
     inner = value.get("testRunData") if isinstance(value.get("testRunData"), Mapping) else value
     cases = _any(inner, "testCases", "test_cases", "testResults", "test_results")
@@ -323,16 +320,12 @@ def inspect_records(log: Any) -> tuple[list[dict[str, Any]], list[Fault]]:
 
 
 def _values(value: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, Mapping):
-        for criterion, one in value.items():
-            yield str(criterion), LETTERS.get(one, one) if isinstance(one, str) else one
-    elif isinstance(value, list):
-        for number, one in enumerate(value, start=1):
-            yield f"value {number}", one
-    elif value is None or value != value:
-        yield "rating", "unparsed"
-    else:
-        yield "rating", LETTERS.get(value, value) if isinstance(value, str) else value
+    if isinstance(value, list):
+        yield from ((f"value {number}", one) for number, one in enumerate(value, start=1))
+        return
+    single = "unparsed" if value is None or value != value else value
+    for criterion, one in (value if isinstance(value, Mapping) else {"rating": single}).items():
+        yield str(criterion), LETTERS.get(one, one) if isinstance(one, str) else one
 
 
 def _content_text(content: Any) -> str:
