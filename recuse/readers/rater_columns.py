@@ -246,10 +246,11 @@ def choosers_between(roles: Roles, first: Column, second: Column) -> list[Column
     """Columns that hold nothing but choices between the two: each rater's, side by side. Numbers (1, 2 and 3 for a tie)
     are choices beside two texts only: beside names they may be anything. One choice in every row is a rater's who is
     named, or called as judges are beside others."""
-    sides, texts = first.words | second.words, first.wordy or first.told_once
+    pair, sides, texts = (first, second), first.words | second.words, first.wordy or first.told_once
+    again = [c for c in roles.free if c in pair or (texts and any(c.cells.equals(side.cells) for side in pair))]
     won = partial(chosen, from_0=first.name.endswith("_0"))
     choosing = [
-        c for c in roles.free if c not in (first, second) and len(c.distinct)
+        c for c in roles.free if len(c.distinct) and c not in again
         and all(word in sides or won(word) for word in c.words)
         and (not c.numeric or (texts and {"first", "second"} <= {*map(won, c.words)}))
     ]  # fmt: skip

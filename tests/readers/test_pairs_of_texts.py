@@ -162,3 +162,11 @@ def test_where_the_better_text_stands_is_no_order(file):
     rows = [f"{k},reply {k} one,reply {k} two,{'AB'[k % 2]},{'AB'[k % 3 == 0]},{'AB'[k % 5 == 0]}" for k in range(40)]
     read = read_file(file("a.csv", "\n".join(["id,reply_a,reply_b,better_position,human,gpt-4o", *rows])))
     assert read.kind == "choices"
+
+
+def test_a_text_that_stands_in_two_columns_chooses_none(file):
+    """RewardBench: chosen and text_chosen."""
+    rows = [f"{k},good reply {k},bad reply {k},good reply {k},bad reply {k},{k % 2}" for k in range(40)]
+    path = file("a.csv", "\n".join(["id,chosen,rejected,text_chosen,text_rejected,results", *rows]))
+    with pytest.raises(RecuseError, match="no name tells judges from people: 'results';"):
+        read_file(path)
