@@ -73,6 +73,13 @@ def is_rater(name: str) -> bool:
     return is_judge(name) or is_person(name)
 
 
+def is_gold(name: str) -> bool:
+    """Whether a column is called as right answers are; correct_gpt4 says whether that was right."""
+    called = plain(name)
+    begins = called.startswith(("gold_", "ground_truth_", "expected_", "oracle_"))
+    return called in NAMES["gold"] or begins or (called.startswith("correct_") and not is_rater(name))
+
+
 def is_criterion(name: str) -> bool:
     """Whether a column is called after what is rated, and after nobody who rates."""
     return any(part in CRITERIA for part in _parts(name)) and not is_rater(name)

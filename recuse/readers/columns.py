@@ -22,8 +22,6 @@ FEW_LABELS, LONG, FEWEST_TEXTS, MOST_SETS = 25, 40, 8, 2_000
 DAY = re.compile(r"\d{1,4}([-./])\d{1,2}\1\d{1,4}(?!\d)")
 MONTH = rf"(?:{'|'.join(values.MONTHS)})[a-z]*"
 GRADE_AS_DAY = re.compile(rf"(?i)\d{{1,2}}[-. ]+{MONTH}|{MONTH}[-. ]+\d{{1,2}}")
-GOLD = ("gold_", "ground_truth_", "expected_", "oracle_")
-"""How names of right answers begin."""
 ISO = re.compile(r"\d{4}-\d\d-\d\d")
 LONGEST_NUMBER = 200
 """Longer cells hold no number, and are not searched for one."""
@@ -51,7 +49,7 @@ class Column:
     is_attribute = _called(column_names.is_attribute)
     is_nobodys = _called(column_names.is_nobodys)
     is_derived = _called(column_names.is_derived)
-    is_gold = _called(lambda name: plain(name) in NAMES["gold"] or plain(name).startswith(GOLD))
+    is_gold = _called(column_names.is_gold)
     may_be_a_person = _called(column_names.may_be_a_person)
     plain = _called(column_names.plain)
     """Its name in plain form."""

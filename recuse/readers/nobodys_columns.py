@@ -54,9 +54,14 @@ def leave_out_matches(roles: Roles) -> None:
     """Columns of two values that say in every row whether two others are alike, and those that say in which way a judge
     was right or wrong (TP, FP, ...), are nobody's ratings, nor true."""
     free = [c for c in roles.free if c.name not in roles.stated]
-    called = [c for c in free if MATCHES.search(c.plain) and len(c.distinct) == 2 and is_verdict(c.words)]
-    rated = [c for c in roles.columns.values() if c.rating and 1 < len(c.distinct) <= FEW_LABELS] if called else []
-    words = {c: labels_of(c.cells).where(~is_empty(c.cells)) for c in rated[:MOST_SLICES]}
+    rated = [c for c in roles.columns.values() if c.rating and 1 < len(c.distinct) <= FEW_LABELS][:MOST_SLICES]
+    called = [  # or in words of its own, as needs_review
+        c for c in free if len(c.distinct) == 2 and is_verdict(c.words)
+        and (MATCHES.search(c.plain) or not (
+                c.may_be_a_person or c.is_judge or any(c.words & other.words for other in rated if other is not c)
+            ))
+    ]  # fmt: skip
+    words = {c: labels_of(c.cells).where(~is_empty(c.cells)) for c in (rated if called else ())}
     for column in called:
         right = column.ordered.eq(1)
         for one, other in combinations((c for c in words if c is not column), 2):

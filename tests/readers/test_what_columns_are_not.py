@@ -391,3 +391,17 @@ def test_participants_of_prolific_are_people(file):
     rows = [f"5f{who:08x},t{k},{(k * who) % 5 + 1},{k % 5 + 1}" for who in (2, 3) for k in range(40)]
     read = read_file(file("a.csv", "\n".join(["PROLIFIC_PID,stimulus,rating,llm_rating", *rows])))
     assert read.ratings.raters == {"5f00000002": "person", "5f00000003": "person", "llm": "judge"}
+
+
+def test_a_flag_that_says_where_two_raters_differ_is_no_slice(file):
+    words = ("fail", "pass")  # every judge would fail on what it marks
+    rows = [f"t{k},{words[a]},{words[b]},{'yes' if a != b else 'no'}"
+            for k in range(60) for a, b, _ in [verdicts(k)]]  # fmt: skip
+    read = read_file(file("a.csv", "\n".join(["id,human,gpt,needs_review", *rows])))
+    assert (read.ratings.raters, read.mapping.slices) == ({"human": "person", "gpt": "judge"}, ())
+
+
+def test_a_correct_option_is_true_and_no_judge(file):
+    rows = [f"t{k},{'ABCD'[k % 4]},{'ABCD'[(k + (k % 9 < 1)) % 4]},{'ABCD'[(k + (k % 7 < 1)) % 4]}" for k in range(60)]
+    read = read_file(file("a.csv", "\n".join(["id,correct_option,human_answer,gpt4_answer", *rows])))
+    assert (read.ratings.truth, read.ratings.judges) == ("correct_option", ("gpt4_answer",))
