@@ -138,7 +138,11 @@ def with_copies_in_clusters(judged: Judgements) -> Judgements:
     judged = replace(judged, clusters=mapping.cluster or "text")
     if not columns:
         return judged
-    keys = _keys(rows.drop_duplicates(["item", "target"]), frame, columns)
+    once = rows.drop_duplicates(["item", "target"])
+    texts = _words(once, frame, columns)
+    if len({*texts}) == len(texts):
+        return judged
+    keys = _keys(once, texts)
     copies = keys[keys.duplicated(keep=False) & (keys != "")]
     every = rows[rows["item"].isin(copies.index)].drop_duplicates(["item", "target", "row"])
     differ = every[["item", "target"]].assign(text=_words(every, frame, columns)).drop_duplicates()
@@ -163,9 +167,8 @@ def _words(rows: pd.DataFrame, frame: pd.DataFrame, columns: list[str]) -> list[
     return [single_blanks(text).lower() for text in texts]
 
 
-def _keys(once: pd.DataFrame, frame: pd.DataFrame, columns: list[str]) -> pd.Series[Any]:
+def _keys(once: pd.DataFrame, texts: list[str]) -> pd.Series[Any]:
     """Item -> all its texts with their targets, "" where they are too short to tell copies."""
-    texts = _words(once, frame, columns)
     keys = [f"{target}\x1f{text}" for target, text in zip(once["target"], texts, strict=True)]
     facts = once[["item"]].assign(key=pd.Series(keys, index=once.index, dtype=object), size=[*map(len, texts)])
     whole = facts.set_index("item")
