@@ -33,6 +33,7 @@ FAR = 2
 """What lies further off than the range of all other numbers, so many times, may stand for something else."""
 SHIFTED, SELDOM = 3, 0.04
 """From so many different marks on a scale has ends of its own; an end that is given less often may be missing."""
+DECIDED = "--use decide --threshold NUMBER"
 MANY = 0.1
 """Where so many cells name an option twice, they are no sets."""
 
@@ -72,6 +73,40 @@ def read_criterion(part: pd.DataFrame, criterion: str, declared: str, place: Pla
             "on, --scale worst<...<best or --scale LOW-HIGH, or none"
         )
     return answers
+
+
+def verdicts_beside_scores(
+    part: pd.DataFrame, criterion: str, declared: str, decided: str
+) -> tuple[pd.DataFrame, list[str]]:
+    """The cells of raters who pass or fail every text as the best and the worst score of those who give scores, which
+    tells no more than on which side of the threshold they are; and notes. `RecuseError` where no threshold decides, and
+    verdicts are words, or the scores lie between 0 and 1."""
+    different = part[["rater", "cell"]].drop_duplicates()
+    words, numbers = labels_of(different["cell"]), as_numbers(different["cell"])
+    by_rater = words.groupby(different["rater"], sort=False).agg(set)
+    verdicts = [*map(str, by_rater.index[[cell_values.is_verdict(own) and len(own) == 2 for own in by_rater]])]
+    theirs, known = different["rater"].isin(verdicts), numbers.notna()
+    scores, given = numbers[~theirs & known], cell_values.scale_from_text(declared) if declared else None
+    if not verdicts or scores.nunique() < SHIFTED or known[~theirs].mean() < HALF:
+        return part, []
+    scale = scale_of_numbers(scores) if given is None else given
+    if decided and isinstance(scale, Numeric):
+        worst, best = sorted((scale.minimum, scale.maximum), reverse=scale.reversed)
+        ends = {cell: f"{best if word in cell_values.VERDICTS[1] else worst:g}" for cell, word in
+                zip(different.loc[theirs, "cell"], words[theirs], strict=True)}  # fmt: skip
+        cells = part["cell"].mask(part["rater"].isin(verdicts), part["cell"].map(ends))
+        note = f"{', '.join(verdicts)}: a pass is on the side of {best:g}, a fail of {worst:g}"
+        return part.assign(cell=cells), [note]
+    whole = bool(known[theirs].all())
+    if given or (whole and scores.between(0, 1, inclusive="neither").mean() < HALF):
+        return part, []
+    answers, other = dict.fromkeys(different.loc[theirs, "cell"]), different.loc[scores.index[0], "rater"]
+    otherwise = "that all are scores (--scale 0-1)" if whole else "which number each is (--same WORD=NUMBER,...)"
+    raise RecuseError(
+        f"{criterion}: {verdicts[0]} gives {' and '.join(map(shown, answers))}, {other} numbers such as "
+        f"{max(scores, key=lambda score: score % 1):g}; say from which number on a text passes ({DECIDED}), or "
+        f"{otherwise}, or leave one out with --ignore"
+    )
 
 
 def _sets(part: pd.DataFrame, criterion: str, given: ResponseSets | None, place: Place) -> CriterionAnswers | None:
@@ -265,8 +300,8 @@ def _check_one_scale(part: pd.DataFrame, values: pd.Series[float], criterion: st
     if a > 1.6 * b and not strict and scale_of_numbers(values[part["rater"] == high]).maximum > b:
         raise RecuseError(
             f"{criterion}: {high} gives numbers up to {a:g}, {low} only up to {b:g}; if that is one scale, say so "
-            f"(--scale={scale_of_numbers(values).minimum:g}-{a:g}), otherwise bring them to one or leave one out with "
-            "--ignore"
+            f"(--scale={scale_of_numbers(values).minimum:g}-{a:g}), otherwise bring them to one"
+            f"{f', or say from which on a text passes ({DECIDED}),' if b == 1 else ''} or leave one out with --ignore"
         )
 
 

@@ -15,7 +15,7 @@ from recuse.readers.columns import MOST_SLICES, Column, Roles
 from recuse.readers.judgement_rows import Judgements
 from recuse.readers.mapping import ColumnMapping
 from recuse.readers.raw_table import RawTable
-from recuse.readers.values import find_sets, is_empty
+from recuse.readers.values import find_sets, is_empty, is_verdict
 from recuse.schema import RecuseError
 from recuse.schema.factors import LEVELS
 
@@ -275,7 +275,8 @@ def with_gold(judged: Judgements) -> Judgements:
     if gold.holds_sets:
         right, known = ({*sets.scale.options} if (sets := find_sets(tuple(w))) else w for w in (right, known))
     marks = mapping.target and not mapping.pairs and len(right) <= 2 < len(known)
-    if marks or not (right <= known or (not mapping.pairs and _are_scores(right, known, mapping.gold))):
+    alike = right <= known or ("decide" in mapping.use and mapping.threshold and is_verdict(right))
+    if marks or not (alike or (not mapping.pairs and _are_scores(right, known, mapping.gold))):
         if mapping.target and not mapping.pairs and len(right) <= 2 and right & RIGHT:
             return judged
         words = gold.holds_labels and len(right - {"true", "false"}) > 1  # booleans say whether a judge was right
@@ -285,7 +286,10 @@ def with_gold(judged: Judgements) -> Judgements:
                 f"{gold} holds right answers in words ({', '.join(sorted(right)[:2])}) of which no rater gives any "
                 f"({', '.join(sorted(known)[:2])}): write both in the same words, or say --ignore {gold}"
             )
-        ignored = {**mapping.ignored, mapping.gold: "right answers in words that no rater gives"}
+        why = "right answers in words that no rater gives"
+        if is_verdict(right) and not mapping.pairs:
+            why += "; scores are held against them with --use decide --threshold NUMBER"
+        ignored = {**mapping.ignored, mapping.gold: why}
         return replace(judged, mapping=replace(mapping, gold="", ignored=ignored))
     raters = {**mapping.raters, mapping.gold: (mapping.gold,)}
     people, truth = (*mapping.people, mapping.gold), rater_name(mapping.gold)

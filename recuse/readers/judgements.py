@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from recuse.ratings.pair_array import CHOICES
 from recuse.ratings.scale import Numeric, Scale
 from recuse.readers.column_names import as_option
-from recuse.readers.criterion_answers import read_criterion
+from recuse.readers.criterion_answers import read_criterion, verdicts_beside_scores
 from recuse.readers.judgement_rows import Judgements
 from recuse.readers.raw_table import Fault, faults_in, shown
 from recuse.readers.values import EMPTY, STATUSES, chosen, is_empty, labels_of, scale_from_text
@@ -51,6 +51,9 @@ def _read_cells(judged: Judgements) -> Judgements:
             status[places[lost]] = words_of_status[lost]
             part, places = part[~lost], places[~lost]
         scale = judged.mapping.scale or _order_of(part, judged.raw.orders)
+        decided = judged.mapping.threshold if "decide" in judged.mapping.use else ""
+        part, further = verdicts_beside_scores(part, str(criterion), scale, decided)
+        notes += further
         answers = read_criterion(part, str(criterion), scale, judged.raw.place)
         scales[str(criterion)] = answers.scale
         notes += answers.notes

@@ -252,10 +252,13 @@ def check_left_out(roles: Roles) -> None:
             f"{', '.join(map(str, others))}: {_answers(others[0])}, so many different ones that a program may have "
             f"worked them out; if they are somebody's ratings, say --people {listed}; if not, say --ignore {listed}"
         )
+    say = "which answer of one is which of the other (--same WORD=WORD,...), or write both on one scale"
+    if rater.numeric and is_verdict(others[0].words):
+        say = f"so, and from which number on a text passes: --people {listed} --use decide --threshold NUMBER"
     raise RecuseError(
         f"{', '.join(map(str, others))} and {rater} do not answer on one scale: {others[0]} gives "
-        f"{_answers(others[0])}, {rater} {_answers(rater)}. If {others[0]} is a rater, say which answer of one is "
-        f"which of the other (--same WORD=WORD,...), or write both on one scale; if not, say --ignore {listed}"
+        f"{_answers(others[0])}, {rater} {_answers(rater)}. If {others[0]} is a rater, say {say}; if not, say --ignore "
+        f"{listed}"
     )
 
 

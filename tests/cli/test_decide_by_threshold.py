@@ -39,8 +39,18 @@ def labels() -> pd.DataFrame:
     return table
 
 
-def decided(table: pd.DataFrame, decide) -> pd.DataFrame:
-    return table.assign(**{name: np.where(decide(table[name]), "yes", "no") for name in ("ann", "ben", "gpt-4o")})
+def decided(table: pd.DataFrame, decide, yes="yes", no="no") -> pd.DataFrame:
+    return table.assign(**{name: np.where(decide(table[name]), yes, no) for name in table.columns[1:]})
+
+
+def figures_of(table: pd.DataFrame, options: dict[str, str], folder):
+    """The exit code of a check that decides, and value and interval by gate."""
+    path, out = folder / "table.csv", folder / "table.json"
+    table.to_csv(path, index=False)
+    typed = [f"--{name}={value}" for name, value in options.items()]
+    code = main(["check", str(path), "--use", "decide", "--json", str(out), *typed])
+    verdicts = {v["gate"]: v["estimate"] for v in json.loads(out.read_text())["verdicts"]}
+    return code, {gate: (e["value"], e["low"], e["high"]) for gate, e in verdicts.items()}
 
 
 @pytest.mark.parametrize(("table", "decide", "options"), [
@@ -50,15 +60,8 @@ def decided(table: pd.DataFrame, decide) -> pd.DataFrame:
 ], ids=["scores", "lowest best", "labels"])  # fmt: skip
 def test_every_number_is_that_of_the_decisions(table, decide, options, tmp_path, capsys):
     """As if the file held yes and no; the judge that agrees on the whole scale is not cleared."""
-    results = []
-    for name, frame, given in (("scores", table, options), ("yes", decided(table, decide), {"positive": "yes"})):
-        path, out = tmp_path / f"{name}.csv", tmp_path / f"{name}.json"
-        frame.to_csv(path, index=False)
-        args = [part for key, value in given.items() for part in (f"--{key}", value)]
-        code = main(["check", str(path), "--use", "decide", "--json", str(out), *args])
-        verdicts = {v["gate"]: v["estimate"] for v in json.loads(out.read_text())["verdicts"]}
-        results.append((code, {gate: (e["value"], e["low"], e["high"]) for gate, e in verdicts.items()}))
-    (code, one), (same, other) = results
+    code, one = figures_of(table, options, tmp_path)
+    same, other = figures_of(decided(table, decide), {"positive": "yes"}, tmp_path)
     assert code == same == 1
     assert other.keys() >= one.keys() >= {"human_ceiling", "share_bias", "unanswered"}  # of yes and no the mean as well
     for gate, figures in one.items():
@@ -68,6 +71,36 @@ def test_every_number_is_that_of_the_decisions(table, decide, options, tmp_path,
     assert first.startswith("gpt-4o is not cleared to decide: it agrees with your people less")
     words = check(read(table, **options | {"threshold": ""}), use="grade") if "threshold" in options else None
     assert words is None or words.exit_code == 0, "on the whole scale it agrees"
+
+
+@pytest.mark.parametrize("words", ["yes no", "1 0"])
+@pytest.mark.parametrize("people", [["ann", "ben"], ["label"]], ids=["people", "right answers"])
+@pytest.mark.parametrize("lowest_best", [False, True])
+def test_verdicts_beside_scores_are_read_as_if_the_scores_were_verdicts(people, words, lowest_best, tmp_path):
+    """A pass of people, or a right answer, says on which side of the threshold a text is, and no more."""
+    table = scores(lowest_best).rename(columns={"ann": people[0]})[["id", *people, "gpt-4o"]]
+    verdicts = decided(table, lambda s: s <= 50 if lowest_best else s >= 50, *words.split())
+    mixed = verdicts.assign(**{"gpt-4o": table["gpt-4o"]})
+    given = {"threshold": "50", "scale": "0-100 lowest best" if lowest_best else "0-100"}
+    if words == "yes no" and people == ["ann", "ben"]:
+        with pytest.raises(RecuseError, match="from which number on a text passes: --people ann,ben --use decide"):
+            read(mixed)
+        given["people"] = "ann,ben"
+    code, figures = figures_of(mixed, given, tmp_path)
+    assert (code, len(figures) >= 3) == (1, True)
+    as_verdicts = figures_of(verdicts, {"positive": words.split()[0]}, tmp_path)[1]
+    assert figures == {gate: pytest.approx(as_verdicts[gate], abs=1e-9) for gate in figures}
+    if people == ["ann", "ben"]:
+        with pytest.raises(RecuseError, match=r"from which (number )?on a text passes \(--use decide --threshold"):
+            read(mixed, people="ann,ben")
+
+
+def test_verdicts_beside_shares_are_asked_about_unless_both_are_scores():
+    table = scores()[["id", "ann", "gpt-4o"]]
+    table = table.assign(ann=(table["ann"] >= 50).astype(int), **{"gpt-4o": table["gpt-4o"] / 100})
+    with pytest.raises(RecuseError, match=r"ann gives '.' and '.', gpt-4o numbers such as 0\.\d+; say from which"):
+        read(table)
+    assert read(table, scale="0-1").raters == {"ann": "person", "gpt-4o": "judge"}
 
 
 def test_a_threshold_alone_clears_nobody_to_decide(tmp_path, capsys):

@@ -140,7 +140,7 @@ def test_a_column_of_answers_is_neither_raters_nor_systems_whatever_it_is_called
 
 def test_labels_beside_numbers_are_told_with_who_gives_them(file):
     rows = [(*row[:3], "👍" if k % 2 else "👎") for k, row in enumerate(five())]
-    with pytest.raises(RecuseError, match=r"gpt gives numbers and human labels \('👎'\); say which number each is"):
+    with pytest.raises(RecuseError, match=r"human gives '👎' and '👍', judge numbers such as .*; say from which"):
         read_file(file("a.csv", table(rows, "ticket,judge,gpt,human")))
 
 
