@@ -21,7 +21,7 @@ from operator import itemgetter
 from typing import Literal, cast
 
 from recuse.gates.causes import as_well, causes_of_doubt, causes_of_failure, rests_on_people, unfinished_cause
-from recuse.gates.records import Change, Evidence, Figure, PanelPlan, VerdictRecord
+from recuse.gates.records import Change, Evidence, Figure, PanelPlan, VerdictRecord, label_of
 from recuse.gates.uses import EVERY_GATE
 from recuse.schema.factors import VERSION
 from recuse.schema.number_text import counted, html_table, listed
@@ -201,7 +201,7 @@ def _judge(
     apart = [v for v in verdicts if v.outcome == "fail" and v.gate in peers]
     open_ = [v for v in verdicts if v.outcome not in ("pass", "fail")]
     missing = sorted({a["gate"] for a in rows if _is_missing(a, judge, by_place)})
-    missed = [evidence.label(gate) for gate in missing]
+    missed = [label_of(gate, evidence.labels) for gate in missing]
     versions = {v.subject.get(VERSION) for v in every} | {None}  # verdicts are on the newest
     own = [f for f in evidence.figures if f.panel == panel.name and f.judge == judge]
     figures = sorted((f for f in own if f.subject.get(VERSION) in versions), key=lambda f: (f.metric, _about(f)))

@@ -138,10 +138,6 @@ class Evidence:
         command = record_command(max(dict.fromkeys(panels), key=panels.count, default=""))
         return f"mend what fails, or record what is missing: {command}"
 
-    def label(self, gate: str) -> str:
-        """What people call a gate, also one that was not measured."""
-        return _label(gate, self.labels)
-
     def gates_of(self, use: str) -> tuple[str, ...]:
         """The gates that a use names; of the one use of a file that names none, all that were asked."""
         return self.uses[use].gates if use in self.uses else ()
@@ -281,7 +277,9 @@ def _changed(row: ChangedRow, baseline: Comparison | None, labels: Mapping[str, 
     word = row["word"]
     if names and row["kind"] == "yardstick" and (word == "decide" or row["place"]):
         word = "decide"
-        profit = f"; with it {listed(names, 2)} {'pass' if names[1:] else 'passes'} {_label(better[0]['what'], labels)}"
+        profit = (
+            f"; with it {listed(names, 2)} {'pass' if names[1:] else 'passes'} {label_of(better[0]['what'], labels)}"
+        )
     step = row.get("next") or ("" if word == "merge" else "read it, and merge it if it is meant")
     profits = (0 if row["place"] else 1) if profit else 2  # data of a task first: many files of code would hide it
     order = {"base": 9, "recording": 0}.get(row["kind"], profits)
@@ -304,7 +302,7 @@ AGAIN = "record what settles it, or accept it again with a later date and a reas
 
 def _against_baseline(baseline: Comparison, labels: Mapping[str, str]) -> Iterator[Change]:
     for row in baseline["limits"]:  # "limit of own work widened; without that gemini-2.5-pro fails"
-        label = _label(row["gate"], labels) or "the run"
+        label = label_of(row["gate"], labels) or "the run"
         about = f"{row['key']} of {label}" if row["key"] != "gate" else f"gate {label}"
         lost = any(one["outcome"] != "pass" for one in row["otherwise"])
         would = f"; without that {row['consequence']}" if lost else ""
@@ -314,14 +312,15 @@ def _against_baseline(baseline: Comparison, labels: Mapping[str, str]) -> Iterat
         yield Change("limit", about, word, f"{about} {row['change']}{would}", step, int(not loosens))
     for named in baseline["named"]:
         if named["beyond"]:
-            about = f"{_label(named['what'], labels)} of {named['subject'].get('judge', 'the panel')}"
+            about = f"{label_of(named['what'], labels)} of {named['subject'].get('judge', 'the panel')}"
             yield Change("value", about, "decide", f"{about} changed beyond its limit or tolerance", order=2)
-    undecided = [_label(one["what"], labels) for one in baseline["vanished"] if one["kind"] == "verdict"]
+    undecided = [label_of(one["what"], labels) for one in baseline["vanished"] if one["kind"] == "verdict"]
     gone = [*baseline["removed"], *(f"{label} is not decided any more" for label in undecided)]
     if gone:
         more = f", and {counted(len(gone) - 1, 'more thing')} of the baseline gone" if gone[1:] else ""
         yield Change("gone", str(gone[0]), "decide", f"{gone[0]}{more}", order=2)
 
 
-def _label(gate: str | None, labels: Mapping[str, str]) -> str:
+def label_of(gate: str | None, labels: Mapping[str, str]) -> str:
+    """What people call a gate, also one that was not measured."""
     return labels.get(gate or "") or str(gate or "").replace("_", " ")

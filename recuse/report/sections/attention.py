@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from recuse.report.gated_number import Number, plain_name
@@ -9,32 +10,11 @@ from recuse.report.results_model import ResultsModel
 from recuse.report.verdict_tables import deciding_numbers, is_of_upgrade
 from recuse.schema.number_text import count
 from recuse.schema.plain_values import grouped
-from recuse.schema.results import ExcerptRow
 from recuse.schema.vocabulary import SHOWN
 from recuse.security.sanitize import shortened, visible
 
 MOST_CHARACTERS, MOST_PROMPT_CHARACTERS = 600, 1600
 MOST_PASTED = MOST_REPLIES = 4
-
-
-def _excerpt(view: ResultsModel, entry: ExcerptRow) -> dict[str, object]:
-    """A reply in a judge's own words, and what was asked, as attention.html.j2 shows it."""
-    panel = view.panel(entry["panel"])
-    text, cut = shortened(str(entry.get("text") or ""), MOST_CHARACTERS)
-    factors = [view.lexicon.level(name, str(level)) for name, level in (entry.get("factors") or {}).items()]
-    asked_again = [f"repeat {repeat + 1}"] if isinstance(repeat := entry.get("repeat"), int) else []
-    names = (view.label(str(entry.get(name) or ""), panel) for name in ("judge", "target"))
-    circumstances = [plain_name(str(entry.get("protocol") or "")), *factors, *asked_again]
-    return {
-        "about": " on ".join(filter(None, names)),  # "Grok 4 on GPT-5.1"
-        "circumstances": ", ".join(filter(None, circumstances)),
-        "status": plain_name(str(entry.get("status") or "")),
-        "why": visible(shortened(str(entry.get("why") or ""), 300)[0]),
-        "text": visible(text),
-        "row": entry,
-        "cut": f"{count(cut)} more characters in results.json" if cut else "",
-        "prompt": visible(shortened(str(entry.get("prompt") or ""), MOST_PROMPT_CHARACTERS)[0]),
-    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +51,13 @@ def needs_attention(view: ResultsModel) -> list[Matter]:
             if advice or wanted:
                 paste, more = "\n\n".join(wanted[:MOST_PASTED]), str(len(wanted[MOST_PASTED:]) or "")
                 ways.append({"advice": advice, "paste": paste, "file": file, "more": more})
-        matters.append(Matter(alike, limit, ways, _replies(view, alike)))
+        matters.append(Matter(alike, limit, ways, [*_replies(view, alike)]))
     return matters
 
 
-def _replies(view: ResultsModel, alike: list[Number]) -> list[dict[str, object]]:
-    """Of each judge that it is about, in order, its own replies to what was measured: one that was read and one that
-    could not be, at the number's own factor levels where there are such."""
+def _replies(view: ResultsModel, alike: list[Number]) -> Iterator[dict[str, object]]:
+    """Of each judge that it is about, in order, its own replies to what was measured, as attention.html.j2 shows them:
+    one that was read and one that could not be, at the number's own factor levels where there are such."""
     about = {(n.subject.get("panel"), n.who): n.subject for n in reversed(alike) if "judge" in n.subject}
     quoted = []
     for subject in reversed(about.values()):
@@ -88,7 +68,22 @@ def _replies(view: ResultsModel, alike: list[Number]) -> list[dict[str, object]]
         replies.sort(key=lambda e: sum(subject.get(f, level) != level for f, level in (e.get("factors") or {}).items()))
         for was_read in (True, False):
             quoted += [e for e in replies if (e.get("status") == "ok") == was_read][:1]
-    return [_excerpt(view, entry) for entry in quoted[:MOST_REPLIES]]
+    for entry in quoted[:MOST_REPLIES]:
+        text, cut = shortened(str(entry.get("text") or ""), MOST_CHARACTERS)
+        factors = [view.lexicon.level(name, str(level)) for name, level in (entry.get("factors") or {}).items()]
+        asked_again = [f"repeat {repeat + 1}"] if isinstance(repeat := entry.get("repeat"), int) else []
+        names = (view.label(str(entry.get(name) or ""), view.panel(entry["panel"])) for name in ("judge", "target"))
+        circumstances = [plain_name(str(entry.get("protocol") or "")), *factors, *asked_again]
+        yield {
+            "about": " on ".join(filter(None, names)),  # "Grok 4 on GPT-5.1"
+            "circumstances": ", ".join(filter(None, circumstances)),
+            "status": plain_name(str(entry.get("status") or "")),
+            "why": visible(shortened(str(entry.get("why") or ""), 300)[0]),
+            "text": visible(text),
+            "row": entry,
+            "cut": f"{count(cut)} more characters in results.json" if cut else "",
+            "prompt": visible(shortened(str(entry.get("prompt") or ""), MOST_PROMPT_CHARACTERS)[0]),
+        }
 
 
 def run_faults(view: ResultsModel) -> list[str]:
