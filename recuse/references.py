@@ -23,22 +23,26 @@ LLM1 = "gpt-5.1"
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from os.path import normpath
 from pathlib import Path
+from typing import Any
+from warnings import catch_warnings, simplefilter
 
 from recuse.configuration import named
-from recuse.ratings import Numeric, Ratings
+from recuse.ratings import Nominal, Numeric, Ordinal, Ratings
+from recuse.ratings.scale import Scale
 from recuse.schema import RecuseError
 from recuse.schema.pandas_when_used import pd
 from recuse.tasks import Task
 
-__all__ = ["BLINDED", "SUMMARY", "blinded_people", "payloads_of", "people_of", "persons_of", "reference_of",
-           "said_by_people"]  # fmt: skip
+__all__ = ["BLINDED", "SUMMARY", "blinded_people", "checked_people", "payloads_of", "people_of", "persons_of",
+           "reference_of", "said_by_people"]  # fmt: skip
 
 NAMES = {"item": str, "target": str, "rater": str}
 """Columns of names: 0742, the code of a category, is no number."""
+KEYS, VALUES = ("rater", "item", "target", "criterion"), ("score", "response")
 SUMMARY = ("target", "mean", "sd", "n")
 BLINDED = "blinded_people"
 """What people's single ratings are offered as. They stay apart from the judges' ratings: on another scale, scores of
@@ -51,12 +55,13 @@ def people_of(task: Task, protocol: str) -> pd.DataFrame | None:
     if "people" not in task.data:
         return None
     table = _csv(task, task.data["people"]["file"])
-    if not set(SUMMARY) <= set(table.columns) and "rater" not in table:
+    columns = set(table.columns)
+    if not set(SUMMARY) <= columns and not ({"rater", "item"} <= columns and columns & {*VALUES}):
         raise RecuseError(
             f"{task.folder / task.data['people']['file']}: ratings by people have the columns rater, item, and score "
             f"or response, means of people {', '.join(SUMMARY)}; there is {', '.join(table.columns)}"
         )
-    if set(SUMMARY) <= set(table.columns) and "scale" in task.data["people"]:
+    if set(SUMMARY) <= columns and "scale" in task.data["people"]:
         scale = task.data["people"]["scale"]
         table = table.assign(minimum=float(scale["minimum"]), maximum=float(scale["maximum"]))
     if "protocol" not in table:
@@ -69,6 +74,49 @@ def persons_of(task: Task, protocol: str) -> pd.DataFrame | None:
     """Ratings by people one by one; None where the task names none or knows their means alone."""
     people = people_of(task, protocol)
     return people if people is not None and "rater" in people else None
+
+
+def checked_people(
+    task: Task, persons: pd.DataFrame, scales: Mapping[str, Scale], headline: Sequence[str]
+) -> pd.DataFrame:
+    """Single ratings by people with all of their columns, each on something that may be asked: `scales` of the criteria
+    of the protocol, `headline` those that stand for the whole. Items that no judge was asked about are no fault.
+
+    Raises `RecuseError` with the row for any other: misspelt, it would count for nobody, and nothing would say so."""
+    path, values = task.folder / task.data["people"]["file"], [name for name in VALUES if name in persons]
+    criteria, of_item = dict.fromkeys([*task.criteria, *scales]), {item.id: item.target for item in task.items}
+    for name, why, needed in (
+        ("target", "several systems answered an item", len(of_item) < len(task.items)),
+        ("criterion", f"there are several: {', '.join(headline)}", len(headline) > 1),
+    ):
+        if needed and name not in persons:
+            raise RecuseError(f"{path}: ratings by people need the column {name}, since {why}; there is "
+                              f"{', '.join(persons.columns)}")  # fmt: skip
+
+    def refuse(wrong: Any, rule: str) -> None:
+        if len(rows := persons[wrong]):
+            cells = {name: rows[name].iloc[0] for name in (*KEYS, *values)}
+            got = ", ".join(f"{name} {cell}" for name, cell in cells.items() if pd.notna(cell))
+            raise RecuseError(f"{path}: {rule}; there is {got}: mend or delete this row")
+
+    persons = persons if "target" in persons else persons.assign(target=persons["item"].map(of_item))
+    persons = persons if "criterion" in persons else persons.assign(criterion=next(iter(headline), ""))
+    refuse(persons[["rater", "item"]].isna().any(axis=1), "every rating has its rater and its item")
+    asked = persons["item"].isin([*of_item])
+    refuse(asked & ~persons["target"].isin([*task.targets]), f"targets of {task.name} are {', '.join(task.targets)}")
+    another = "; where people were asked by several protocols, a column protocol says which"
+    refuse(~persons["criterion"].isin([*criteria]), f"criteria of {task.name} are {', '.join(criteria)}{another}")
+    for name, scale in scales.items():
+        own = persons["criterion"].eq(name)
+        if isinstance(scale, Numeric) and "score" in values:
+            within = pd.to_numeric(persons["score"], errors="coerce").between(*scale.ends) | persons["score"].isna()
+            refuse(own & ~within, f"scores lie between {scale.minimum:g} and {scale.maximum:g}")
+        elif isinstance(scale, Nominal | Ordinal) and "response" in values:
+            within = persons["response"].isin(scale.options) | persons["response"].isna()
+            refuse(own & ~within, f"responses are one of {', '.join(scale.options)}")
+    known = [name for name in persons if name not in VALUES]
+    refuse(persons.duplicated(known), "a person rates a text once by a criterion, unless a column repeat numbers them")
+    return persons
 
 
 def said_by_people(task: Task, protocol: str, headline: Sequence[str]) -> dict[tuple[str, str], list[float | str]]:
@@ -176,4 +224,12 @@ def _table(task: Task, file: str, kind: str) -> pd.DataFrame:
 
 @lru_cache(maxsize=16)
 def _read(path: Path, kind: str, stamp: tuple[int, int]) -> pd.DataFrame:
-    return pd.read_csv(path, dtype=NAMES) if kind == "csv" else pd.read_json(path, lines=True, dtype=False)
+    if kind != "csv":
+        return pd.read_json(path, lines=True, dtype=False)
+    try:
+        with catch_warnings():
+            simplefilter("error", pd.errors.ParserWarning)  # that cells are lost
+            return pd.read_csv(path, dtype=NAMES, index_col=False)
+    except (ValueError, pd.errors.ParserWarning) as error:  # another encoding, more cells in a row than in the first
+        why = str(error).strip()
+        raise RecuseError(f"{path}: not a table in UTF-8 with as many cells in each row: {why}") from None

@@ -13,7 +13,7 @@ from recuse.ratings import Nominal, Ratings
 from recuse.ratings.pair_array import PAIRED
 from recuse.ratings.ratings_table import PERSON, completed
 from recuse.ratings.scale import Numeric, Scale
-from recuse.references import SUMMARY, payloads_of, people_of, reference_of
+from recuse.references import SUMMARY, checked_people, payloads_of, people_of, reference_of
 from recuse.schema import Call, RawResponse
 from recuse.schema.factors import DIRECTION, LEVELS
 from recuse.schema.pandas_when_used import pd
@@ -31,8 +31,8 @@ def panel_ratings(
     how, task = protocol(plan.protocol), plan.task
     people = people_of(task, plan.protocol)
     summary = people if people is not None and set(SUMMARY) <= set(people.columns) else None
-    persons = people if summary is None else None
     scales, headline = scales_of(how, task), headline_of(how, task)
+    persons = None if people is None or summary is not None else checked_people(task, people, scales, headline)
     parts = parts_of(how, task)
     if persons is not None and parts and len(headline) == 1:
         persons = with_total(persons, parts, headline[0])

@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 
 from recuse.elicitation.panel_ratings import with_people, with_total
-from recuse.ratings import completed
-from recuse.references import people_of
+from recuse.ratings import Numeric, Ordinal, completed
+from recuse.references import checked_people, people_of
+from recuse.schema import RecuseError
 
 
 def judged(**columns) -> pd.DataFrame:
@@ -65,3 +66,50 @@ def test_peoples_total_is_the_mean_of_all_their_criteria():
     assert with_total(rows, parts, "total") is rows
     alone = persons.drop(columns="criterion")
     assert with_total(alone, parts, "total") is alone
+
+
+SCALES = {"tone": Numeric(1, 5), "passes": Ordinal(("fail", "pass"))}
+HEAD = "rater,item,target,criterion,score,response"
+
+
+def checked(folder, text, targets=("bot", "rival"), items=(("1", "bot"), ("1", "rival")), headline=tuple(SCALES)):
+    (folder / "people.csv").write_bytes(text if isinstance(text, bytes) else text.encode())
+    task = SimpleNamespace(
+        name="desk", folder=folder, data={"people": {"file": "people.csv"}}, criteria=tuple(SCALES),
+        targets=dict.fromkeys(targets), items=[SimpleNamespace(id=i, target=t) for i, t in items],
+    )  # fmt: skip
+    return checked_people(task, people_of(task, "rubric"), SCALES, headline)
+
+
+def test_ratings_by_people_may_be_of_other_items_and_leave_an_answer_out(tmp_path):
+    rows = "ann,1,bot,tone,5,\nann,1,bot,passes,,pass\nann,1,rival,tone,,\nann,9,old,tone,2.5,\n"
+    assert checked(tmp_path, f"{HEAD}\n{rows}")["rater"].tolist() == ["ann"] * 4
+
+
+def test_an_item_of_one_system_tells_whose_text_a_person_rated(tmp_path):
+    alone = checked(tmp_path, "rater,item,score\nann,1,5\n", items=[("1", "bot")], headline=("tone",))
+    assert alone[["target", "criterion"]].to_numpy().tolist() == [["bot", "tone"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (f"{HEAD}\nann,1,bot,tone,5,\n=======\n", "every rating has its rater and its item; there is rater ======="),
+        (f"{HEAD}\nann,1,bott,tone,5,\n", "targets of desk are bot, rival; .* target bott, criterion tone, score 5"),
+        (f"{HEAD}\nann,1\n", "targets of desk are bot, rival; there is rater ann, item 1: mend or delete"),
+        (f"{HEAD}\nann,1,bot,tune,5,\n", "criteria of desk are tone, passes; .* criterion tune"),
+        (f"{HEAD}\nann,1,bot,tone,6,\n", "people.csv: scores lie between 1 and 5; there is rater ann, .* score 6"),
+        (f"{HEAD}\nann,1,bot,tone,good,\n", "scores lie between 1 and 5; .* score good"),
+        (f"{HEAD}\nann,1,bot,passes,,pas\n", "responses are one of fail, pass; .* response pas"),
+        (f"{HEAD}\nann,1,bot,tone,5,\nann,1,bot,tone,4,\n", "a person rates a text once by a criterion"),
+        (f"{HEAD}\nann,1,bot,tone,5,,,x\n", "not a table in UTF-8 with as many cells in each row"),
+        (f"{HEAD}\nann,1,bot,tone,5,\n".encode("utf-16"), "not a table in UTF-8"),
+        ("rater,text,target,criterion,score\nann,1,bot,tone,5\n", "columns rater, item, and score or response"),
+        ("rater,item,target,criterion,rating\nann,1,bot,tone,5\n", "columns rater, item, and score or response"),
+        ("rater,item,criterion,score\nann,1,tone,5\n", "need the column target, since several systems answered"),
+        ("rater,item,target,score\nann,1,bot,5\n", "need the column criterion, since there are several: tone, passes"),
+    ],
+)  # fmt: skip
+def test_a_rating_that_would_count_for_nobody_is_named(tmp_path, text, why):
+    with pytest.raises(RecuseError, match=why):
+        checked(tmp_path, text)
