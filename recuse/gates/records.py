@@ -217,10 +217,12 @@ def changes_of(results: Results) -> list[Change]:
     expired = f"{counted(len(over), 'accepted failure')} expired on {over[0]['until']}" if over else ""
     faults = sorted(fault for fault in results["objections"] if fault not in compared)
     more = f" ({counted(len(faults) - 1, 'more fault')} of the run)" if faults[1:] else ""
+    rows = results.get("changed") or ()
+    red = any(row.get("red") for row in rows) or any(one in results["objections"] for one in compared)
     return [
         *map(_upgrade, results["upgrades"]),
         *map(_in_place, results.get("in_place") or ()),
-        *(_changed(row, baseline, labels) for row in results.get("changed") or ()),
+        *(_changed(row, baseline, labels, SAY_WHY if red else READ_IT) for row in rows),
         *([Change("expired", expired, "decide", f"{expired}; {OF_THE_PAST}", AGAIN)] if over else ()),
         *(Change("run", fault, "decide", fault.rstrip(".") + (more if k == 0 else ""), order=3)
           for k, fault in enumerate(faults)),
@@ -266,7 +268,12 @@ def _in_place(change: InPlaceRow) -> Change:
     return Change("in place", f"{change['was']} -> {change['is']}", word, change["cause"], step)
 
 
-def _changed(row: ChangedRow, baseline: Comparison | None, labels: Mapping[str, str]) -> Change:
+READ_IT = "read it, and merge it if it is meant"
+RESTORE_IT = 'restore it, or accept it: pytest evals/ --update-baseline --because "..."'
+SAY_WHY = 'read it; where it is meant, say why: pytest evals/ --update-baseline --because "..."'
+
+
+def _changed(row: ChangedRow, baseline: Comparison | None, labels: Mapping[str, str], advice: str) -> Change:
     """ "people.csv is changed; with it gemini passes human offset": what a change brings, and who profits."""
     better = [
         one for one in (baseline["outcomes"] if baseline else ())
@@ -277,12 +284,18 @@ def _changed(row: ChangedRow, baseline: Comparison | None, labels: Mapping[str, 
     word = row["word"]
     if names and row["kind"] == "yardstick" and (word == "decide" or row["place"]):
         word = "decide"
+<<<<<<< HEAD
         profit = (
             f"; with it {listed(names, 2)} {'pass' if names[1:] else 'passes'} {label_of(better[0]['what'], labels)}"
         )
     step = row.get("next") or ("" if word == "merge" else "read it, and merge it if it is meant")
+=======
+        profit = f"; with it {listed(names, 2)} {'pass' if names[1:] else 'passes'} {_label(better[0]['what'], labels)}"
+    step = row.get("next") or ("" if word == "merge" else advice)
+>>>>>>> 66ee9544 (Next steps that lead on: how to say why where the run is red, and the upgrade before its recording)
     profits = (0 if row["place"] else 1) if profit else 2  # data of a task first: many files of code would hide it
-    order = {"base": 9, "recording": 0}.get(row["kind"], profits)
+    recorded = 3 if word == "merge" else 0  # an upgrade that may be merged was recorded too, and is what to say
+    order = {"base": 9, "recording": recorded}.get(row["kind"], profits)
     about = row["place"].get("panel", ""), row["place"].get("judge", "")
     return Change(row["kind"], row["what"], word, row["cause"] + profit, step, order, row.get("red", False), about)
 
@@ -308,7 +321,8 @@ def _against_baseline(baseline: Comparison, labels: Mapping[str, str]) -> Iterat
         would = f"; without that {row['consequence']}" if lost else ""
         loosens = lost and (row["key"], row["change"]) != ("accepted failure", "removed")
         word: Literal["merge", "decide"] = "merge" if row["change"] == "narrowed" else "decide"
-        step = 'restore it, or accept it: pytest evals/ --update-baseline --because "..."' if word == "decide" else ""
+        unsaid = any(one.endswith(row["sentence"]) for one in baseline.get("objections") or ())
+        step = RESTORE_IT if unsaid else "" if word == "merge" else READ_IT
         yield Change("limit", about, word, f"{about} {row['change']}{would}", step, int(not loosens))
     for named in baseline["named"]:
         if named["beyond"]:

@@ -288,6 +288,29 @@ def test_a_change_of_recordings_names_the_judge_that_they_are_of():
     assert changes_of({**results, "changed": [{**row, "place": {"panel": "p"}}]})[0].about == ("p", "")
 
 
+LIMIT = {"gate": "bias", "where": {}, "key": "limit", "before": "a", "after": "b", "change": "widened", "otherwise": [],
+         "consequence": "", "sentence": "limit of bias widened"}  # fmt: skip
+LABELS = {"kind": "yardstick", "what": "people.csv", "word": "decide", "cause": "people.csv is changed", "place": {}}
+READ, WHY = "read it, and merge it if it is meant", "--because"
+
+
+@pytest.mark.parametrize(
+    ("given", "objections", "said", "steps"),
+    [
+        (False, [], [], (READ, "restore it, or accept it")),  # no base was given, so nothing turns the run red
+        (True, [], [], (WHY, "restore it, or accept it")),
+        (False, ["b.json: limit of bias widened"], [], (WHY, "restore it, or accept it")),  # --baseline does
+        (False, [], [LIMIT["sentence"]], (READ, READ)),  # the reason is given
+    ],
+)
+def test_where_the_run_is_red_until_somebody_says_why_the_next_step_says_how(given, objections, said, steps):
+    unsaid = [f"b.json: {one}" for one in [LIMIT["sentence"]] if one not in said]
+    baseline = {"limits": [LIMIT], "named": [], "vanished": [], "removed": [], "outcomes": [], "objections": unsaid}
+    results = {"verdicts": [], "upgrades": [], "objections": objections, "baseline": baseline}
+    told = [change for change in changes_of({**results, "changed": [{**LABELS, "red": given}]}) if change.kind != "run"]
+    assert [step in change.next for step, change in zip(steps, told, strict=True)] == [True, True]
+
+
 def test_a_gate_of_another_use_says_nothing_of_this_one():
     found = evidence(
         *passes(verdict("order", outcome="fail", value=0.9, green=True)), verdict("right_choices", green=True),

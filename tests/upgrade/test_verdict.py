@@ -9,9 +9,9 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from recuse.gates import Gates
+from recuse.gates import Gates, decide
 from recuse.gates.limit_changes import limit_changes, stated, with_former
-from recuse.gates.records import changes_of
+from recuse.gates.records import Evidence, changes_of
 from recuse.gates.upgrade_verdict import UpgradeVerdict, decide_upgrade, not_comparable, without_answers
 from recuse.metrics.estimates import estimated, undefined
 from recuse.schema import Estimates
@@ -225,6 +225,13 @@ def test_the_next_step_of_what_may_be_merged_can_be_followed(gates):
         ("merge", "remove today and the line replaces of next, and write a new baseline"),
         ("merge", ""), ("merge", ""), ("decide", "declare it (replaces = ...) and record both"),
     ]  # fmt: skip
+    brought = {"kind": "recording", "what": "next is recorded", "cause": "next is recorded: 80 new replies", "word":
+               "merge", "before": None, "after": None, "place": {"panel": "p", "judge": "next"}}  # fmt: skip
+    found = tuple(changes_of({**results, "changed": [brought]}))
+    nobody = Evidence(
+        panels=(), due=(), uses={}, conditions=frozenset(), peers=frozenset(), verdicts=(), changes=found
+    )  # fmt: skip
+    assert decide(nobody).cause == "next may replace today: no difference larger than you allow"
 
 
 def test_a_limit_that_was_widened_says_what_an_upgrade_was_without(gates, tmp_path):
