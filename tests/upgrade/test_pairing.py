@@ -55,6 +55,19 @@ def test_another_scale_is_told():
     assert why.startswith("the scale of rating was 0 to 10 and is 0 to 100 (if both mean one scale, say which")
 
 
+@pytest.mark.parametrize(("named", "words", "why"), [
+    ("{}", ["fail", "pass"], "they have no text in common: 00 stands in one, 0 in the other (a text has to have the same"),
+    ("{:02}", ["false", "true"], "the scale of rating was fail, pass and is false, true (if they say the same in other"),
+])  # fmt: skip
+def test_other_names_of_texts_and_other_words_for_an_answer_are_told(named, words, why):
+    before, after = (
+        read(pd.DataFrame({"id": [form.format(k) for k in range(24)], who: given * 12}), judges=who)
+        for who, form, given in (("old", "{:02}", ["fail", "pass"]), ("new", named, words))
+    )
+    [reason] = reasons(before, after)
+    assert reason.startswith(why)
+
+
 @pytest.mark.parametrize(
     ("field", "change", "remedy"),
     [

@@ -49,6 +49,7 @@ ONE_DECIDES = (
     " (where scores are read as a decision in one, as FILE.recuse.toml beside it says, read the other so too: recuse "
     "check FILE --use decide --threshold SCORE --save)"
 )
+ONE_WORDING = " (if they say the same in other words: recuse check FILE --same WORD=WORD,... --save, and compare again)"
 SAME_IDS = " (a text has to have the same name on both sides; --item COLUMN says where it stands)"
 
 TEXT = ["item", "target"]
@@ -114,10 +115,10 @@ class Upgrade:
             if {*one} != {*other}:
                 return (*undeclared, words.format(*(", ".join(names) or "nothing" for names in (one, other))))
         scales = ((name, before.scales[name], after.scales[name]) for name in before.headline)
-        remedies = ("", "") if any(self.settings) else (ONE_SCALE, ONE_DECIDES)
+        remedies = ("", "", "") if any(self.settings) else (ONE_WORDING, ONE_DECIDES, ONE_SCALE)
         others = [
             f"the scale of {name} was {_scale(one)} and is {_scale(other)}"
-            f"{remedies[not (isinstance(one, Numeric) and isinstance(other, Numeric))]}"
+            f"{remedies[isinstance(one, Numeric) + isinstance(other, Numeric)]}"
             for name, one, other in scales if _ends(one) != _ends(other)
         ]  # fmt: skip
         if others:
@@ -129,7 +130,8 @@ class Upgrade:
         )
         common = {(row[0], row[1]) for row in old} & {(row[0], row[1]) for row in new}
         if not common:
-            return (*undeclared, f"they have no text in common{SAME_IDS}")
+            here, there = (min(rows)[0] for rows in (old, new))
+            return (*undeclared, f"they have no text in common: {here} stands in one, {there} in the other{SAME_IDS}")
         if any(row[:2] in common for row in old ^ new):
             return (*undeclared, "not the same texts under the same conditions")
         labels = "" if self._recorded else other_labels(self._labels)
