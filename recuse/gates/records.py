@@ -284,15 +284,10 @@ def _changed(row: ChangedRow, baseline: Comparison | None, labels: Mapping[str, 
     word = row["word"]
     if names and row["kind"] == "yardstick" and (word == "decide" or row["place"]):
         word = "decide"
-<<<<<<< HEAD
         profit = (
             f"; with it {listed(names, 2)} {'pass' if names[1:] else 'passes'} {label_of(better[0]['what'], labels)}"
         )
-    step = row.get("next") or ("" if word == "merge" else "read it, and merge it if it is meant")
-=======
-        profit = f"; with it {listed(names, 2)} {'pass' if names[1:] else 'passes'} {_label(better[0]['what'], labels)}"
     step = row.get("next") or ("" if word == "merge" else advice)
->>>>>>> 66ee9544 (Next steps that lead on: how to say why where the run is red, and the upgrade before its recording)
     profits = (0 if row["place"] else 1) if profit else 2  # data of a task first: many files of code would hide it
     recorded = 3 if word == "merge" else 0  # an upgrade that may be merged was recorded too, and is what to say
     order = {"base": 9, "recording": recorded}.get(row["kind"], profits)
