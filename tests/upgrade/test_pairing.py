@@ -56,8 +56,8 @@ def test_another_scale_is_told():
 
 
 @pytest.mark.parametrize(("named", "words", "why"), [
-    ("{}", ["fail", "pass"], "they have no text in common: 00 stands in one, 0 in the other (a text has to have the same"),
-    ("{:02}", ["false", "true"], "the scale of rating was fail, pass and is false, true (if they say the same in other"),
+    ("{:03}", ["fail", "pass"], "they have no text in common: 00 stands in one, 000 in the other (a text has to have"),
+    ("{:02}", ["false", "true"], "the scale of rating was fail, pass and is false, true (if they say the same in"),
 ])  # fmt: skip
 def test_other_names_of_texts_and_other_words_for_an_answer_are_told(named, words, why):
     before, after = (
