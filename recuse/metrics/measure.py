@@ -16,7 +16,7 @@ is a function from one judge's ratings to an estimate, and `per_judge` makes the
     unanswered(ratings).of(judge="gpt")
 
 The examples in docstrings write small ratings with `example` and `table` of `recuse.ratings.ratings` and with `rated`
-and `accepted` of `recuse.metrics.agreement_estimates`.
+of `recuse.metrics.agreement_estimates`.
 """
 
 from __future__ import annotations

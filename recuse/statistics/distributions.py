@@ -106,7 +106,6 @@ class Student(Sampled):
         return self.value - half, self.value + half
 
     def p_value(self, limit: float, side: Side) -> float:
-        """In closed form."""
         if self.undefined:
             return 1.0
         t = (self.value - limit) / self.se
