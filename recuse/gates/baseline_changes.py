@@ -113,11 +113,8 @@ def beyond_chance(
 def objections(comparison: verdict_rows.Comparison) -> list[str]:
     """A sentence for everything that `--baseline` fails the run for."""
     changed = [f"{_name(row)}: {_moved_by(row)}, {row['beyond']}" for row in comparison["named"] if row["beyond"]]
-    lost = [
-        f"{_name(v)}: {printed(v['outcome'] or '')} in the baseline, not decided any more"
-        for v in comparison["vanished"]
-        if v["kind"] == "verdict"
-    ]
+    lost = [f"{_name(v)}: {printed(v['outcome'] or '')} in the baseline, not decided any more"
+            for v in comparison["vanished"] if v["kind"] == "verdict"]  # fmt: skip
     limits = [str(row["sentence"]) for row in comparison["limits"] if row["change"] != "narrowed"]
     return [*changed, *limits, *comparison["removed"], *lost]
 

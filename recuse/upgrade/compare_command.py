@@ -38,7 +38,7 @@ from recuse.security.sanitize import shortened, visible
 from recuse.suite.question_runner import Asking, Respondents, shipped_evals
 from recuse.upgrade import judge_upgrade, worst_of
 from recuse.upgrade.executed_code import SETTINGS, text_of
-from recuse.upgrade.sources import Source, files_of, open_sources, pair_up, root_of, split_arguments
+from recuse.upgrade.sources import Source, files_of, open_sources, pair_up, root_of, split_arguments, subject_of
 
 WORDS: QuestionWords = {"question": "upgrade", "title": "May a judge be replaced by its candidate?", "note": ""}
 NAME = 22
@@ -131,10 +131,8 @@ def _decide(
                 "--threshold decides by scores, and there are options only: leave it out; of scores that are read as "
                 "one decision it is one score, given where they are read (recuse.read, or saved beside the file)"
             )
-        places = [{name: str(getattr(at, name)) for name in ("panel", "task", "protocol")} for at, _ in pairs]
-        decided = (one.with_thresholds(thresholds) if thresholds else one for _, one in pairs)
-        return [(place, judge_upgrade(limits, one, place, share=1 / len(pairs)))
-                for place, one in zip(places, decided, strict=True)]  # fmt: skip
+        wanted = [(subject_of(at), one.with_thresholds(thresholds) if thresholds else one) for at, one in pairs]
+        return [(place, judge_upgrade(limits, one, place, share=1 / len(pairs))) for place, one in wanted]
 
 
 def _typed(thresholds: Sequence[float]) -> dict[str, str]:

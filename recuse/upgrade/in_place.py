@@ -35,7 +35,7 @@ from recuse.suite.questions import UPGRADED
 from recuse.upgrade import judge_upgrade, worst_of
 from recuse.upgrade.executed_code import text_of
 from recuse.upgrade.request_recordings import base_copy
-from recuse.upgrade.sources import Source
+from recuse.upgrade.sources import Source, subject_of
 from recuse.upgrade.yardsticks import keys_of
 
 Word = Literal["better", "equivalent", "decide", "worse"]
@@ -176,8 +176,7 @@ def _word(
             before, judge, after, judge, change=CHANGES,
             calls=(old.suite.calls(place, judge), new.suite.calls(place, judge)),
         )  # fmt: skip
-        subject = {"panel": place.panel, "task": place.task, "protocol": place.protocol}
-        verdicts.append(judge_upgrade(new.suite.gates, upgrade, subject, share=1 / len(places)))
+        verdicts.append(judge_upgrade(new.suite.gates, upgrade, subject_of(place), share=1 / len(places)))
     worst = worst_of(verdicts)
     word: Word = worst.word if worst.word in ("better", "equivalent", "worse") else "decide"
     word = "decide" if worst.accepted else word  # the acceptance may be of another judge of this name
@@ -195,9 +194,9 @@ def _was_and_is(
     if kind == "wire":
         return before.wire, after.wire
     if kind == "sampling":
-        pairs = [(name, getattr(before, name), getattr(after, name)) for name in SAMPLING]
-        changed = [(name, one, other) for name, one, other in pairs if one != other]
-        was, now = (", ".join(f"{name} {json.dumps(pair[k], default=str)}" for name, *pair in changed) for k in (0, 1))
+        changed = [name for name in SAMPLING if getattr(before, name) != getattr(after, name)]
+        was, now = (", ".join(f"{name} {json.dumps(getattr(side, name), default=str)}" for name in changed)
+                    for side in (before, after))  # fmt: skip
         return was, now
     return (before.base_url, after.base_url) if before.model == after.model else (before.model, after.model)
 

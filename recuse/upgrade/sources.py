@@ -76,6 +76,11 @@ class Source:
         return replace(place, candidate=judge if judge in self.replaces else "")
 
 
+def subject_of(place: Elicitation) -> dict[str, str]:
+    """What the verdict on an upgrade there is about; tables to paste name it in this order."""
+    return {"panel": place.panel, "task": place.task, "protocol": place.protocol}
+
+
 def split_arguments(given: Sequence[str]) -> tuple[list[Path], list[str]]:
     """The one or two files or panels that come first, and the names of judges after them."""
     paths = [Path(given[0])]
