@@ -102,8 +102,8 @@ def checked_people(
     persons = persons if "target" in persons else persons.assign(target=persons["item"].map(of_item))
     persons = persons if "criterion" in persons else persons.assign(criterion=next(iter(headline), ""))
     refuse(persons[["rater", "item"]].isna().any(axis=1), "every rating has its rater and its item")
-    asked = persons["item"].isin([*of_item])
-    refuse(asked & ~persons["target"].isin([*task.targets]), f"targets of {task.name} are {', '.join(task.targets)}")
+    strange = persons["item"].isin([*of_item]) & ~persons["target"].isin([*task.targets])
+    refuse(strange, f"targets of {task.name} are {', '.join(task.targets)}")
     another = "; where people were asked by several protocols, a column protocol says which"
     refuse(~persons["criterion"].isin([*criteria]), f"criteria of {task.name} are {', '.join(criteria)}{another}")
     for name, scale in scales.items():

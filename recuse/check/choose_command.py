@@ -21,9 +21,11 @@ import pandas as pd
 
 from recuse.check.judge_errors import FEWEST, OF_ALL_TEXTS, Contest, check_budget, spending, spending_lines
 from recuse.gates import Gates
+from recuse.ratings import Numeric, Ratings
+from recuse.ratings.scale import check_thresholds
 from recuse.readers.column_names import as_typed
 from recuse.readers.file_panel import load_file_panel
-from recuse.readers.file_ratings import FilePanel
+from recuse.readers.file_ratings import FilePanel, score_of
 from recuse.readers.judgement_rows import COST, numbers_beside
 from recuse.run.show import Row, check_tables, show_tables
 from recuse.schema import RecuseError
@@ -146,7 +148,7 @@ def run_choose(
         raise RecuseError(f"--tau is the share of people from which on a text counts, between 0 and 1; got {tau:g}")
     check_tables(COLUMNS, to_json, to_csv)
     recorded = file.suffix == ".toml"
-    contest = _recorded(file, use, task) if recorded else contest_of(load_file_panel(file, **given, use=use))
+    contest = _recorded(file, use, task, given) if recorded else contest_of(load_file_panel(file, **given, use=use))
     contest = replace(contest, tau=tau)
     check_budget(budget, contest.use, tau, right=bool(contest.ratings.truth))
     choice = choose_judge(contest)
@@ -177,9 +179,13 @@ def contest_of(panel: FilePanel) -> Contest:
     return Contest(str(panel.path), panel.ratings.folded(), panel.uses, known)
 
 
-def _recorded(path: Path, use: str, task: str) -> Contest:
-    """The judges and candidates of a panel, with what their recorded calls cost by their tokens and prices."""
+def _recorded(path: Path, use: str, task: str, given: Mapping[str, Any]) -> Contest:
+    """The judges and candidates of a panel, with what their recorded calls cost by their tokens and prices. Of what is
+    `given`, criteria to leave out and a threshold are no columns of a file."""
     from recuse.upgrade.sources import open_source
+
+    if columns := [name for name, value in given.items() if value and name not in ("ignore", "threshold")]:
+        raise RecuseError(f"{path}: a panel has no columns to name by --{columns[0]}; --ignore leaves criteria out")
 
     source = open_source(path, Gates.load(shipped_evals() / "gates.toml", today=date.today()), {})
     places = [place for place in source.compared if task in ("", place.task, f"{place.task}/{place.protocol}")]
@@ -196,8 +202,24 @@ def _recorded(path: Path, use: str, task: str) -> Contest:
             costs[judge] = call and call * tables[-1]["repeat"].nunique()
     people = ratings.table[ratings.table["kind"].eq("person")]
     ratings = replace(ratings, table=pd.concat([*tables, people], ignore_index=True), _memory={})
+    ratings = _as_asked(ratings, str(path), given.get("ignore") or "", given.get("threshold") or "")
     uses = tuple(use.split(",")) if use else source.panel.uses
     return Contest(str(path), ratings, uses, {name: nan if cost is None else cost for name, cost in costs.items()})
+
+
+def _as_asked(ratings: Ratings, place: str, ignore: str, threshold: str) -> Ratings:
+    """Without the criteria `ignore`, names with commas between, and decided from the score `threshold` on."""
+    ignored = [name.strip() for name in ignore.split(",") if name.strip()]
+    left = [name for name in ratings.headline if name not in ignored]
+    if not left or not {*ignored} <= {*ratings.headline}:
+        raise RecuseError(f"{place}: --ignore leaves out some of {', '.join(ratings.headline)}; got {ignore}")
+    if threshold:
+        scales, scores = {name: ratings.scales[name] for name in left}, (score_of(threshold),)
+        check_thresholds(scores, scales.values(), f"{place}: ")
+        if not (numeric := [name for name, scale in scales.items() if isinstance(scale, Numeric)]):
+            raise RecuseError(f"{place}: --threshold is for scores, and {', '.join(left)} has options")
+        ratings = replace(ratings, thresholds=dict.fromkeys(numeric, scores), _memory={})
+    return ratings.with_criterion(*left) if ignored else ratings
 
 
 def choose_judge(contest: Contest) -> Choice:

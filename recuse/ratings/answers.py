@@ -176,8 +176,8 @@ def answers_of_one_way(ratings: Ratings, what: str, *, people: bool = True) -> A
     either, though `what` ("judges are chosen") is done of one."""
     if len(ratings.headline) > 1:
         raise RecuseError(
-            f"{what} by one criterion at a time; these ratings have {', '.join(ratings.headline)}: leave the columns "
-            "of the others out with --ignore"
+            f"{what} by one criterion at a time; these ratings have {', '.join(ratings.headline)}: leave the others "
+            "out with --ignore"
         )
     parts = [part for _, part in ratings.each(*COMPARED)]
     if len(parts) != 1:

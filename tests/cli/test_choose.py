@@ -290,6 +290,40 @@ def test_a_recorded_panel_is_chosen_from_by_what_its_calls_cost(recuse):
     assert (several.code, "name it: --task TASK/PROTOCOL" in several.err) == (3, True)
 
 
+def test_of_a_recorded_panel_criteria_can_be_left_out_and_a_threshold_named():
+    """A panel has no columns, and what a panel cannot be told is refused, not passed over."""
+    rng, rows = np.random.default_rng(5), []
+    for item, level in enumerate(rng.integers(1, 6, 60).astype(float)):
+        for who, off in (("good", 0.0), ("off", 2.0), ("ann", 0.0)):
+            said = {"tone": min(5.0, level + off), "facts": 3.0}
+            rows += [(who, "person" if who == "ann" else "judge", item, name, score) for name, score in said.items()]
+    table = pd.DataFrame(rows, columns=["rater", "kind", "item", "criterion", "score"])
+    ratings = Ratings.of(table, scales={"tone": Numeric(1, 5), "facts": Numeric(1, 5)}, headline=("tone", "facts"))
+    chosen = [
+        choose_command.choose_judge(choose_command.Contest("p", asked, (use,), {}))
+        for use, asked in (
+            ("grade", choose_command._as_asked(ratings, "p", "facts", "")),
+            ("decide", choose_command._as_asked(ratings, "p", "facts", "4")),
+        )
+    ]
+    assert [(one.judges[0], one.use) for one in chosen] == [("good", "grade"), ("good", "decide")]
+    low = table[table["criterion"].eq("tone") & table["rater"].eq("ann") & table["score"].isin([2, 3])]
+    assert chosen[1].errors[1] == pytest.approx(len(low) / 60)  # two points more turn a 2 and a 3 into 4 or more
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--people", "ann"), "a panel has no columns to name by --people; --ignore leaves criteria out"),
+        (("--ignore", "nosuch"), "--ignore leaves out some of kept; got nosuch"),
+        (("--threshold", "4"), "--threshold is for scores, and kept has options"),
+    ],
+)
+def test_what_a_recorded_panel_cannot_be_told_is_refused(recuse, options, why):
+    found = recuse("choose", FILE.parents[2] / "fixtures" / "panels" / "checks.toml", *options)
+    assert (found.code, why in found.err, found.err) == (3, True, found.err)
+
+
 @pytest.mark.parametrize("use", ["grade", "estimate", "rank"])
 def test_nothing_depends_on_names_order_or_the_unit_of_the_scale(use):
     rng = np.random.default_rng(6)
