@@ -11,6 +11,7 @@ from typing import Any
 
 from recuse.cassettes.record_format import Recorded
 from recuse.schema import Call, RecuseError, Request
+from recuse.schema.number_text import counted
 from recuse.schema.plain_values import grouped
 from recuse.security.sanitize import visible
 
@@ -68,7 +69,7 @@ class Coverage:
         fields = dict.fromkeys(one.field.partition(".")[0] for one in self.stale)
         parts = [f"the {' and the '.join(fields)} changed"] if fields else []
         parts += [f"{len(self.missing):,} answers are not recorded"] if self.missing else []
-        parts += [f"{len(self.damaged)} cassettes are damaged"] if self.damaged else []
+        parts += [f"cassettes are damaged in {counted(len(self.damaged), 'place')}"] if self.damaged else []
         return "; ".join(parts)
 
     def text(self, limit: int = 12, texts: bool = True) -> str:

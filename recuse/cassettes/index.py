@@ -165,6 +165,8 @@ def _what_is_wrong(line: bytes) -> str:
         return f"the line is not UTF-8 (byte {error.start}) and does not match its checksum: the file was damaged"
     if not line.strip():
         return "an empty line"
+    if line.startswith((b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")):
+        return "a merge left its marks here: delete the lines of marks, and keep what both sides recorded"
     if b'"sum":"' not in line[:16]:
         return "the line bears no checksum: it was not written by Recuse"
     return "the line does not match its checksum: the file was damaged or edited"

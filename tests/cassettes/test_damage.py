@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from small_plans import files, headers, opened, plan, recorded, recording
 
-from recuse.cassettes.cell_coverage import MissingInteractionError
+from recuse.cassettes.cell_coverage import Coverage, MissingInteractionError
 from recuse.cassettes.index import read_index
 from recuse.cassettes.library import Library
 from recuse.cassettes.plain_file import CassetteError, CassetteWarning
@@ -52,6 +52,7 @@ DAMAGES: dict[str, Damage] = {
     "a lost header": (lambda d: d.replace(line(d, 1), b""), r":1: the file does not begin with a header"),
     "a blank line": (lambda d: d.replace(b"\n", b"\n\n", 1), r":2: an empty line"),
     "a foreign line": (lambda d: d + b'{"kind":"answer"}\n', r":7: the line bears no checksum"),
+    "marks of a merge": (lambda d: d + b"<<<<<<< HEAD\n", r":7: a merge left its marks here: delete the lines of"),
     "another format": (
         lambda d: reseal(d, b'"schema":1', b'"schema":2'),
         r":1: cassette format 2; this .* reads format 1",
@@ -199,3 +200,8 @@ def test_a_mode_all_recording_replaces_a_damaged_file_when_complete(root: Path, 
     path.write_bytes(path.read_bytes()[:-30] + b"#" * 29 + b"\n")
     assert recording(opened(root, calls, mode="all"), calls).complete
     assert opened(root, calls).coverage().complete
+
+
+def test_places_that_are_damaged_are_not_counted_as_cassettes():
+    found = Coverage(planned=3, damaged=("a.jsonl:2: x", "a.jsonl:3: x"))
+    assert found.cause == "cassettes are damaged in 2 places"
