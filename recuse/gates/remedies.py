@@ -82,7 +82,8 @@ def _undecided(decided: Decided) -> RemedyRow:
     n = int(estimate.detail.get("of", part))  # a share of some of the texts grows with all of them
     kind: RemedyKind = "straddles"
     if decision.lost:
-        kind, finding = "lost answers", _lost_answers(limit, estimate)
+        anew = "add them" if decided.member.subject.get("protocol") == FILE else "ask anew (--record=all)"
+        kind, finding = "lost answers", f"{_lost_answers(limit, estimate)} Mend what lost them and {anew}, or ask more."
     elif not has_interval(estimate):
         kind, finding = "no interval", (
             f"There is no interval to decide on ({_why(estimate)}), and a bare value does not pass: more {units} than "
@@ -128,7 +129,7 @@ def _lost_answers(limit: Limit, estimate: Estimate) -> str:
     return (
         f"{limit.show(estimate.value)} keeps the limit, but answers were lost ({sides}), and had they said the worst, "
         f"the value would lie between {least} and {greatest}. That the losses on the two sides differ by at most "
-        f"{100 * losses['margin']:g} points could not be shown. Record the lost answers again, or ask more."
+        f"{100 * losses['margin']:g} points could not be shown."
     )
 
 

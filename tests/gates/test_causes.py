@@ -7,6 +7,7 @@ import math
 from dataclasses import fields, replace
 from datetime import date
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -15,11 +16,13 @@ import pytest
 from recuse import check, read
 from recuse.check.check_command import panel_of
 from recuse.experiments.simulated_files import Setting, simulated_file
+from recuse.gates import remedies
 from recuse.gates.causes import causes_of_doubt, causes_of_failure, rounded, unfinished_cause
 from recuse.gates.limits import Limit
 from recuse.gates.records import Figure, VerdictRecord
 from recuse.ratings.answers import WON
 from recuse.run.run import ask_file
+from recuse.schema import Estimate
 from recuse.suite.question_runner import read_evals
 
 WITHIN, LEAST, MOST = Limit("within", -0.5, 0.5), Limit("at_least", -0.1, math.inf), Limit("at_most", -math.inf, 0.05)
@@ -417,6 +420,22 @@ def test_lost_answers_are_the_cause_and_not_a_limit_that_is_far_off():
     judge = check(ratings, use="grade").judges[0]
     assert judge.cause == "answers were lost that could take offset from people beyond its limit"
     assert judge.next == "get the lost answers again"
+
+
+@pytest.mark.parametrize(("protocol", "step"), [("file", "add them"), ("rubric", "ask anew (--record=all)")])
+def test_how_lost_answers_come_back_is_said_for_files_and_for_recordings(protocol, step):
+    """`--record=missing` asks for no answer again that is there and cannot be read."""
+    losses = {"sides": {"high": (18, 297), "low": (11, 303)}, "bounds": (-0.02, 0.17), "margin": 0.05}
+    estimate = Estimate(
+        metric="offset", value=0.08, low=-0.01, high=0.18, over="items", n=100, method="m", detail={"losses": losses}
+    )
+    decided = SimpleNamespace(
+        decision=SimpleNamespace(lost=True, estimate=estimate),
+        member=SimpleNamespace(limit=Limit.of({"within": [-0.24, 0.24]}), subject={"protocol": protocol}),
+    )
+    assert remedies._undecided(decided)["finding"].endswith(
+        f"by at most 5 points could not be shown. Mend what lost them and {step}, or ask more."
+    )
 
 
 def test_what_people_would_have_to_rate_is_what_is_not_there():
