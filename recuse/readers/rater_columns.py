@@ -248,9 +248,10 @@ def choosers_between(roles: Roles, first: Column, second: Column) -> list[Column
     named, or called as judges are beside others."""
     pair, sides, texts = (first, second), first.words | second.words, first.wordy or first.told_once
     again = [c for c in roles.free if c in pair or (texts and any(c.cells.equals(side.cells) for side in pair))]
+    groups = {*NAMES["cluster"], *column_names.BATCHES, *column_names.FACTORS} - {*map(plain, roles.stated)}
     won = partial(chosen, from_0=first.name.endswith("_0"))
     choosing = [
-        c for c in roles.free if len(c.distinct) and c not in again
+        c for c in roles.free if len(c.distinct) and c not in again and c.plain not in groups
         and all(word in sides or won(word) for word in c.words)
         and (not c.numeric or (texts and {"first", "second"} <= {*map(won, c.words)}))
     ]  # fmt: skip

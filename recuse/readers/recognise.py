@@ -179,6 +179,7 @@ def _check_target(roles: Roles) -> None:
 
 ORDERED = re.compile(r"(?:^|_)(?:order|position|swap|flip|revers|shown|b_?a(?:_|$))")
 """How columns that tell two orders apart are called, or one of the two values in them."""
+SWAPPED = re.compile(r"(?:^|_)(?:swap|flip|reversed$|b_?a(?:_|$))")
 PLACED = {"first", "second"}
 
 
@@ -191,11 +192,13 @@ def _check_order(roles: Roles) -> None:
     if not orders:
         return  # before any other column's words are spelled
     pair = roles.filled("first", "second")
+    if not pair:  # texts may be classes A and B, and an order new
+        orders = [c for c in orders if any(SWAPPED.search(plain(str(word))) for word in (c.name, *c.distinct))]
     sides = {word for name in pair for word in roles.columns[name].words}
     others = [c for c in roles.columns.values() if c.name not in (*pair, *map(str, orders))]
     letters = [c for c in others if {*map(chosen, c.words)} >= PLACED and not c.words & sides]
     letters = [c for c in letters if all(map(chosen, c.words)) and (pair or {"a", "b"} <= c.words)]
-    if not letters or (pair and _turned(roles, pair)):
+    if not (orders and letters) or (pair and _turned(roles, pair)):
         return
     letter = letters[0].distinct[0]
     texts = f"{' and '.join(pair)} are the same in both" if pair else "no column names them"

@@ -170,3 +170,16 @@ def test_a_text_that_stands_in_two_columns_chooses_none(file):
     path = file("a.csv", "\n".join(["id,chosen,rejected,text_chosen,text_rejected,results", *rows]))
     with pytest.raises(RecuseError, match="no name tells judges from people: 'results';"):
         read_file(path)
+
+
+def test_groups_a_and_b_choose_no_text(file):
+    rows = [f"{k},{'AB'[k % 2]},reply {k} one,reply {k} two,{'AB'[k % 3 > 0]},{'AB'[k % 5 > 0]}" for k in range(40)]
+    read = read_file(file("a.csv", "\n".join(["id,group,reply_a,reply_b,human,gpt-4o", *rows])))
+    assert read.ratings.raters == {"human": "person", "gpt-4o": "judge"}
+
+
+@pytest.mark.parametrize("beside", ["order,new,repeat", "is_reversed_charge,yes,no"])
+def test_classes_a_and_b_beside_an_order_that_was_placed_are_labels(file, beside):
+    name, *words = beside.split(",")
+    rows = [f"{k},{words[k % 2]},text {k},{'AB'[k % 3 > 0]},{'AB'[k % 5 > 0]}" for k in range(40)]
+    assert read_file(file("a.csv", "\n".join([f"id,{name},text,human,gpt-4o", *rows]))).kind == "scores"
