@@ -31,6 +31,8 @@ ENOUGH_OF_PEOPLE, OFTEN = 40, 0.15
 """So many ratings by people tell the end of their scale, if at least this share lies on it."""
 FAR = 2
 """What lies further off than the range of all other numbers, so many times, may stand for something else."""
+FROM_1 = 7
+"""Scales up to here mostly begin with 1, longer ones as often with 0."""
 SHIFTED, SELDOM = 3, 0.04
 """From so many different marks on a scale has ends of its own; an end that is given less often may be missing."""
 DECIDED = "--use decide --threshold NUMBER"
@@ -389,7 +391,8 @@ def _check_ends(people: pd.Series[float], judges: pd.Series[float], criterion: s
             "1 to its numbers, or leave one out with --ignore"
         )
     code = min(given - {*marks}, default=low)
-    far = code <= low - 2 or code < min(low, 1) or code >= high + 2
+    below = code < min(low, 1) and (code < 0 or high <= FROM_1)
+    far = below or code <= low - 2 or code >= high + 2
     if marks == [*range(int(low), int(high) + 1)] and far and 1 == len(given - {*marks}) < len(given):
         raise _no_answer(criterion, "judges give", [code], marks)
 
