@@ -241,7 +241,6 @@ def _error(cells: Cells, judge: str, right: Floats) -> Estimate:
 
 
 TOKENS = "tokens"
-UNKNOWN = "what the texts deserve is not known; say it (texts: true_<criterion>)"
 
 
 @measure(
@@ -261,8 +260,8 @@ def error_by_prompt(ways: list[_Ways]) -> Iterator[Named]:
     for one in ways:
         for level, scores in one.scores.items():
             yield (one.judge, level), one.mean(
-                "error_by_prompt", np.abs(scores - one.true), why=UNKNOWN, detail={"tokens": one.tokens[level]},
-                signed=False,
+                "error_by_prompt", np.abs(scores - one.true), why=over_texts.UNKNOWN,
+                detail={"tokens": one.tokens[level]}, signed=False,
             )  # fmt: skip
 
 
@@ -283,7 +282,7 @@ def error_change(ways: list[_Ways]) -> Iterator[Named]:
     >>> error_change(scores).of(judge="j", prompt="solved").value
     -0.5
     """
-    return _changes("error_change", ways, lambda scores, true: np.abs(scores - true), UNKNOWN)
+    return _changes("error_change", ways, lambda scores, true: np.abs(scores - true), over_texts.UNKNOWN)
 
 
 @measure(

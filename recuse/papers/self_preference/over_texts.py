@@ -23,6 +23,7 @@ from recuse.statistics.bounded import BOUNDED, bounded_mean
 from recuse.statistics.clusters import SHARE, Bounded, OverClusters, clustered_share
 
 JACKKNIFE = "jackknife over clusters, Student's t"
+UNKNOWN = "what the texts deserve is not known; say it (texts: true_<criterion>)"
 Place = tuple[int, int]
 OwnTexts = tuple[Ratings, RatingArray, dict[str, Place | None]]
 

@@ -262,7 +262,6 @@ def _crossed(part: Ratings) -> Iterator[tuple[str, Mapping[tuple[str, str], Floa
 # --------------------------------------------------------------------------- self-preference with the scale turned
 
 
-ASCENDING, REVERSED = LEVELS[DIRECTION]
 AGAINST = ("received", "given", "controlled")
 ONE_DIRECTION = "it was asked in one direction of the scale only"
 

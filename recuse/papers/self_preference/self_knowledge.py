@@ -198,7 +198,6 @@ def _favour(part: Ratings) -> Mapping[str, Floats]:
 # pull everybody's. Capability is the mean true score of a judge's own texts.
 
 
-UNKNOWN = "what the texts deserve is not known; say it (texts: true_<criterion>)"
 METHOD = "Spearman's rho over judges, p by all permutations"
 FEWEST = 4
 
@@ -308,7 +307,7 @@ class _Examined:
 def _examined(seen: OwnTexts) -> Iterator[_Examined]:
     part, array, places = seen
     true, nothing, columns = over_texts.true_scores(part, array), np.full(array.shape[1:], np.nan), len(array.targets)
-    unknown = UNKNOWN if np.isnan(true).all() else ""
+    unknown = over_texts.UNKNOWN if np.isnan(true).all() else ""
     for judge, place in places.items():
         if unknown or place is None:
             yield _Examined(
