@@ -87,7 +87,7 @@ def asked_of(panel: str) -> tuple[set[str], set[str]]:
         narrowed = {key: value for mark in reversed(marks) for key, value in mark.kwargs.items()}
         offering, lacking = ask(needs, **narrowed)
         asked |= {name} if offering else set()
-        unfixed |= {name for row in lacking if row.missing == ("pairs",)}
+        unfixed |= {name for row in lacking if [*row["missing"]] == ["pairs"]}
     return asked, unfixed
 
 
