@@ -685,5 +685,5 @@ def test_the_overall_rating_of_a_person_is_their_own(file):
 
 
 def test_a_judges_0_on_a_scale_to_10_is_a_mark(file):
-    rows = [f"t{k},{k % 10 + 1},{k * 3 % 10 + 1},{0 if k % 9 == 4 else k % 10 + 1}" for k in range(60)]
+    rows = [f"t{k},{k % 10 + 1},{min(k % 10 + k % 3, 10) or 1},{0 if k % 9 == 4 else k % 10 + 1}" for k in range(60)]
     assert read_file(file("a.csv", "\n".join(["id,anna,ben,gpt", *rows]))).ratings.scales["rating"].minimum == 0
