@@ -220,8 +220,9 @@ def _labels(part: pd.DataFrame, criterion: str, given: Ordinal | Nominal | None,
     if scale is None:
         # labels that a person and one more rater give, each more than once, are part of the scale that people were
         # given, while what judges alone say may be no answer at all ("unclear", "refused")
-        times = part.assign(label=labels).groupby(["label", "rater", "kind"], observed=True).size()
-        often = times[times > 1].reset_index()
+        by_rater = part.assign(label=labels).groupby(["label", "rater", "kind"], observed=True)
+        times = by_rater.size().reset_index(name="n")
+        often = times[times["n"] > 1]
         meant = {*often["label"][often["label"].duplicated()]} & {*often["label"][often["kind"].eq("person")]}
         scale, strange = cell_values.scale_of_labels(counts, sorted(meant))
         if isinstance(scale, Nominal):
@@ -231,7 +232,7 @@ def _labels(part: pd.DataFrame, criterion: str, given: Ordinal | Nominal | None,
                     f"{shown(part['cell'].iloc[0])}); name another column with --value"
                 )
             _check_one_kind(part, as_numbers(labels).isna(), criterion)
-        _check_shared_labels(labels, part, criterion)
+        _check_shared_labels(times[times["label"].isin(scale.options)], criterion)
     bad = labels.isin(strange)
     what = f"answer(s) are none of {', '.join(scale.options)}: {', '.join(shown(s) for s in sorted(strange)[:5])}"
     faults = faults_in(what, part[bad], place, "they count as unusable")
@@ -255,18 +256,19 @@ def _check_one_best(labels: pd.Series[Any], criterion: str) -> None:
         )
 
 
-def _check_shared_labels(labels: pd.Series[Any], part: pd.DataFrame, criterion: str) -> None:
-    """People and judges whose labels have no word in common do not answer in the same words: they would never agree."""
-    words = {kind: {*labels[part["kind"].eq(kind)].unique()} for kind in ("person", "judge")}
-    often = min(int(part["kind"].eq(kind).sum()) for kind in words)
-    if often < FEWEST_LABELS or words["person"] & words["judge"]:
-        return
-    people, judges = (", ".join(map(shown, sorted(words[kind])[:4])) for kind in ("person", "judge"))
-    raise RecuseError(
-        f"{criterion}: people and judges give no label in common (people {people}; judges {judges}), and nothing says "
-        f'which label of one is which of the other; say it (--same "{min(words["judge"])}=WORD OF PEOPLE,..."), or '
-        "leave a column out with --ignore"
-    )
+def _check_shared_labels(times: pd.DataFrame, criterion: str) -> None:
+    """A judge whose labels and people's have no word in common answers in other words, or another question: the two
+    would never agree. `times`: how often (`n`) each label of the scale is given, by rater."""
+    by_people = times["kind"].eq("person")
+    known = {*times["label"][by_people]}
+    for judge, own in times[~by_people].groupby("rater", observed=True, sort=False):
+        if min(times["n"][by_people].sum(), own["n"].sum()) >= FEWEST_LABELS and known.isdisjoint(own["label"]):
+            people, labels = (", ".join(map(shown, sorted(each)[:4])) for each in (known, own["label"]))
+            raise RecuseError(
+                f"{criterion}: people and {judge} give no label in common (people {people}; {judge} {labels}), and "
+                f'nothing says which label of one is which of the other; say it (--same "{own["label"].min()}=WORD OF '
+                'PEOPLE,..."), or leave a column out with --ignore'
+            )
 
 
 def _check_one_kind(part: pd.DataFrame, words: pd.Series[bool], criterion: str) -> None:

@@ -14,7 +14,7 @@ from recuse.readers.column_names import as_option
 from recuse.readers.criterion_answers import read_criterion, verdicts_beside_scores
 from recuse.readers.judgement_rows import Judgements
 from recuse.readers.raw_table import Fault, faults_in, shown
-from recuse.readers.values import EMPTY, STATUSES, chosen, is_empty, labels_of, scale_from_text
+from recuse.readers.values import EMPTY, STATUSES, chosen, find_sets, is_empty, labels_of, scale_from_text
 from recuse.schema import RecuseError
 from recuse.schema.number_text import more, rate
 
@@ -98,11 +98,13 @@ def _check_words_for_nothing(rows: pd.DataFrame, empty: NDArray[np.bool_]) -> No
         here = (words == word)[codes] & empty
         often = [float(here[people].mean()), float(here[~people].mean())]
         if min(often) >= OFTEN:
-            others = ",".join([*dict.fromkeys(w for w in words.tolist() if w not in EMPTY)][:6])
+            others = [*dict.fromkeys(w for w in words.tolist() if w not in EMPTY)]
+            sets = find_sets(others)
+            scale = "|".join([*sets.scale.options, word]) if sets else ",".join([*others[:6], word])
             raise RecuseError(
-                f"people and judges often answer {word} ({' and '.join(map(rate, often))}): if "
-                f'that is an answer, say the scale with it (--scale "{others},{word}"); if it stands for none, without '
-                "it (--scale worst<...<best or --scale LOW-HIGH)"
+                f"people and judges often answer {word} ({' and '.join(map(rate, often))}): if that is an answer, say "
+                f'the scale with it (--scale "{scale}"); if it stands for none, without it (--scale worst<...<best or '
+                "--scale LOW-HIGH)"
             )
 
 

@@ -380,9 +380,26 @@ def test_an_answer_that_stands_in_the_first_row_of_a_text_alone_is_the_judges(fi
     assert table.groupby("rater", observed=True)["status"].agg(["size", "unique"]).loc["gpt4"].tolist() == [30, ["ok"]]
 
 
+def test_an_answer_to_another_question_beside_a_judges_own_is_asked_about(file):
+    words = [("yes", "not factual"), ("no", "factual")]
+    rows = [f"{k},{words[k % 2][0]},{words[(k + k % 9 // 8) % 2][0]},{words[k % 2][1]}" for k in range(40)]
+    path = file("a.csv", "\n".join(["id,human_made_up,judge_made_up,judge_factuality", *rows]))
+    with pytest.raises(RecuseError, match=r"people and judge_factuality give no label in common \(people 'no', 'yes'"):
+        read_file(path)
+    ratings = read_file(path, ignore="judge_factuality").ratings
+    assert (len(ratings.judges), len(ratings.persons), len(ratings.table)) == (1, 1, 80)
+
+
+def test_no_flag_of_several_is_asked_about_with_the_scale_of_flags(file):
+    cells = ["pii|rude", "none", "rude", "pii", "none"]
+    text = "\n".join(["id,human,judge", *(f"{k},{cells[k % 5]},{cells[(k + k % 9 // 8) % 5]}" for k in range(40))])
+    with pytest.raises(RecuseError, match=r'often answer none .* the scale with it \(--scale "pii\|rude\|none"\)'):
+        read_file(file("a.csv", text))
+
+
 def test_a_judge_in_words_of_its_own_beside_annotators_at_one_is_asked_about(file):
     path = file("a.csv", stances(["anna", "ben", "cleo"], lambda who, answer: f"is {answer}", agree=True))
-    with pytest.raises(RecuseError, match="people and judges give no label in common"):
+    with pytest.raises(RecuseError, match="people and gpt4 give no label in common"):
         read_file(path)
     same = ",".join(f"is {word}={word}" for word in ("for", "against", "neutral"))
     assert len(read_file(path, same=same).ratings.table) == 120
