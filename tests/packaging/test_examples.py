@@ -18,7 +18,7 @@ from recuse.ratings.ratings import example, table
 
 NAMES = {"example": example, "table": table, "rated": rated, "accepted": accepted, "Numeric": Numeric, "pd": pd}
 """What every example has at hand, as `recuse.metrics.measure` says."""
-WITH_EXAMPLES = sorted(path for path in ENGINE.rglob("*.py") if ">>>" in path.read_text(encoding="utf-8"))
+WITH_EXAMPLES = sorted(path for path in ENGINE.rglob("*.py") if ">>> " in path.read_text(encoding="utf-8"))
 
 
 def measures() -> list[tuple[str, str]]:
