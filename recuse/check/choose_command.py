@@ -157,7 +157,7 @@ def run_choose(
         spent = spending(contest.against_persons(*choice.judges[:2]), budget)
         lines += spending_lines(spent, choice.judges, budget)
     if not recorded:
-        lines.append(f"Whether it may be used at all: recuse check {quote(str(file))}{as_typed(given)}")
+        lines.append(f"Whether it may be used at all: recuse check {quote(str(file))}{as_typed({**given, 'use': use})}")
     cheaper = [choice.judges[k] for k in choice.cheaper]
     by_beta = {beta: name for beta, (name, _) in choice.best_by_beta.items()}
     facts = {"use": choice.use, "texts": choice.texts, "cheaper": cheaper, "best_by_beta": by_beta, "budget": spent}

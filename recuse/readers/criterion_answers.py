@@ -35,7 +35,7 @@ FROM_1 = 7
 """Scales up to here mostly begin with 1, longer ones as often with 0."""
 SHIFTED, SELDOM = 3, 0.04
 """From so many different marks on a scale has ends of its own; an end that is given less often may be missing."""
-DECIDED = "--use decide --threshold NUMBER"
+DECIDED = "--use decide --threshold NUMBER; --save of recuse check keeps it"
 MANY = 0.1
 """Where so many cells name an option twice, they are no sets."""
 

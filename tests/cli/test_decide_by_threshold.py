@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 
 import numpy as np
 import pandas as pd
@@ -101,6 +102,17 @@ def test_verdicts_beside_shares_are_asked_about_unless_both_are_scores():
     with pytest.raises(RecuseError, match=r"ann gives '.' and '.', gpt-4o numbers such as 0\.\d+; say from which"):
         read(table)
     assert read(table, scale="0-1").raters == {"ann": "person", "gpt-4o": "judge"}
+
+
+def test_the_command_that_a_choice_ends_with_reads_the_file_as_the_choice_did(tmp_path, capsys):
+    path = tmp_path / "scores.csv"
+    table = scores()
+    table["ann"], table["claude-4"] = np.where(table["ann"] >= 50, "pass", "fail"), table["ben"]
+    table.to_csv(path, index=False)
+    main(["choose", str(path), "--people=ann", "--ignore=ben", "--use=decide", "--threshold=50"])
+    command = capsys.readouterr().out.splitlines()[-1].partition(": recuse ")[2]
+    assert main(shlex.split(command)) in (0, 1, 2)
+    assert "to decide" in capsys.readouterr().out
 
 
 def test_a_threshold_alone_clears_nobody_to_decide(tmp_path, capsys):
