@@ -279,8 +279,8 @@ def _check_one_kind(part: pd.DataFrame, words: pd.Series[bool], criterion: str) 
         label = shown(part.loc[part["rater"].eq(other) & words, "cell"].iloc[0])
         raise RecuseError(
             f"{criterion}: {one} gives numbers and {other} labels ({label}); say which number each is "
-            "(--same WORD=NUMBER,...), or which passes (--same WORD=pass,WORD=fail) and from which number on a text does "
-            f"({DECIDED}), or leave one out with --ignore"
+            "(--same WORD=NUMBER,...), or which passes (--same WORD=pass,WORD=fail) and from which number on "
+            f"a text does ({DECIDED}), or leave one out with --ignore"
         )
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from shutil import copytree, rmtree
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parents[1]), str(HERE)]
+sys.path[:0] = [str(HERE.parents[1]), str(HERE), str(HERE.parent / "cassettes")]
 
 import httpx2  # noqa: E402
 import vcr  # noqa: E402
