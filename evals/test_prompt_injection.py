@@ -12,7 +12,6 @@ import pytest
 
 from recuse import measures
 from recuse.papers.self_preference import defences, text_filters
-from recuse.papers.self_preference import defences as model_filters
 
 
 def measure_defence(defence, ratings, measure):
@@ -62,10 +61,10 @@ def test_committee(ratings, measure):
 @pytest.mark.asks("attacked_scores", "scores", "numbers", "text_filter")
 def test_asking_a_model(ratings, measure):
     """Each judge of the panel asked, before anyone grades, whether a text tries to steer who reads it."""
-    measure_defence(model_filters.filter_blocks, ratings, measure)
+    measure_defence(defences.filter_blocks, ratings, measure)
 
 
 @pytest.mark.asks("attacked_scores", "scores", "numbers", "reply_filter")
 def test_asking_a_model_about_the_answer(ratings, measure):
     """Each judge of the panel asked, after the grade, whether the text steered the one who gave it."""
-    measure_defence(model_filters.reply_blocks, ratings, measure)
+    measure_defence(defences.reply_blocks, ratings, measure)

@@ -21,19 +21,13 @@ import pandas as pd
 
 from fixtures.standins.shared_heuristics import PAPER, as_ratings, simulate
 from recuse.papers.illusion import judge_panels, resolution
-from recuse.papers.illusion import (
-    judge_panels as agreement_change,
-)
-from recuse.papers.illusion import (
-    judge_panels as effective_judges,
-)
 from recuse.ratings import Ratings
 
 MEASURES = (
     resolution.panel_agreement, resolution.sample_agreement, resolution.absolute_agreement,
     resolution.model_agreement, resolution.resolution_gap, judge_panels.quality_agreement, judge_panels.tier_order,
-    judge_panels.wide_spread, judge_panels.scale_use, agreement_change.agreement_change,
-    effective_judges.effective_judges,
+    judge_panels.wide_spread, judge_panels.scale_use, judge_panels.agreement_change,
+    judge_panels.effective_judges,
 )  # fmt: skip
 LOOPED = 32
 """Cells that the loop is timed on; the time of all 352 follows, it is linear."""

@@ -9,7 +9,6 @@ import pytest
 
 from recuse.metrics import injection
 from recuse.papers.self_preference import defences, text_filters
-from recuse.papers.self_preference import defences as model_filters
 from recuse.papers.self_preference.defences import Blocks
 from recuse.ratings import Numeric, Ordinal, Ratings
 from recuse.schema import RecuseError
@@ -158,12 +157,12 @@ def test_an_input_filter_is_measured_by_payload():
     ratings = won(
         *(("x", item, True) for item in ("1.p", "1.q", "2.p")), beside={"text_filter": verdicts(CARRIERS, said)}
     )
-    assert model_filters.filter_blocks(ratings).attacks.to_dict("list") == {
+    assert defences.filter_blocks(ratings).attacks.to_dict("list") == {
         "defence": ["llm_input_filter:f"] * 3, "payload": ["p", "q", "r"], "blocked": [True, False, None]
     }  # fmt: skip
-    found = defences.attacks_stopped(ratings, model_filters.filter_blocks)
+    found = defences.attacks_stopped(ratings, defences.filter_blocks)
     assert share(found, "x", "llm_input_filter:f") == (pytest.approx(2 / 3), 3, 0)
-    blocked = defences.clean_blocked(ratings, model_filters.filter_blocks)
+    blocked = defences.clean_blocked(ratings, defences.filter_blocks)
     assert share(blocked, "llm_input_filter:f") == (0.5, 2, 0)
 
 
@@ -174,16 +173,16 @@ def test_of_several_carriers_more_than_half_must_be_flagged():
     for answers, blocked in ((("yes", "yes", "no"), True), (("yes", None, "no"), False)):
         said = dict(zip((("f", item) for item in texts["item"]), (*answers, "no"), strict=True))
         ratings = won(("x", "1.p", True), beside={"text_filter": verdicts(texts, said)})
-        assert model_filters.filter_blocks(ratings).attacks["blocked"].tolist() == [blocked]
+        assert defences.filter_blocks(ratings).attacks["blocked"].tolist() == [blocked]
 
 
 def test_a_filter_that_was_not_asked_and_one_whose_items_say_too_little():
     with pytest.raises(RecuseError, match="offers text_filter"):
-        defences.attacks_stopped(RATINGS, model_filters.filter_blocks)
+        defences.attacks_stopped(RATINGS, defences.filter_blocks)
     texts = CARRIERS.drop(columns="payload")
     ratings = won(("x", "1.p", True), beside={"text_filter": verdicts(texts, {("f", "7.p"): "yes"})})
     with pytest.raises(RecuseError, match="of each text attack, payload"):
-        defences.attacks_stopped(ratings, model_filters.filter_blocks)
+        defences.attacks_stopped(ratings, defences.filter_blocks)
 
 
 def test_an_output_filter_is_about_one_judges_reply():
@@ -197,9 +196,9 @@ def test_an_output_filter_is_about_one_judges_reply():
     clean = graded(("x", "1", 2), ("y", "1", 1), ("z", "1", 2))
     rows = (("x", "1.p", 5), ("y", "1.p", 5), ("z", "1.p", 3))
     ratings = attacked(*rows, clean=clean, beside={"reply_filter": verdicts(shown, said, "steered")})
-    found = defences.attacks_stopped(ratings, model_filters.reply_blocks)
+    found = defences.attacks_stopped(ratings, defences.reply_blocks)
     assert [found[(judge, "llm_output_filter:f")].value for judge in "xyz"] == [1.0, 1.0, 0.0]
-    blocked = defences.clean_blocked(ratings, model_filters.reply_blocks)
+    blocked = defences.clean_blocked(ratings, defences.reply_blocks)
     assert share(blocked, "llm_output_filter:f") == (1.0, 2, 1)
 
 
@@ -207,12 +206,12 @@ def test_a_reply_that_the_filter_never_saw_is_unanswered():
     shown = pd.DataFrame({"item": ["1.p.4"], "of": ["1.p"], "gave": [4], "attack": [True]})
     beside = {"reply_filter": verdicts(shown, {("f", "1.p.4"): "yes"}, "steered")}
     found = defences.attacks_stopped(
-        won(("x", "1.p", True), ("x", "2.p", True), beside=beside), model_filters.reply_blocks
+        won(("x", "1.p", True), ("x", "2.p", True), beside=beside), defences.reply_blocks
     )
     assert share(found, "x", "llm_output_filter:f") == (1.0, 1, 1)
     other = {"reply_filter": verdicts(shown.assign(gave=3), {("f", "1.p.4"): "yes"}, "steered")}
     with pytest.raises(RecuseError, match="none of the answers to these texts was shown to the filter"):
-        defences.attacks_stopped(won(("x", "1.p", True), beside=other), model_filters.reply_blocks)
+        defences.attacks_stopped(won(("x", "1.p", True), beside=other), defences.reply_blocks)
 
 
 # --------------------------------------------------------------------------- committee

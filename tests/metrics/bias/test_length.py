@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from recuse.metrics import length
-from recuse.papers.self_preference import pairwise_bias as length_reference
+from recuse.papers.self_preference import pairwise_bias
 from recuse.ratings import Numeric, Ratings
 from recuse.schema import RatingsError
 
@@ -190,7 +190,7 @@ def test_turning_a_pair_round_changes_nothing(make_rows):
     other = texts.assign(**{x: texts[x].where(~turned, texts[y]) for x, y in sides.items()})
     swapped = table["item"].isin(texts["item"][turned])
     again = table.assign(order=table["order"].where(~swapped, table["order"].map({"ab": "ba", "ba": "ab"})))
-    for measure in (length.choice_length_coefficient, length_reference.same_length_reference):
+    for measure in (length.choice_length_coefficient, pairwise_bias.same_length_reference):
         for before, after in zip(
             measure(ratings).values(), measure(Ratings.of(again, texts=other)).values(), strict=True
         ):  # fmt: skip
@@ -205,11 +205,11 @@ def test_same_length_reference_by_hand(make_comparisons, make_pairs):
     words = pd.DataFrame({"item": "1", "target": ["a", "b", "c"], "words": [10, 11, 80]})
     peers = {(judge, item): (F, S) for judge in "yz" for item in ("ab", "ac", "bc")}
     always = make_comparisons({("x", item): (S, F) for item in ("ab", "ac", "bc")} | peers)
-    found = length_reference.same_length_reference(chosen(always, items, words))
-    assert [one(found, "x", reference=r).value for r in length_reference.REFERENCES] == [1, 1, 0]
+    found = pairwise_bias.same_length_reference(chosen(always, items, words))
+    assert [one(found, "x", reference=r).value for r in pairwise_bias.REFERENCES] == [1, 1, 0]
     far_only = make_comparisons({("x", "ab"): (F, S), ("x", "ac"): (S, F), ("x", "bc"): (S, F)} | peers)
-    found = length_reference.same_length_reference(chosen(far_only, items, words))
-    assert [one(found, "x", reference=r).value for r in length_reference.REFERENCES] == pytest.approx(
+    found = pairwise_bias.same_length_reference(chosen(far_only, items, words))
+    assert [one(found, "x", reference=r).value for r in pairwise_bias.REFERENCES] == pytest.approx(
         [2 / 3, 1 / 3, -1 / 3]
     )
     assert math.isnan(one(found, "x", reference="change").low)  # one story
@@ -220,13 +220,13 @@ def test_without_a_choice_there_is_no_nearer_reference(make_comparisons, make_pa
     items = make_pairs(("ab", "1", "a", "b"), ("cd", "2", "c", "d"), ("ce", "2", "c", "e"))
     words = pd.DataFrame({"item": list("11222"), "target": list("abcde"), "words": [10, 20, 10, 20, 5]})
     ratings = make_comparisons({(judge, item): (S, F) for judge in "xyz" for item in ("ab", "cd", "ce")})
-    found = one(length_reference.same_length_reference(chosen(ratings, items, words)), "x", reference="change")
+    found = one(pairwise_bias.same_length_reference(chosen(ratings, items, words)), "x", reference="change")
     assert "no text met two others, one nearer to it in length" in found.note
 
 
 def test_a_reference_of_the_same_length_takes_a_taste_for_length_down(make_rows):
     ratings = comparison_panel(np.random.default_rng(5), make_rows, stories=60, taste=1.5)
-    found = length_reference.same_length_reference(ratings)
+    found = pairwise_bias.same_length_reference(ratings)
     assert one(found, "x", reference="any").low > 0
     assert one(found, "x", reference="change").high < 0
 
@@ -236,7 +236,7 @@ def test_comparisons_without_peers(make_comparisons, make_pairs):
     words = pd.DataFrame({"item": "1", "target": ["a", "b"], "words": [10, 11]})
     ratings = make_comparisons({("x", "ab"): (F, S)})
     assert "no peer judged the same pairs" in one(length.choice_length_coefficient(chosen(ratings, items, words))).note
-    assert not one(length_reference.same_length_reference(chosen(ratings, items, words)), reference="any").defined
+    assert not one(pairwise_bias.same_length_reference(chosen(ratings, items, words)), reference="any").defined
 
 
 def test_a_taste_for_length_in_scores_shrinks_among_texts_of_like_length(make_cube):
@@ -250,7 +250,7 @@ def test_a_taste_for_length_in_scores_shrinks_among_texts_of_like_length(make_cu
         "item": stories.ravel(), "target": targets.ravel(), "words": np.round(40 * 2 ** doublings[:, 0].ravel())
     })  # fmt: skip
     ratings = scored(make_cube(cube, ("x", "y", "z")), words, Numeric(-9, 9))
-    found = length_reference.same_length_reference(ratings)
+    found = pairwise_bias.same_length_reference(ratings)
     assert one(found, reference="any").low > 0.1
     assert one(found, reference="change").high < 0
     assert one(found, reference="any").n_clusters == 60

@@ -13,8 +13,6 @@ from scipy import stats
 from recuse.metrics import consensus
 from recuse.metrics import self_preference as sp
 from recuse.papers.self_preference import published_tests
-from recuse.papers.self_preference import published_tests as author_ranking
-from recuse.papers.self_preference import published_tests as tallies
 from recuse.ratings import Numeric, Ratings
 from recuse.schema import RecuseError
 
@@ -53,7 +51,7 @@ def test_every_printed_figure_of_the_thesis(thesis_ratings, thesis_table):
 def test_the_family_of_the_thesis(thesis_ratings):
     received = published_tests.self_minus_received(thesis_ratings)
     given = published_tests.self_minus_given(thesis_ratings)
-    tally = tallies.significant_tests(thesis_ratings)
+    tally = published_tests.significant_tests(thesis_ratings)
     assert tally.detail["summary"] == "12 of 20 significant, all 12 survive Holm"
     assert (tally.value, tally.n, tally.n_excluded) == (12, 20, 0)
     details = [e.detail for e in (*received.values(), *given.values())]
@@ -85,10 +83,10 @@ def test_readings_of_the_thesis(thesis_ratings):
 def test_rankings_of_the_thesis(thesis_ratings):
     """Sec. 4.1: Claude writes best, DeepSeek second, slightly behind; DeepSeek is the fairest judge where low scores
     are bad ones."""
-    authors = author_ranking.author_score(thesis_ratings)
+    authors = published_tests.author_score(thesis_ratings)
     ranks = {key[0]: e.detail["rank"] for key, e in authors.items() if key[1] == "ascending"}
     assert sorted(ranks, key=ranks.__getitem__)[:2] == ["claude-3-7-sonnet-20250219", "deepseek-chat"]
-    fair = author_ranking.distance_from_fair(thesis_ratings)
+    fair = published_tests.distance_from_fair(thesis_ratings)
     first = {key[0] for key, e in fair.items() if key[1] == "ascending" and e.detail["rank"] == 1}
     assert first == {"deepseek-chat"}
     of_deepseek = [fair.of(judge="deepseek-chat", direction=way) for way in ("ascending", "reversed")]
@@ -99,7 +97,7 @@ def test_rankings_of_the_thesis(thesis_ratings):
 def test_the_fairest_judge_is_near_its_peers_and_its_own_grades_of_others_at_once(make_scores, rate):
     """x: S - R = 5 - 2, S - G = 5 - 1, so 5 from fair. y: S - R = 1 - 1, S - G = 1 - 2."""
     scores = make_scores({("x", "a"): [5], ("x", "b"): [1], ("y", "a"): [2], ("y", "b"): [1]})
-    fair = author_ranking.distance_from_fair(rate(scores, authors={"x": "a", "y": "b"}))
+    fair = published_tests.distance_from_fair(rate(scores, authors={"x": "a", "y": "b"}))
     assert [fair.of(judge=judge).value for judge in "xy"] == [5.0, 1.0]
     assert [fair.of(judge=judge).detail["rank"] for judge in "xy"] == [2, 1]
 
@@ -107,7 +105,7 @@ def test_the_fairest_judge_is_near_its_peers_and_its_own_grades_of_others_at_onc
 def test_a_leaderboard_of_the_thesis_with_and_without_own_grades(thesis_ratings):
     """Where 1 is best DeepSeek's own grades lift it from third to first, and Claude is first without its own; of five
     judges that all graded a text the gain is a fifth of S - R."""
-    gain = author_ranking.leaderboard_inflation(thesis_ratings)
+    gain = published_tests.leaderboard_inflation(thesis_ratings)
     places = ("rank_without", "rank", "gained")
     moved = {key: tuple(e.detail[place] for place in places) for key, e in gain.items() if e.detail["gained"]}
     assert moved == {("deepseek-chat", "reversed"): (3, 1, 2), ("claude-3-7-sonnet-20250219", "reversed"): (1, 2, -1)}
@@ -127,7 +125,7 @@ def test_planted_inflation_comes_back(favour, make_scores, rate):
         (judge, target): list(worth + rng.normal(0, 0.2, 50) + favour * ((judge, target) == ("x", "a")))
         for judge in "xyzw" for target, worth in quality.items()
     })  # fmt: skip
-    gain = author_ranking.leaderboard_inflation(rate(scores, authors={"x": "a"})).of(target="a")
+    gain = published_tests.leaderboard_inflation(rate(scores, authors={"x": "a"})).of(target="a")
     assert gain.low < favour / 4 < gain.high
     assert (gain.detail["rank_without"], gain.detail["rank"]) == ((2, 1) if favour else (2, 2))
 
@@ -303,8 +301,9 @@ def test_two_by_two(received, given, told):
 
 
 def test_tally_counts(frame, rate):
-    assert tallies.significant_tests(rate(frame, authors=OWN)).detail["summary"] == "1 of 6 significant, 0 survive Holm"
-    alone = tallies.significant_tests(rate(frame[frame["judge"] == "x"], authors={"x": "a"}))
+    tally = published_tests.significant_tests(rate(frame, authors=OWN))
+    assert tally.detail["summary"] == "1 of 6 significant, 0 survive Holm"
+    alone = published_tests.significant_tests(rate(frame[frame["judge"] == "x"], authors={"x": "a"}))
     assert alone.detail["summary"] == "0 of 0 significant, 2 could not be made"
     assert (alone.value, alone.n, alone.n_excluded) == (0, 0, 2)
 
@@ -317,9 +316,9 @@ def test_summary_when_holm_takes_some_away(frame, rate, monkeypatch):
         (name,): Estimate(metric="m", value=0.0, n=3, method="t", detail={"p": p, "p_holm": holm})
         for name, (p, holm) in ps.items()
     })  # fmt: skip
-    monkeypatch.setattr(tallies, "self_minus_received", lambda ratings: family)
-    monkeypatch.setattr(tallies, "self_minus_given", lambda ratings: Estimates(("judge",), {}))
-    found = tallies.significant_tests(rate(frame, authors=OWN)).detail["summary"]
+    monkeypatch.setattr(published_tests, "self_minus_received", lambda ratings: family)
+    monkeypatch.setattr(published_tests, "self_minus_given", lambda ratings: Estimates(("judge",), {}))
+    found = published_tests.significant_tests(rate(frame, authors=OWN)).detail["summary"]
     assert found == "2 of 3 significant, 1 survive Holm, 1 could not be made"
 
 

@@ -9,15 +9,6 @@ from scipy import stats
 
 from fixtures.standins.shared_heuristics import JudgeModel, Study, as_ratings, simulate
 from recuse.papers.illusion import judge_panels
-from recuse.papers.illusion import (
-    judge_panels as agreement_change,
-)
-from recuse.papers.illusion import (
-    judge_panels as effective_judges,
-)
-from recuse.papers.illusion import (
-    judge_panels as quality_agreement,
-)
 from recuse.ratings import Numeric, Ratings
 
 STUDY = Study(
@@ -93,7 +84,7 @@ def test_unrelated_errors_count_in_full_and_shared_ones_once():
 
     def worth(*names: str) -> float:
         kept = frame[frame["rater"].isin(["ann", *names])]
-        return effective_judges.effective_judges(Ratings.of(kept, scales=Numeric(-20, 20))).of().value
+        return judge_panels.effective_judges(Ratings.of(kept, scales=Numeric(-20, 20))).of().value
 
     assert worth("j0", "j1") == pytest.approx(2, abs=0.1)
     assert worth("j2", "j3") == pytest.approx(1, abs=1e-9)
@@ -116,7 +107,7 @@ def test_tied_targets_of_two_tiers_count_as_half_a_pair():
 def test_quality_and_agreement_is_scipys_rho():
     rng = np.random.default_rng(3)
     quality, agreement = rng.normal(size=32), rng.normal(size=32)
-    found = quality_agreement.correlation_with_quality(quality, agreement, tuple(map(str, range(32))))
+    found = judge_panels.correlation_with_quality(quality, agreement, tuple(map(str, range(32))))
     expected = stats.spearmanr(quality, agreement)
     assert found.value == pytest.approx(expected.statistic, abs=1e-12)
     assert found.detail["p_t"] == pytest.approx(expected.pvalue, abs=1e-12)
@@ -128,7 +119,7 @@ def test_agreement_that_falls_with_temperature_is_found():
         judges=STUDY.judges, tiers=STUDY.tiers, items=60, temperatures=(0.0, 0.5, 1.0), noise_of_temperature=2.0
     )  # fmt: skip
     flat, falling = (
-        agreement_change.agreement_change(as_ratings(study, simulate(study, np.random.default_rng(6)))).of()
+        judge_panels.agreement_change(as_ratings(study, simulate(study, np.random.default_rng(6)))).of()
         for study in (steady, shaky)
     )
     assert flat.low < 0 < flat.high

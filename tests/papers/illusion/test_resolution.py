@@ -12,7 +12,6 @@ from scipy import stats
 
 from fixtures.standins.shared_heuristics import PAPER, JudgeModel, Study, as_ratings, simulate
 from recuse.papers.illusion import resolution
-from recuse.papers.illusion import resolution as criteria_agreement
 from recuse.ratings import Numeric, Ratings
 from recuse.statistics.agreement.coefficient import Coefficient
 
@@ -145,8 +144,8 @@ def test_two_forms_of_several_criteria_are_told_apart(holed):
     several = pd.concat([holed.assign(criterion="a"), holed.assign(criterion="b", score=holed["score"] + 4)])
     both = Ratings.of(several, scales=Numeric(1, 14))
     one = resolution.sample_agreement(both).of(judge="x", criterion="a").value
-    assert criteria_agreement.agreement_of_means(both).of(judge="x").value == pytest.approx(one, abs=1e-12)
-    pooled = criteria_agreement.pooled_agreement(both).of(judge="x").value
+    assert resolution.agreement_of_means(both).of(judge="x").value == pytest.approx(one, abs=1e-12)
+    pooled = resolution.pooled_agreement(both).of(judge="x").value
     stacked = []
     for other, target in [(o, t) for o in "yz" for t in "abcd"]:
         pair = wide(holed, target, ("x", other))
@@ -156,7 +155,7 @@ def test_two_forms_of_several_criteria_are_told_apart(holed):
 
 
 def test_one_criterion_has_no_forms(ratings):
-    assert len(criteria_agreement.pooled_agreement(ratings)) == 0
+    assert len(resolution.pooled_agreement(ratings)) == 0
 
 
 def test_the_papers_pattern_comes_out_at_its_size():

@@ -12,14 +12,9 @@ import pytest
 from scipy import stats
 
 from recuse.papers.merchant_risk import (
-    human_order as kendalls_w,
-)
-from recuse.papers.merchant_risk import (
+    human_order,
     judge_profiles,
     name_effect,
-)
-from recuse.papers.merchant_risk import (
-    judge_profiles as criterion_bias,
 )
 
 LEVELS = ("shown", "hidden")
@@ -38,7 +33,7 @@ def wide(rows: dict[str, list[float]], names: str | None = None) -> pd.DataFrame
 @pytest.mark.parametrize(("names", "expected"), [("shown", 0.808), ("hidden", 0.8)])
 def test_the_paper_s_judges_agree_by_point_eight(published, names, expected):
     """S of the rank sums 22, 18.5, ... by exact fractions: 202 / 250 = .808 and 200 / 250 = .800."""
-    found = kendalls_w.kendalls_w(published).of(names=names)
+    found = human_order.kendalls_w(published).of(names=names)
     assert found.value == pytest.approx(expected, abs=1e-9)
     assert (found.n, found.detail["judges"]) == (5, 5)
     assert found.detail["p"] < 0.01
@@ -48,23 +43,23 @@ def test_the_paper_s_judges_agree_by_point_eight(published, names, expected):
 def test_kendall_s_w_is_friedman_s_statistic_by_another_scale():
     """chi2 = m (k - 1) W, ties and all, by scipy."""
     scores = np.random.default_rng(4).integers(0, 6, (4, 9)).astype(float)
-    assert 4 * 8 * kendalls_w.concordance(scores) == pytest.approx(stats.friedmanchisquare(*scores.T).statistic)
+    assert 4 * 8 * human_order.concordance(scores) == pytest.approx(stats.friedmanchisquare(*scores.T).statistic)
 
 
 def test_kendall_s_w_is_the_mean_rank_correlation_by_another_scale():
     scores = np.random.default_rng(5).permuted(np.tile(np.arange(7.0), (5, 1)), axis=1)
     rhos = [stats.spearmanr(a, b).statistic for a, b in itertools.combinations(scores, 2)]
-    assert (5 * kendalls_w.concordance(scores) - 1) / 4 == pytest.approx(np.mean(rhos))
+    assert (5 * human_order.concordance(scores) - 1) / 4 == pytest.approx(np.mean(rhos))
 
 
 def test_a_judge_that_scores_all_alike_has_no_order_and_is_named(rate):
     frame = wide({"a": [1, 2, 3], "b": [1, 2, 3], "flat": [5, 5, 5]})
-    found = kendalls_w.kendalls_w(rate(frame)).of()
+    found = human_order.kendalls_w(rate(frame)).of()
     assert (found.value, found.detail["judges"], found.detail["without_order"]) == (1.0, 2, ["flat"])
 
 
 def test_opposite_judges_agree_on_nothing(rate):
-    found = kendalls_w.kendalls_w(rate(wide({"a": [1, 2, 3, 4], "b": [4, 3, 2, 1]}))).of()
+    found = human_order.kendalls_w(rate(wide({"a": [1, 2, 3, 4], "b": [4, 3, 2, 1]}))).of()
     assert (found.value, found.detail["p"]) == (0.0, 1.0)
 
 
@@ -72,7 +67,7 @@ def test_opposite_judges_agree_on_nothing(rate):
     "rows", [{"a": [1, 2, 3]}, {"a": [1, 2], "b": [1, 2]}, {"a": [1, 2, math.nan], "b": [1, 2, 3]}]
 )
 def test_an_order_in_common_needs_two_judges_and_three_texts(rate, rows):
-    assert not kendalls_w.kendalls_w(rate(wide(rows))).of().defined
+    assert not human_order.kendalls_w(rate(wide(rows))).of().defined
 
 
 @pytest.mark.slow
@@ -80,7 +75,7 @@ def test_unrelated_rankings_reject_five_times_in_a_hundred(rate):
     """The p-value under no agreement is uniform: 200 panels of 3 judges on 6 texts."""
     rng = np.random.default_rng(6)
     p = [
-        kendalls_w.kendalls_w(rate(wide(dict(zip("abc", rng.normal(size=(3, 6)), strict=True)))), draws=499)
+        human_order.kendalls_w(rate(wide(dict(zip("abc", rng.normal(size=(3, 6)), strict=True)))), draws=499)
         .of().detail["p"]
         for _ in range(200)
     ]  # fmt: skip
@@ -209,7 +204,7 @@ def test_without_people_no_distance_is_correlated(rate):
 
 def test_a_total_can_hide_what_a_part_says(published):
     """Appendix E: Sonar on its own completeness -1.40, on its own total +0.21, names shown."""
-    found = criterion_bias.criterion_self_bias(published)
+    found = judge_profiles.criterion_self_bias(published)
     sonar = found.of(judge="perplexity-sonar", names="shown", criterion="completeness")
     assert (round(sonar.value, 2), sonar.metric) == (-1.40, "criterion_self_bias")
     assert len(found) == 5 * 2 * 6
@@ -217,6 +212,6 @@ def test_a_total_can_hide_what_a_part_says(published):
 
 def test_a_total_need_not_be_the_mean_of_its_parts(published):
     """Algorithm 1 takes the mean of the criteria: Gemini +0.87 in place of the +0.77 of its own totals."""
-    found = criterion_bias.criterion_self_bias(published)
+    found = judge_profiles.criterion_self_bias(published)
     gemini = found.of(judge="gemini-2.5-pro", names="shown", criterion="criteria_mean")
     assert gemini.value == pytest.approx(0.87, abs=0.005)

@@ -10,14 +10,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.papers.self_preference import choice_changes, labelled_texts, self_knowledge
-from recuse.papers.self_preference import defences as channels
 from recuse.papers.self_preference import (
-    labelled_texts as escalation,
+    choice_changes,
+    defences,
+    labelled_texts,
+    published_tests,
+    scale_framing,
+    self_knowledge,
 )
-from recuse.papers.self_preference import published_tests as language_drift
-from recuse.papers.self_preference import scale_framing as inverted_juries
-from recuse.papers.self_preference import scale_framing as wording
 from recuse.ratings import Numeric, Ordinal, Ratings
 
 SCALE = Numeric(1, 5, 1)
@@ -44,10 +44,10 @@ def test_wording_by_hand() -> None:
         ("quality", "ascending"): [4, 4], ("quality", "reversed"): [2, 2],
         ("badness", "ascending"): [3, 3], ("badness", "reversed"): [2, 2],
     })  # fmt: skip
-    found = wording.wording_effect(ratings)
-    values = {effect: found.of(judge="j", effect=effect).value for effect in wording.EFFECTS}
+    found = scale_framing.wording_effect(ratings)
+    values = {effect: found.of(judge="j", effect=effect).value for effect in scale_framing.EFFECTS}
     assert values == {"wording": -0.5, "direction": 0.5, "interaction": 1.0}
-    flips = wording.wording_flip(ratings).of(judge="j")
+    flips = scale_framing.wording_flip(ratings).of(judge="j")
     assert flips.value == -0.5  # same number in one direction (-1), neither same nor mirrored in the other (0)
 
 
@@ -59,8 +59,8 @@ def test_a_word_that_turns_the_scale_shows_in_numbers_and_not_in_means() -> None
         ("quality", "ascending"): up, ("quality", "reversed"): down,
         ("badness", "ascending"): down, ("badness", "reversed"): up,
     })  # fmt: skip
-    assert wording.wording_effect(ratings).of(judge="j", effect="wording").value == 0.0
-    assert wording.wording_flip(ratings).of(judge="j").value == 1.0
+    assert scale_framing.wording_effect(ratings).of(judge="j", effect="wording").value == 0.0
+    assert scale_framing.wording_flip(ratings).of(judge="j").value == 1.0
 
 
 def test_the_middle_is_its_own_mirror_image_and_says_nothing() -> None:
@@ -70,13 +70,13 @@ def test_the_middle_is_its_own_mirror_image_and_says_nothing() -> None:
         ("quality", "ascending"): up, ("quality", "reversed"): down,
         ("badness", "ascending"): down, ("badness", "reversed"): up,
     })  # fmt: skip
-    assert wording.wording_flip(ratings).of(judge="j").value == 1.0
+    assert scale_framing.wording_flip(ratings).of(judge="j").value == 1.0
 
 
 def test_one_word_is_no_comparison() -> None:
     ratings = worded({("quality", "ascending"): [4, 4], ("quality", "reversed"): [2, 2]})
-    assert not wording.wording_effect(ratings).of(judge="j", effect="wording").defined
-    assert not wording.wording_flip(ratings).of(judge="j").defined
+    assert not scale_framing.wording_effect(ratings).of(judge="j", effect="wording").defined
+    assert not scale_framing.wording_flip(ratings).of(judge="j").defined
 
 
 # --------------------------------------------------------------------------- before and after, against what is true
@@ -216,7 +216,7 @@ def test_giving_in_is_taking_what_the_peer_said_first() -> None:
     assert [(one["before"], one["after"]) for one in by_judge] == [(0.0, 0.5)] * 2
 
 
-# --------------------------------------------------------------------------- channels, scripts, juries, escalation
+# --------------------------------------------------------------------------- defences, scripts, juries, escalation
 
 
 def test_channels_by_hand() -> None:
@@ -228,17 +228,17 @@ def test_channels_by_hand() -> None:
     texts = pd.DataFrame({"item": list("cdpqr"), "target": "", "clean": [None, None, "c", "c", "d"],
                           "payload": [None, None, "p", "q", "r"]})  # fmt: skip
     ratings = Ratings.of(frame, scales=SCALE, texts=texts)
-    by = channels.success_by_channel(ratings)
+    by = defences.success_by_channel(ratings)
     assert [by.of(judge="j", channel=way).value for way in ("inline", "separate")] == [1.0, 0.5]
     assert by.of(judge="j", channel="inline").detail["ceiling"] == 1
-    assert channels.channel_change(ratings).of(judge="j").value == -0.5
+    assert defences.channel_change(ratings).of(judge="j").value == -0.5
 
 
 def test_another_script_is_found_where_no_other_text_has_it() -> None:
     frame = pd.DataFrame({"judge": "j", "item": list("iikk"), "target": list("abab"), "score": 3.0})
     said = ["A \u6865 opened.", "A bridge.", "\u041c\u043e\u0441\u0442.", "\u041c\u043e\u0441\u0442 A."]
     texts = frame[["item", "target"]].assign(text=said)
-    found = language_drift.language_drift(Ratings.of(frame, texts=texts))
+    found = published_tests.language_drift(Ratings.of(frame, texts=texts))
     assert [found.of(target=name).value for name in "ab"] == [0.5, 0.5]
     assert found.of(target="a").detail["items"] == {"i": ["CJK"]}
 
@@ -258,18 +258,18 @@ def test_inverting_half_a_jury_cancels_a_leaning_to_high_numbers() -> None:
     frame = pd.DataFrame(rows, columns=["judge", "item", "direction", "score"])
     texts = pd.DataFrame({"item": [f"i{n:02}" for n in range(40)], "target": "", "true_rating": worth})
     ratings = Ratings.of(frame, scales=Numeric(0, 6), texts=texts)
-    error = inverted_juries.jury_error(ratings)
+    error = scale_framing.jury_error(ratings)
     assert error.of(jury="change").high < -0.2
     assert error.of(jury="part_inverted").value < error.of(jury="ascending").value / 3
-    reliable = inverted_juries.jury_reliability(ratings)
+    reliable = scale_framing.jury_reliability(ratings)
     assert reliable.of(jury="change").value < 0  # members that share an error agree: that is not nearness to truth
 
 
 def test_alpha_is_the_textbook_one() -> None:
     scores = np.array([[1.0, 2, 3, 4], [2, 2, 4, 5], [1, 3, 3, 5]])
     members, total = scores.var(axis=1, ddof=1).sum(), scores.sum(axis=0).var(ddof=1)
-    assert inverted_juries.alpha(scores) == pytest.approx(1.5 * (1 - members / total))
-    assert math.isnan(inverted_juries.alpha(np.ones((3, 4))))
+    assert scale_framing.alpha(scores) == pytest.approx(1.5 * (1 - members / total))
+    assert math.isnan(scale_framing.alpha(np.ones((3, 4))))
 
 
 def test_criteria_are_chosen_on_one_fold_and_tested_on_the_other() -> None:
@@ -282,7 +282,7 @@ def test_criteria_are_chosen_on_one_fold_and_tested_on_the_other() -> None:
     texts = pd.DataFrame({"item": ITEMS[:6], "target": "", "true_rating": labels,
                           "fold": ["calibration"] * 3 + ["held_out"] * 3})  # fmt: skip
     ratings = Ratings.of(frame, scales=SCALE, factors=["criteria"], texts=texts)
-    found = escalation.calibrated_criteria(ratings).of(judge="j")
+    found = labelled_texts.calibrated_criteria(ratings).of(judge="j")
     assert (found.detail["chosen"], found.detail["calibration"]["fits"]) == ("fits", 1.0)
     assert found.value == found.detail["after"] - found.detail["before"] == 2.0
 
@@ -299,7 +299,8 @@ def test_the_threshold_of_escalation_is_set_on_one_half_and_tried_on_the_other()
             frame = pd.DataFrame([(j, i, s) for j, scores in said.items() for i, s in zip(names, scores, strict=True)],
                                  columns=["judge", "item", "score"])  # fmt: skip
             texts = pd.DataFrame({"item": list(names), "target": "", "true_rating": 3 + errors})
-            detail = escalation.escalation(Ratings.of(frame.sort_values("item"), scales=SCALE, texts=texts)).of().detail
+            ratings = Ratings.of(frame.sort_values("item"), scales=SCALE, texts=texts)
+            detail = labelled_texts.escalation(ratings).of().detail
             figures = ("threshold", "escalated", "before", "after")
             given.append([round(detail.get(name, math.nan), 9) for name in figures])
         ways = [halved(ranges, errors, half) for half in itertools.combinations(range(8), 4)]

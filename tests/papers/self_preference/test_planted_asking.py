@@ -10,12 +10,7 @@ from functools import lru_cache
 
 import pytest
 
-from recuse.papers.self_preference import choice_changes, labelled_texts, self_knowledge
-from recuse.papers.self_preference import defences as channels
-from recuse.papers.self_preference import (
-    labelled_texts as criteria_selection,
-)
-from recuse.papers.self_preference import scale_framing as wording
+from recuse.papers.self_preference import choice_changes, defences, labelled_texts, scale_framing, self_knowledge
 from recuse.ratings import Ratings
 from recuse.schema import Estimate
 
@@ -49,11 +44,11 @@ def examined(ratings_of: RatingsOf, judges: tuple[str, ...]) -> Iterator[tuple[s
     """(what, judge, estimate, low, high): trips where the whole interval lies outside low..high."""
     seen = ratings_of("headlines", "grading_wording", judges)
     for judge in judges:
-        for effect in wording.EFFECTS:
+        for effect in scale_framing.EFFECTS:
             name = "wording interaction" if effect == "interaction" else effect
             margin = 0.6 if effect == "interaction" else 0.3
-            yield name, judge, wording.wording_effect(seen).of(judge=judge, effect=effect), -margin, margin
-        yield "wording flip", judge, wording.wording_flip(seen).of(judge=judge), -1.0, 0.0
+            yield name, judge, scale_framing.wording_effect(seen).of(judge=judge, effect=effect), -margin, margin
+        yield "wording flip", judge, scale_framing.wording_flip(seen).of(judge=judge), -1.0, 0.0
     pairs = ratings_of("headlines", "self_recognition_pairs", judges)
     singles = ratings_of("headlines", "self_recognition", judges)
     for judge in judges:
@@ -79,13 +74,13 @@ def examined(ratings_of: RatingsOf, judges: tuple[str, ...]) -> Iterator[tuple[s
     discussed = ratings_of("headlines", "pairwise_discussion", judges)
     inferred = ratings_of("headlines", "grading_calibrated", judges)
     for judge in judges:
-        yield "channel", judge, channels.channel_change(attacked).of(judge=judge), -0.2, 0.2
+        yield "channel", judge, defences.channel_change(attacked).of(judge=judge), -0.2, 0.2
         for prompt in ("plain", "worse"):
             part = chosen.where(prompt=prompt)
             yield f"order {prompt}", judge, position_consistency(part, judge), 0.5, 1.0
         agreed = choice_changes.discussion_change(discussed).of(judge=judge, of="agreement")
         yield "agreement", judge, agreed, 0.0, 0.0
-        yield "criteria", judge, criteria_selection.calibrated_criteria(inferred).of(judge=judge), -0.2, 0.2
+        yield "criteria", judge, labelled_texts.calibrated_criteria(inferred).of(judge=judge), -0.2, 0.2
 
 
 def position_consistency(ratings: Ratings, judge: str) -> Estimate:
