@@ -226,12 +226,12 @@ def _labels(part: pd.DataFrame, criterion: str, given: Ordinal | Nominal | None,
         meant = {*often["label"][often["label"].duplicated()]} & {*often["label"][often["kind"].eq("person")]}
         scale, strange = cell_values.scale_of_labels(counts, sorted(meant))
         if isinstance(scale, Nominal):
+            _check_one_kind(part, as_numbers(labels).isna(), criterion)
             if len(counts) > FREE_TEXT or counts.index.str.len().max() > 200:
                 raise RecuseError(
                     f"{criterion}: the column of ratings holds free text ({len(counts)} different answers, first "
                     f"{shown(part['cell'].iloc[0])}); name another column with --value"
                 )
-            _check_one_kind(part, as_numbers(labels).isna(), criterion)
         _check_shared_labels(times[times["label"].isin(scale.options)], criterion)
     bad = labels.isin(strange)
     what = f"answer(s) are none of {', '.join(scale.options)}: {', '.join(shown(s) for s in sorted(strange)[:5])}"

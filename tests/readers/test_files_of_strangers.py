@@ -9,6 +9,7 @@ import json
 import numpy as np
 import pytest
 
+from recuse.ratings import Ordinal
 from recuse.readers import read_file
 from recuse.readers.column_names import as_typed
 from recuse.readers.file_panel import load_versions
@@ -94,6 +95,22 @@ def test_verdicts_in_two_languages_are_the_same_verdicts(file, no, yes, judge):
     assert [a == g for a, g in zip(said["Anna"], said["gpt-4o"], strict=True)] == [
         a == g for a, g in zip(YES[0], YES[2], strict=True)
     ]
+
+
+@pytest.mark.parametrize(
+    "order", ["none low medium high critical", "none mild moderate severe", "none minor major critical"]
+)
+def test_degrees_of_severity_have_an_order_that_needs_no_telling(file, order):
+    words = order.split()
+    rows = [f"{k},{words[k % len(words)]},{words[(k + k % 9 // 8) % len(words)]}" for k in range(60)]
+    scale = read_file(file("a.csv", "\n".join(["bug,analyst,model", *rows]))).ratings.scale
+    assert (type(scale), [*scale.options]) == (Ordinal, words)
+
+
+def test_scores_beside_labels_and_other_labels_are_told_with_who_gives_them(file):
+    rows = [f"{k},{('harmful', 'safe')[k % 2]},0.{101 + k},{('unsafe', 'safe')[k % 2]}" for k in range(80)]
+    with pytest.raises(RecuseError, match=r"perspective_toxicity gives numbers and label labels \('harmful'\); say"):
+        read_file(file("a.csv", "\n".join(["id,label,perspective_toxicity,llamaguard", *rows])))
 
 
 def test_none_is_an_answer_beside_degrees_and_no_answer_elsewhere(file):
