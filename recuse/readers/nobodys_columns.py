@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,8 @@ from recuse.schema import RecuseError
 
 FEWEST = 10
 """So many rows tell whether a column is made of others."""
+SEVERAL = 5
+"""Judges who are outvoted so often among them make a column that is never against most of them one to ask about."""
 MENDED = 0.95
 """What three people or more mostly say, in so many rows at least, is their vote that somebody went over."""
 RELATED = 30
@@ -31,7 +33,8 @@ MOST_MARKS = 11
 def leave_out_derived(roles: Roles, named: Collection[str]) -> None:
     """Columns called after what was made of several people's answers are nobody's, where two people have columns."""
     derived = [c for c in roles.free if c.is_derived and c.name not in named]
-    derived += [c for c in _computed(roles, named) if c not in derived and c.name not in named]
+    computed = _computed(roles, named)
+    derived += [c for c in computed if c not in derived]
     voted = _voted(roles, {*named, *map(str, derived)})
     roles.leave_out(voted, "made of other columns, it says what most of them do; if not, say --people")
     judges = {*derived, *(c for c in roles.free if c.name in roles.taken.get("judges", ()))}
@@ -41,7 +44,8 @@ def leave_out_derived(roles: Roles, named: Collection[str]) -> None:
     if gold and len(people) > 1 and gold not in roles.given.values() and _said_by_most(roles.frame, gold, people):
         roles.ignored[gold] = "made of other columns, it says what most of the people do; if not, say --gold"
         del roles.taken["gold"]
-    made = derived if len(people) > 1 else [c for c in derived if column_names.is_spread(c.name)]
+    spreads = [c for c in derived if column_names.is_spread(c.name)]
+    made = derived if len(people) > 1 else [*spreads, *(c for c in computed if computed[c])]
     roles.leave_out(made, "made of other columns: nobody's own ratings")
 
 
@@ -85,23 +89,26 @@ def leave_out_who_gave(roles: Roles) -> None:
             roles.leave_out([column], f"who gave {whose}")
 
 
-def _computed(roles: Roles, named: Collection[str]) -> list[Column]:
+def _computed(roles: Roles, named: Collection[str]) -> dict[Column, bool]:
     """Columns of numbers, called as nobody in particular, that are the mean, the least, the greatest or a weighed sum
-    of the others' in every row, a mean rounded or not, where these differ in several rows. `RecuseError` for a person's
+    of the others' in every row, a mean rounded or not, where these differ in several rows, and whether all of these are
+    judges. `RecuseError` for a person's
     column that is such a sum of columns that are nobody's by name."""
     numeric = [c for c in roles.free if c.numeric and c.like_ratings and not c.is_nobodys]
     table = pd.DataFrame({c.name: as_numbers(c.cells) for c in numeric})
-    computed: list[Column] = []
+    computed: dict[Column, bool] = {}
     for column in (c for c in numeric if not c.is_judge and c.name not in named):
         others = [c for c in numeric if not (c is column or c in computed)]
         others = [c for c in others if not (column.is_person and (c.is_rater or c.name in named))]
-        people = [c for c in others if not c.is_judge]
-        for those in (those for those in ([people] if people == others else [people, others]) if len(those) > 1):
+        people, judges = ([c for c in others if c.is_judge == judge] for judge in (False, True))
+        for those in (those for those in ([people, judges, others] if judges else [people]) if len(those) > 1):
             rows = table[[column.name, *map(str, those)]].dropna()
             own, rest = rows[column.name], rows[[*map(str, those)]]
             least, greatest, mean = rest.min(axis=1), rest.max(axis=1), rest.mean(axis=1)
             if len(rows) < 2 * FEWEST or (greatest > least).sum() < FEWEST:
                 continue
+            if those == judges and rest.ne(own, axis=0).sum().min() < FEWEST:
+                continue  # a person who is near one of them, and they near one another
             made = _summed(own, rest)
             whose = [c for c in those if c.name in made and (c.may_be_a_person or c.is_judge)]
             unclear = column.is_person and not column.is_derived  # human_avg says what it is
@@ -114,7 +121,7 @@ def _computed(roles: Roles, named: Collection[str]) -> list[Column]:
             rounded = (off <= 0.5 * 10.0**-k + 1e-9 and (own * 10**k % 1).abs().max() < 1e-9 for k in (0, 1, 2))
             exact = made or any((own - one).abs().max() < 1e-9 for one in (least, greatest))
             if not column.is_person and (exact or (off <= 0.5 and any(rounded))):
-                computed.append(column)
+                computed[column] = those == judges
                 break
     return computed
 
@@ -132,19 +139,24 @@ def _summed(own: pd.Series[float], others: pd.DataFrame) -> list[str]:
 
 def _voted(roles: Roles, known: Collection[str]) -> list[Column]:
     """Columns called as nobody that say in every row what most of three others or more do, where each of these says
-    something else in several rows."""
-    may = [c for c in roles.free if not (c.is_judge or c.is_nobodys) and c.rating]
-    may = [c for c in may if 1 < len(c.distinct) <= FEW_LABELS]
+    something else in several rows. `RecuseError` where these are judges, and are outvoted several times."""
+    may = [c for c in roles.free if not c.is_nobodys and c.rating and 1 < len(c.distinct) <= FEW_LABELS]
     voted: list[Column] = []
-    for own in reversed(may if 3 < len(may) <= MOST_SLICES else []):  # what is made of others stands behind them
-        voters = [c for c in may if c is not own and c not in voted and c.only_answers_of(own)]
-        if len(voters) < 3 or own.name in known or own.is_person:
+    made = reversed(may if 3 < len(may) <= MOST_SLICES else [])  # what is made of others stands behind them
+    for own, judges in product((c for c in made if not c.is_rater and c.name not in known), (False, True)):
+        voters = [c for c in may if c is not own and c.is_judge == judges and c not in voted and c.only_answers_of(own)]
+        if len(voters) < 3 or own in voted:
             continue
         words = [labels_of(c.cells).where(~is_empty(c.cells)) for c in (own, *voters)]
         given = np.stack([np.column_stack([column == word for column in words]) for word in own.words], axis=-1)
         votes = given.sum(axis=1, keepdims=True) - given  # of the others, for each rater and word
         most = votes == votes.max(axis=-1, keepdims=True)
         against = (given.any(axis=-1) & (most.sum(axis=-1) == 1) & ~(given & most).any(axis=-1)).sum(axis=0)
+        if judges and against[0] == 0 and against[1:].min() > 0 and against.sum() >= SEVERAL:
+            raise RecuseError(
+                f"{own} says in every row what most of {', '.join(map(str, voters))} do: if it is made of these, say "
+                f"--ignore {as_option([own.name])}; if it is a person's own, --people {as_option([own.name])}"
+            )
         if against[0] == 0 and against[1:].min() >= FEWEST:
             voted.append(own)
     return voted

@@ -46,6 +46,7 @@ def take_raters(roles: Roles) -> None:
         if in_rows:
             _take_others(roles, roles.rated, [roles.columns[name] for name in roles.taken["repeats"]])
     elif "first" in roles.taken:
+        leave_out_derived(roles, roles.stated)
         choosers = choosers_between(roles, *(roles.columns[roles.taken[side]] for side in ("first", "second")))
         others = _take_others(roles, choosers, one=True) if in_rows else []
         games = [c for c in choosers if c not in others]

@@ -176,3 +176,28 @@ def test_responses_of_qualtrics_without_the_line_of_ids_have_no_rater_called_aft
     lines = [f"R_{n},EN," + ",".join(str(mark(n + k)) for k in range(10)) for n in range(6)]
     found = read_file(file("a.csv", "\n".join([header, words, *lines])), judges="R_5", people="R_0,R_1,R_2,R_3,R_4")
     assert (found.ratings.table["item"].nunique(), kinds(found)["R_0"]) == (10, "person")
+
+
+@pytest.mark.parametrize("texts", [False, True])
+@pytest.mark.parametrize("human", [False, True])
+def test_what_most_of_the_judges_say_is_asked_about_and_no_person_who_clears_them(file, texts, human):
+    """jury is gpt4, claude and gemini outvoting one another: it was a person, whom each of them agrees with."""
+
+    def row(k):
+        good = (k * 7 + k // 9) % 3 > 0
+        judges = [good != (k % 10 == wrong) for wrong in (1, 2, 3)]
+        answers = [*([good != (k % 8 == 5)] if human else []), *judges, sum(judges) > 1]
+        sides = (f"This is the long reply {k} of one.", f"And that is another's reply {k}.") if texts else ()
+        return (f"t{k}", *sides, *("BA"[one] if texts else ("fail", "pass")[one] for one in answers))
+
+    header = f"id{',response_a,response_b' * texts}{',human' * human},gpt4,claude,gemini,jury"
+    with pytest.raises(RecuseError, match=r"jury says in every row what most of gpt4, claude, gemini do.*--ignore"):
+        read(file, header, row)
+    assert kinds(read(file, header, row, people="jury,human" if human else "jury"))["jury"] == "person"
+
+
+def test_a_mean_of_judges_is_nobody_s_beside_one_person(file):
+    """It was a second person."""
+    rows = (f"t{k},{mark(k)},{mark(k, 1)},{mark(k, 2)},{(mark(k, 1) + mark(k, 2)) / 2}" for k in range(NUMBER))
+    found = read_file(file("a.csv", "\n".join(["id,human,gpt4,claude,panel", *rows])))
+    assert kinds(found) == {"human": "person", "gpt4": "judge", "claude": "judge"}
