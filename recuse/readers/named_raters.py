@@ -99,14 +99,22 @@ def take_sources(roles: Roles) -> None:
     for column in roles.free if "rater" not in roles.taken else ():
         values = [str(value) for value in column.distinct[: MOST_SLICES + 1] if not column.is_gold]
         called = {(is_judge(value), is_person(value)) for value in values}
-        if len(values) > MOST_SLICES or len(called) < 2 or all(map(chosen, (value.lower() for value in values))):
-            continue  # model_a, model_b, tie: who won
+        if len(values) > MOST_SLICES or len(called) < 2 or says_who_won(roles, column):
+            continue
         known = all(value.replace(" ", "").isalpha() or is_judge(value) for value in values)
         mixed = scored and column.plain in SOURCES and known and called == {(True, False), (False, False)}
         mixed |= column.is_person and any(judge for judge, _ in called)  # Bewerter, evaluador
         if (mixed or called == {(True, False), (False, True)}) and not column.wordy:
             roles.take("rater", column)
             return
+
+
+def says_who_won(roles: Roles, column: Column) -> bool:
+    """Whether it holds choices between two alone: model_a, model_b, tie, or in every row one of the two names there."""
+    won = column.cells.map({value: bool(chosen(str(value).lower())) for value in column.distinct}).eq(True)
+    for side in roles.filled("first", "second"):
+        won |= column.cells.eq(roles.columns[side].cells)
+    return bool(won[column.filled.index].all())
 
 
 def answers_as_others(roles: Roles, column: Column, *, won: bool = False) -> bool:

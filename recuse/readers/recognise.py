@@ -14,7 +14,7 @@ from recuse.readers.column_names import NAMES, PROMPTS, SETS, WINNERS, as_option
 from recuse.readers.columns import Column, Roles
 from recuse.readers.judgement_rows import Judgements
 from recuse.readers.mapping import ColumnMapping
-from recuse.readers.named_raters import names_raters, names_systems, take_sources, users_rated
+from recuse.readers.named_raters import names_raters, names_systems, says_who_won, take_sources, users_rated
 from recuse.readers.nobodys_columns import check_left_out, leave_out_matches, leave_out_who_gave
 from recuse.readers.rater_columns import choosers_between, names_somebody, take_raters, take_raters_beside
 from recuse.readers.raw_table import RawTable, shown
@@ -44,8 +44,8 @@ def _recognised(raw: RawTable) -> ColumnMapping:
     roles.take_named("rater", lambda c: names_raters(roles, c))
     bearing = ["", *(c.plain for c in roles.free if {*c.plain.split("_")} & {*NAMES["rater"]})]  # llm_judge
     composed = [name for name in bearing if name not in NAMES["rater"]]
-    columns = {c.plain for c in roles.columns.values()}  # judge_winner may say model_a, which is no rater
-    roles.take_named("rater", lambda c: not c.wordy and sum(map(is_judge, c.words - columns)) > 1, composed)
+    several = [c.plain for c in roles.free if not c.wordy and sum(map(is_judge, c.words)) > 1]
+    roles.take_named("rater", lambda c: c.plain in several and not says_who_won(roles, c), composed)
     roles.take_named("rater", lambda c: users_rated(roles, c), ("user_id",))
     take_sources(roles)
     _take_kind(roles)

@@ -56,10 +56,10 @@ SAID = re.compile(
 )
 """What judges write before an answer: "Rating: 4/5", "**Score:** 4", "The final rating is 3", "Verdict: pass"."""
 WRAPPED = re.compile(
-    r"^(?:\[\[(.+)\]\]|\*\*(.+)\*\*|\\boxed\{(.+)\}|\((-?\d[^()]*)\)|"
+    r"^(?:\[\[(.+)\]\]|\*\*(.+)\*\*|\\boxed\{(.+)\}|\((-?\d[^()]*|[a-z])\)|"
     r"<(score|rating|grade|verdict|answer)>(.+)</(?:score|rating|grade|verdict|answer)>)$"
 )
-"""What they wrap it in: "[[4]]", "**4**", "(4)"."""
+"""What they wrap it in: "[[4]]", "**4**", "(4)", "(b)"."""
 NAMED_POINT = r"(?i)^(?:grade|level|score|rating|note|stufe|niveau|nivel|points?)\s+(-?\d+(?:[.,]\d+)?)$"
 POINT = r"^(-?\d+)\s*[-–—:=.(]\s*([^\W\d][^\d]*)$"
 POINT_BEHIND = r"^([^\W\d][^\d]*)\((-?\d+)\)$"
@@ -144,7 +144,8 @@ def chosen(word: str, *, from_0: bool = False) -> str:
     if from_0 and word in ("0", "1"):
         return ("first", "second")[int(word)]
     bare = re.sub(r"\s*([<>=]+)\s*", r"\1", WINS.sub("", unwrapped(word)))
-    return CHOICE_WORDS.get(bare) or CHOICE_WORDS.get(SIDE.sub("", bare), "")
+    forms = (bare, bare.replace("_", " "), SIDE.sub("", bare))  # both_bad
+    return next((CHOICE_WORDS[form] for form in forms if form in CHOICE_WORDS), "")
 
 
 def told_top(cells: pd.Series[Any]) -> float | None:

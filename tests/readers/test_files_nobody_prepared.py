@@ -201,3 +201,31 @@ def test_a_mean_of_judges_is_nobody_s_beside_one_person(file):
     rows = (f"t{k},{mark(k)},{mark(k, 1)},{mark(k, 2)},{(mark(k, 1) + mark(k, 2)) / 2}" for k in range(NUMBER))
     found = read_file(file("a.csv", "\n".join(["id,human,gpt4,claude,panel", *rows])))
     assert kinds(found) == {"human": "person", "gpt4": "judge", "claude": "judge"}
+
+
+@pytest.mark.parametrize("tie", ["tie", "both_bad"])
+@pytest.mark.parametrize("by_name", [False, True])
+@pytest.mark.parametrize("columns", ["human_winner,judge_winner", "human,llm_judge"])
+def test_a_persons_choices_by_the_models_names_are_no_raters(file, columns, by_name, tie):
+    """human_winner was read as a column of raters: a judge model_a and a person both_bad, of one judge's choices."""
+    human, judge = columns.split(",")
+    models = ("gpt-4o", "claude-3", "llama-3")
+
+    def row(k):
+        pair = (models[k % 3], models[(k + 1) % 3])
+        names = (*(pair if by_name else ("model_a", "model_b")), tie)
+        return (f"t{k}", *pair, names[k // 3 % 3], names[k // 3 % 3 if k % 5 else 1])
+
+    found = read(file, f"id,model_a,model_b,{columns}", row)
+    assert kinds(found) == {human: "person", judge: "judge"}
+    ties = found.ratings.table.query("response == 'tie'")["rater"].value_counts()
+    assert ties.to_dict() == {human: 18, judge: 15}
+
+
+def test_a_judge_who_writes_letters_in_brackets_chooses(file):
+    """claude was a slice of the texts."""
+    sides = [(f"This is the long reply {k} of one.", f"And that is another's reply {k}.") for k in range(NUMBER)]
+    rows = ("id,response_a,response_b,human,gpt4,claude",
+            lambda k: (f"t{k}", *sides[k], "AB"[k % 2], "AB"[k % 3 % 2], ("(a)", "(b)")[k % 2]))  # fmt: skip
+    table = read(file, *rows).ratings.table.pivot(index="item", columns="rater", values="response")
+    assert (table["claude"] == table["human"]).all()
