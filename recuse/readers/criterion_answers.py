@@ -118,6 +118,12 @@ def _sets(part: pd.DataFrame, criterion: str, given: ResponseSets | None, place:
     sets = cell_values.find_sets(different, criterion, given)
     if sets is None:
         return None
+    if len(sets.written) > len({*sets.written.values()}) == 1 and given is None:  # no set of them leaves one out
+        raise RecuseError(
+            f"{criterion}: column {part['column'].iloc[0]} names all of the same in every row, in several orders: if "
+            "these are rankings, write them with a sign between, the best first (B>A>C), or a row for each text, with "
+            "columns item, system and rank; if not, say --ignore with the columns that hold them"
+        )
     labels = labels_of(part["cell"])
     bad = labels.isin(sets.strange)
     numbers = as_numbers(labels.str.extract(r"(\d+)")[0]).notna()

@@ -149,8 +149,14 @@ GAME = re.compile(r"[AB]\s*(?:[<>]{1,2}|=)\s*[AB]")  # how the games of one pair
 def _unlisted(record: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
     """A record as it is, or one for each object of its only list of objects: the judgements of one text, say. A name
     that the record has as well keeps the list's name before it. Two texts of which the record chooses one, 0 or 1, stay
-    beside one another: text_0, text_1. `RecuseError` for two verdicts whose order is not known."""
-    lists = [name for name, value in record.items() if _is_table(value)]
+    beside one another: text_0, text_1. `RecuseError` for two verdicts whose order is not known, for two such lists."""
+    lists = [name for name, value in record.items() if _is_table(value) and not all(map(_is_said, value))]
+    judged = [name for name in lists if all(_calls(one, "rater") and _calls(one, "value") for one in record[name])]
+    if len(judged) > 1:
+        raise RecuseError(
+            f"{judged[0]} and {judged[1]} both list who gave which rating; write a row for each entry of either, with "
+            "columns item, rater and rating"
+        )
     if len(lists) != 1:
         return [record]
     rest = {name: value for name, value in record.items() if name != lists[0]}
@@ -185,6 +191,21 @@ def graded(one: Any) -> float | str | None:
     rest = [name for name in one if plain(str(name)) not in NAMES["value"]]
     reasons = all(plain(str(name)).rstrip("0123456789_") in NAMES["reason"] for name in rest)
     return grades[0] if len(grades) == 1 and reasons and isinstance(grades[0], int | float | str) else None
+
+
+def _calls(one: Mapping[str, Any], role: str) -> bool:
+    return not {*map(plain, one)}.isdisjoint(NAMES[role])
+
+
+SPEAKERS, SAID = {"role", "from", "speaker", "sender"}, {*NAMES["text"], "value"}
+
+
+def _is_said(one: Mapping[str, Any]) -> bool:
+    """Whether an object says who said what, of a talk, and nothing else: {"role": "user", "content": "Hello there"}."""
+    names = {plain(name) for name in one}
+    words = [value for name, value in one.items() if plain(name) in SAID]
+    rated = "value" in names and not any(" " in str(value).strip() for value in words)  # {"from": "gpt", "value": "4"}
+    return bool(names & SPEAKERS) and bool(words) and names <= SPEAKERS | SAID and not rated
 
 
 def _is_table(value: Any) -> bool:

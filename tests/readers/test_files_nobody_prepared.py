@@ -229,3 +229,55 @@ def test_a_judge_who_writes_letters_in_brackets_chooses(file):
             lambda k: (f"t{k}", *sides[k], "AB"[k % 2], "AB"[k % 3 % 2], ("(a)", "(b)")[k % 2]))  # fmt: skip
     table = read(file, *rows).ratings.table.pivot(index="item", columns="rater", values="response")
     assert (table["claude"] == table["human"]).all()
+
+
+@pytest.mark.parametrize("texts", [["A", "B", "C"], [1, 2]])
+def test_rankings_in_lists_are_no_sets_that_all_agree(file, texts):
+    """[1, 2] and [2, 1] were one set, so that everybody agreed with everybody."""
+    orders = (texts, [texts[1], texts[0], *texts[2:]])
+    with pytest.raises(RecuseError, match=r"anna names all of the same in every row, in several orders.*B>A>C"):
+        records(file, lambda k: {"id": k, "anna": orders[k % 2], "gpt4": orders[k % 3 % 2]})
+
+
+def test_two_lists_of_judgements_are_asked_about(file):
+    """People's was left out, and of the judges' the last number was read as one judge's answer."""
+
+    def record(k):
+        people = [{"annotator": name, "score": mark(k, s)} for s, name in enumerate(("anna", "ben"))]
+        judges = [{"judge": name, "score": mark(k, s)} for s, name in ((2, "gpt-4"), (3, "claude-3"))]
+        return {"id": f"t{k}", "annotations": people, "model_judgments": judges}
+
+    with pytest.raises(RecuseError, match="annotations and model_judgments both list who gave which rating"):
+        records(file, record)
+
+
+def test_records_in_a_judges_column_have_no_last_word(file):
+    """The last number of a list of records was taken for the judge's answer."""
+
+    def record(k):
+        said = [{"about": "tone and manners", "score": mark(k)}, {"about": "facts", "score": 5}]
+        return {"id": f"t{k}", "anna": mark(k), "ben": mark(k, 1), "tags": [{"tag": "x"}], "judge_scores": said}
+
+    with pytest.raises(RecuseError, match=r"judge_scores"):
+        records(file, record)
+
+
+@pytest.mark.parametrize("names", ["role,content", "from,value"])
+def test_messages_of_a_talk_are_no_rows_of_its_ratings(file, names):
+    """Every rating of the talk counted twice, once for what the user said."""
+    who, what = names.split(",")
+
+    def record(k):
+        said = [{who: "user", what: f"How do I do {k}?"}, {who: "gpt", what: f"You do {k} so."}]
+        return {"id": f"t{k}", "messages": said, "human": mark(k), "gpt4": mark(k, 1)}
+
+    table = records(file, record).ratings.table
+    assert len(table) == 2 * NUMBER
+
+
+def test_who_rated_in_a_list_from_whom_is_no_talk(file):
+    def record(k):
+        said = [{"from": "human", "value": str(mark(k))}, {"from": "gpt-4", "value": str(mark(k, 1))}]
+        return {"id": f"t{k}", "scores": said}
+
+    assert kinds(records(file, record)) == {"human": "person", "gpt-4": "judge"}
