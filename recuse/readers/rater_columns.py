@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import combinations
 
 from recuse.readers import column_names
 from recuse.readers.column_names import NAMES, as_option, base_of, is_judge, is_person, is_rater, plain, rater_name
 from recuse.readers.columns import MOST_SLICES, Column, Roles
-from recuse.readers.named_raters import answers_as_others
+from recuse.readers.named_raters import answers_as_others, says_who_won
 from recuse.readers.nobodys_columns import check_related, leave_out_derived
 from recuse.readers.values import STATUSES, chosen
 from recuse.schema import RecuseError
@@ -52,10 +53,10 @@ def take_raters(roles: Roles) -> None:
         games = [c for c in choosers if c not in others]
         if others:
             roles.take_all("repeats" if games[1:] else "value", games)
-        elif column_names.crossed_names([*map(str, games)], roles.stated):
-            _take_wide(roles, games)  # several questions about a pair: which, is asked
         else:
-            _take_of(roles, {c: c.name for c in games})
+            if not column_names.crossed_names([*map(str, games)], roles.stated):
+                _check_choices(roles, games)
+            _take_wide(roles, games)  # several questions about a pair: which, is asked
     elif in_rows or roles.stated or not _take_beside_bare(roles):
         leave_out_derived(roles, roles.stated)
         (_take_criteria if in_rows else _take_columns)(roles)
@@ -261,8 +262,44 @@ def choosers_between(roles: Roles, first: Column, second: Column) -> list[Column
     row = "rater" in roles.taken  # who always chose the first is whom the row names, as g1_winner
     return [
         c for c in choosing
-        if c in stated or (some and not c.is_attribute and (c.is_judge or (row and c.ending in column_names.WINNERS)))
+        if c in stated or (some and not c.is_attribute and (
+            (c.is_judge and says_who_won(roles, c)) or (row and c.ending in column_names.WINNERS)
+        ))
     ]  # fmt: skip
+
+
+IN_ORDER = re.compile(
+    r"(.*?)_?(?:(?:order|position|pos)_?[12]|swap(?:ped)?|flip(?:ped)?|reversed?|inverted)|"
+    rf"((?:.*_)?(?:{'|'.join(NAMES['value'])}))_?[12]"
+)
+"""How columns are called that hold a judge's choices in one of two orders: gpt4_order1, gpt4_swapped, verdict_1."""
+
+
+def _check_choices(roles: Roles, columns: Sequence[Column]) -> None:
+    """`RecuseError` for columns that hold one judge's choices between two texts in both orders, and for choices by
+    several questions: human_safety beside human_overall, better and safer beside gpt4_better."""
+    unknown = [c for c in columns if c.name not in roles.stated]
+    stems = {c: next(filter(None, m.groups()), "") if (m := IN_ORDER.fullmatch(c.plain)) else c.plain for c in unknown}
+    for one, other in combinations((c for c in unknown if not c.is_person), 2):
+        if stems[one] == stems[other] and one.plain != other.plain:
+            raise RecuseError(
+                f"{one} and {other} look like one judge's choices in both orders of a pair: write a row for each, with "
+                f"columns first and second that hold what was shown there; if they are its repeats, call them "
+                f"{stems[one]}_run1 and {stems[one]}_run2; if two judges', say --judges "
+                f"{as_option((one.name, other.name))}"
+            )
+    bare = [c for c in unknown if not c.is_rater]
+    questions = {c: about.plain for c, (_, about) in _whose(unknown, bare).items() if about.plain not in NAMES["value"]}
+    questions |= {
+        c: c.plain for c in bare if questions and not (c.may_be_a_person and c.plain not in questions.values())
+    }
+    criteria = {c: {*c.plain.split("_")} & {*column_names.CRITERIA} for c in unknown}
+    questions |= {c: "_".join(sorted(words)) for c, words in criteria.items() if words}
+    if others := [c.name for c, question in questions.items() if question != next(iter(questions.values()))]:
+        raise RecuseError(
+            f"{', '.join(map(str, questions))} choose between two texts, and not all by one question; read one at a "
+            f"time: --ignore {as_option(others)}"
+        )
 
 
 def _take_wide(roles: Roles, columns: Sequence[Column]) -> None:

@@ -179,6 +179,8 @@ def _check_target(roles: Roles) -> None:
 
 ORDERED = re.compile(r"(?:^|_)(?:order|position|swap|flip|revers|shown|b_?a(?:_|$))")
 """How columns that tell two orders apart are called, or one of the two values in them."""
+SHOWN = re.compile(r"^(?:left|right|first|top)$|(?:^|_)(?:shown|presented|displayed|position_of)(?:_|$)")
+"""How columns are called that hold which of the two stood where, in the words of choices."""
 SWAPPED = re.compile(r"(?:^|_)(?:swap|flip|reversed$|b_?a(?:_|$))")
 PLACED = {"first", "second"}
 
@@ -189,6 +191,7 @@ def _check_order(roles: Roles) -> None:
     two = [c for c in roles.free if len(c.distinct) == 2]
     orders = [c for c in two if any(ORDERED.search(plain(str(word))) for word in (c.name, *c.distinct))]
     orders = [c for c in orders if len(c.words) == 2 and {*map(chosen, c.words)} != PLACED]
+    orders += [c for c in two if SHOWN.search(c.plain) and {*map(chosen, c.words)} == PLACED]
     if not orders:
         return  # before any other column's words are spelled
     pair = roles.filled("first", "second")
@@ -200,7 +203,8 @@ def _check_order(roles: Roles) -> None:
     letters = [c for c in letters if all(map(chosen, c.words)) and (pair or {"a", "b"} <= c.words)]
     if not (orders and letters) or (pair and _turned(roles, pair)):
         return
-    letter = letters[0].distinct[0]
+    words = letters[0].distinct
+    letter = next((word for word in words if chosen(str(word).lower()) in PLACED), words[0])
     texts = f"{' and '.join(pair)} are the same in both" if pair else "no column names them"
     raise RecuseError(
         f"{orders[0]} says in which order two texts were shown, and {texts}, so {letter} in {letters[0]} may be a text "

@@ -281,3 +281,79 @@ def test_who_rated_in_a_list_from_whom_is_no_talk(file):
         return {"id": f"t{k}", "scores": said}
 
     assert kinds(records(file, record)) == {"human": "person", "gpt-4": "judge"}
+
+
+def of_pairs(file, names, choices=lambda k: [k % 2, k % 3 % 2, k % 5 % 2], **options):
+    """A file of two texts a row, and of choices between them in columns of these names."""
+
+    def row(k):
+        sides = (f"This is the long reply {k} of one.", f"And that is another's reply {k}.")
+        return (f"t{k}", *sides, *("AB"[one] for one in choices(k)[: names.count(",") + 1]))
+
+    return read(file, f"id,response_a,response_b,{names}", row, **options)
+
+
+ORDERS = ("gpt4_order1,gpt4_order2", "gpt4,gpt4_swapped", "verdict_1,verdict_2", "gpt4_winner,gpt4_winner_swap",
+          "judge,judge_reversed")  # fmt: skip
+
+
+@pytest.mark.parametrize("names", ORDERS)
+def test_one_judges_choices_in_both_orders_are_no_two_judges(file, names):
+    """The second one's places were read as texts: a judge who turns round with the texts was refused by half."""
+    one, other = names.split(",")
+    with pytest.raises(RecuseError, match=rf"{one} and {other} look like one judge's choices in both orders"):
+        of_pairs(file, f"human,{names}")
+    assert kinds(of_pairs(file, f"human,{names}", people="human", judges=names))[other] == "judge"
+
+
+def test_two_people_and_two_judges_by_number_are_not_one_in_two_orders(file):
+    found = of_pairs(file, "human_verdict_1,human_verdict_2,judge_1", lambda k: [k % 2, k % 3 % 2, k % 5 % 2])
+    assert len(kinds(found)) == 3
+
+
+def test_repeats_of_a_judge_s_choices_are_repeats(file):
+    """gpt4_run1 and gpt4_run2 were two judges beside two texts."""
+    found = of_pairs(file, "human,gpt4_run1,gpt4_run2")
+    assert kinds(found) == {"human": "person", "gpt4": "judge"}
+
+
+@pytest.mark.parametrize("name", ["shown_first", "position_of_a", "left", "first_shown"])
+def test_which_text_was_shown_first_is_no_rater(file, name):
+    """It holds A and B as choices do: shown_first was a judge, left a person."""
+    with pytest.raises(RecuseError, match=rf"{name} says in which order two texts were shown.*--ignore {name}"):
+        of_pairs(file, f"human,gpt4,{name}")
+
+
+QUESTIONS = {
+    "human_helpfulness,human_safety,gpt4": "human_safety",
+    "human,gpt4_helpfulness,gpt4_overall": "gpt4_overall",
+    "helpful,harmless,gpt4": "harmless",
+    "better_response_id,safer_response_id,gpt4_better_response_id": "safer_response_id",
+    "helpfulness_winner,safety_winner,gpt4_helpfulness_winner": "safety_winner",
+}
+
+
+@pytest.mark.parametrize("names", QUESTIONS)
+def test_choices_by_several_questions_are_no_raters(file, names):
+    """safer_response_id was a second person whom the judge of better_response_id should agree with."""
+    left = QUESTIONS[names]
+    with pytest.raises(RecuseError, match=rf"choose between two texts, and not all by one question.*--ignore {left}$"):
+        of_pairs(file, names)
+
+
+@pytest.mark.parametrize("names", ["winner,gpt4_winner,label", "human_choice,gpt4_quality_choice,claude_choice"])
+def test_choices_by_one_question_are_read(file, names):
+    assert len(kinds(of_pairs(file, names))) == 3
+
+
+def test_the_name_of_a_judge_s_model_is_no_choice_between_models(file):
+    """llm_judge.model, gpt-4o in every row, was a judge who mostly chose neither of the two."""
+    models = ("gpt-4o", "claude-3", "llama-3")
+
+    def record(k):
+        names = ("model_a", "model_b", "tie")
+        judge = {"verdict": names[k // 3 % 3 if k % 5 else 0], "model": "gpt-4o"}
+        pair = {"model_a": models[k % 3], "model_b": models[(k + 1) % 3]}
+        return {"id": f"t{k}", **pair, "winner": names[k // 3 % 3], "llm_judge": judge}
+
+    assert [*kinds(records(file, record)).values()] == ["person", "judge"]
