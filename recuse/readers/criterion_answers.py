@@ -238,6 +238,7 @@ def _labels(part: pd.DataFrame, criterion: str, given: Ordinal | Nominal | None,
                     f"{criterion}: the column of ratings holds free text ({len(counts)} different answers, first "
                     f"{shown(part['cell'].iloc[0])}); name another column with --value"
                 )
+            _check_words_of_people(times, criterion)
         _check_shared_labels(times[times["label"].isin(scale.options)], criterion)
     bad = labels.isin(strange)
     what = f"answer(s) are none of {', '.join(scale.options)}: {', '.join(shown(s) for s in sorted(strange)[:5])}"
@@ -259,6 +260,22 @@ def _check_one_best(labels: pd.Series[Any], criterion: str) -> None:
         raise RecuseError(
             f"{criterion}: answers are out of {' and out of '.join(bests)}; if they are shares of these, say "
             f'--same "{same}"'
+        )
+
+
+def _check_words_of_people(times: pd.DataFrame, criterion: str) -> None:
+    """`RecuseError` for words that people alone give, beside a known order that holds all that judges say: "not rated"
+    beside pass and fail may stand for no answer, and would set people at odds. `times` as below."""
+    by_people = times["kind"].eq("person")
+    judged = {*times["label"][~by_people]}
+    orders = sorted(cell_values.ORDERS, key=len) if not judged <= {*"abcd"} else []  # of a question, and no grades
+    order = next((order for order in orders if judged <= {*order}), ())
+    other = [*times["label"][by_people & ~times["label"].isin(order)].drop_duplicates()]
+    if judged and order and other:
+        raise RecuseError(
+            f"{criterion}: people alone say {', '.join(map(shown, other))}; if that stands for no answer, say --scale "
+            f'"{"<".join(order)}"; if it is one, --scale "{",".join((*order, *other))}" or, where these have an order, '
+            '--scale "worst<...<best"'
         )
 
 

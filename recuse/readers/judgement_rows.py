@@ -170,7 +170,8 @@ def with_kinds(judged: Judgements) -> Judgements:
     them: raters called as models are judges, called as people are people; the others are people where some are called
     as judges, and judges otherwise. Where both are there, what is one word of letters is somebody's name.
     `RecuseError` for a name that is said and not there, and where nothing tells judges from people: of a name that is
-    no first name beside first names, or one that programs bear. Of judges that are `compared` it is told, and all are
+    no first name beside first names, or one that programs bear, and of one of several words beside people who are
+    called so. Of judges that are `compared` it is told, and all are
     judges where nobody says yet which two are."""
     long, mapping = judged.rows, judged.mapping
     nobodys = long["rater"].eq("") if mapping.rater else long["rater"].isna()
@@ -284,6 +285,9 @@ def _guessed(
         unclear = [name for name in first_names if is_judge(column) and name not in own] + unknown  # or a program
         open_ = [name for name in unclear if not column_names.is_derived(name)]
     open_ = [*open_, *(alike if not known and any(own.get(name, name) == name for name in people) else ())]
+    if judges and people and not (known or is_judge(column)):  # "Priya S.", "team lead" beside expert: or a program
+        several = [n for n in unknown if "_" in plain(n) and not any(map(str.isdigit, n))]
+        open_ = [*open_, *(n for n in several if n not in {*open_, *other} and not column_names.is_derived(n))]
     if open_:
         raise RecuseError(
             f"no name tells judges from people: {', '.join(map(shown, open_[:6]))}{', ...' if open_[6:] else ''}; say "

@@ -128,12 +128,14 @@ def _computed(roles: Roles, named: Collection[str]) -> dict[Column, bool]:
 
 def _summed(own: pd.Series[float], others: pd.DataFrame) -> list[str]:
     """Those of the others, two at least that differ in several rows, of which `own` is a sum in every row, each times a
-    weight of its own above 0; none where it is no such sum."""
+    weight of its own above 0; none where it is no such sum, and where of two one goes below 0 and `own` does not: that
+    is what `own` and the other differ by."""
     if len(own) < 2 * max(FEWEST, others.shape[1]):
         return []
     weights = np.linalg.lstsq(others.to_numpy(dtype=float)[:1_000], own.to_numpy(dtype=float)[:1_000])[0]
     made = [*map(str, others.columns[weights > 1e-6])]
     exact = weights.min() > -1e-6 and (own - others @ weights).abs().max() < 1e-6  # in all rows
+    exact = exact and not (len(made) == 2 and others[made].min().min() < 0 <= own.min())
     return made if exact and (others[made].nunique(axis=1) > 1).sum() >= FEWEST else []
 
 
@@ -183,7 +185,7 @@ def check_related(roles: Roles, unknown: Sequence[Column], raters: Sequence[Colu
     people = [c for c in raters if c.is_person]
     stems = {re.sub(r"[_ ]*(\d+|[a-z])$", "", c.plain) for c in people if not c.is_judge}
     numbered = len(stems) == 1 and len(people) > 1 and not stems & {c.plain for c in raters}
-    if numbered and (others := [c for c in unknown if not (c.is_person or c.numeric)]):
+    if numbered and (others := [c for c in unknown if not (c.is_person or (c.numeric and not is_verdict(c.words)))]):
         raise RecuseError(
             f"{others[0]} holds answers in the words of {stems.pop()} 1, 2, ... and is not called so; if it is one "
             f"more person, say --people {others[0]},...; if it holds right answers, --gold {others[0]}; if neither, "

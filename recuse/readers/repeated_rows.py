@@ -65,7 +65,7 @@ def without_duplicates(judged: Judgements) -> Judgements:
                 f"{marked[0]}: some raters have several rows on one text, each an error that they marked; add them up "
                 "to a score of each text (minor 1, major 5, for example), a row each, or say --ignore " + marked[0]
             )
-        _check_asked_once(judged, rows, keys)
+        _check_asked_once(judged, rows[rows["repeat"] < 0], keys)
         count = rows.groupby(keys, sort=False, dropna=False, observed=True).cumcount()
         rows = rows.assign(repeat=np.where(rows["repeat"] < 0, count, rows["repeat"]))
         if (count[rows["kind"].eq("judge")] > 0).any():
@@ -81,7 +81,8 @@ def _check_asked_once(judged: Judgements, rows: pd.DataFrame, keys: list[str]) -
     people = rows[rows["kind"].eq("person")]
     again = people[people.duplicated(keys, keep=False)]
     fewest = max(SURELY, MANY * (len(people) - people.duplicated(keys).sum()))
-    if (again.groupby(keys, observed=True)["cell"].nunique() > 1).sum() < fewest:
+    each = again.groupby(keys, observed=True)["cell"].agg(["nunique", "size"])
+    if (each["size"] - 1)[each["nunique"] > 1].sum() < fewest:  # of two texts, every row may be a further one
         return
     own, who = "--item COLUMN" if judged.mapping.rater else f"--ignore {as_option(judged.mapping.item)}", ""
     given = judged.raw.given.get("ignore", ())
