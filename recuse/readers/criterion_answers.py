@@ -238,8 +238,9 @@ def _labels(part: pd.DataFrame, criterion: str, given: Ordinal | Nominal | None,
                     f"{criterion}: the column of ratings holds free text ({len(counts)} different answers, first "
                     f"{shown(part['cell'].iloc[0])}); name another column with --value"
                 )
-            _check_words_of_people(times, criterion)
         _check_shared_labels(times[times["label"].isin(scale.options)], criterion)
+        if isinstance(scale, Nominal):
+            _check_words_of_people(times, criterion)
     bad = labels.isin(strange)
     what = f"answer(s) are none of {', '.join(scale.options)}: {', '.join(shown(s) for s in sorted(strange)[:5])}"
     faults = faults_in(what, part[bad], place, "they count as unusable")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 import pandas as pd
@@ -61,7 +61,32 @@ def _read_cells(judged: Judgements) -> Judgements:
         (score if isinstance(answers.scale, Numeric) else response)[places] = answers.values
         status[places[answers.bad]] = answers.status
     rows = long.assign(score=score, response=response, status=status)
+    _check_corrections(rows, judged.mapping.people)
     return judged.noted(*notes, faults=faults, rows=rows, scales=scales)
+
+
+def _check_corrections(rows: pd.DataFrame, stated: Collection[str]) -> None:
+    """`RecuseError` for a person who answers a part of a judge's texts, and says there what it says less often than
+    once in a hundred files by chance, which is never: who writes down only what was wrong has agreed with the rest."""
+    answer = rows["response"].where(rows["response"].notna(), rows["score"])
+    given = rows.assign(answer=answer)[rows["status"].eq("ok") & ~rows["rater"].isin(stated)]
+    people = given[given["kind"].eq("person")]
+    keys = ["item", "target", "criterion"]
+    for judge, own in given[given["kind"].eq("judge")].groupby("rater", sort=False, observed=True):
+        for person, theirs in people.groupby("rater", sort=False, observed=True):
+            if len(own) - len(theirs) < FEWEST:
+                continue
+            both = theirs.merge(own, on=keys)
+            if not FEWEST <= len(both) <= len(own) - FEWEST or (both["answer_x"] == both["answer_y"]).any():
+                continue
+            shares = (each.value_counts(normalize=True) for each in (theirs["answer"], own["answer"]))
+            alike = pd.concat(shares, axis=1).prod(axis=1, skipna=False).sum()  # by chance, of one text
+            if (1 - alike) ** len(both) < BY_CHANCE:
+                raise RecuseError(
+                    f"{person} answers {len(both)} of {len(own)} texts, never as {judge} does: if an empty cell says "
+                    f"that {judge} was right, fill it with that answer; if it says nothing, --people "
+                    f"{as_option([str(person)])}"
+                )
 
 
 def _applies_to_nobody(rows: pd.DataFrame, empty: pd.Series[bool]) -> tuple[pd.Series[bool], list[str]]:
@@ -83,6 +108,7 @@ def _applies_to_nobody(rows: pd.DataFrame, empty: pd.Series[bool]) -> tuple[pd.S
 
 
 HALF = 0.5
+FEWEST, BY_CHANCE = 5, 0.01
 LOOKED_AT = ["row", "column", "rater", "kind", "item", "repeat", "cell"]
 NO_ANSWER = {*EMPTY} - {"", "nan", "null", "missing"}
 """Words for no answer that may be one as well: "n/a" where nothing applies, "none" of several topics."""

@@ -12,6 +12,7 @@ import pandas as pd
 from recuse.readers import column_names
 from recuse.readers.column_names import NAMES, PROMPTS, as_option, base_of, is_judge, may_be_a_person, plain
 from recuse.readers.columns import FEW_LABELS, MOST_SLICES, Column, Roles
+from recuse.readers.mapping import columns_in
 from recuse.readers.raw_table import shown
 from recuse.readers.values import as_numbers, is_empty, is_verdict, labels_of
 from recuse.schema import RecuseError
@@ -51,6 +52,7 @@ def leave_out_derived(roles: Roles, named: Collection[str]) -> None:
 
 MATCHES = re.compile(r"(?:^|_)(?:correct|right|match|agree|disagree|differ|same|equal)")
 """How columns are called that may say whether a judge was right."""
+AGREES = re.compile(r"(?:^|_)(?:dis)?agrees?(?:_|$)")
 CONFUSION = {"tp", "fp", "tn", "fn", "true_positive", "false_positive", "true_negative", "false_negative"}
 
 
@@ -224,9 +226,10 @@ def check_related(roles: Roles, unknown: Sequence[Column], raters: Sequence[Colu
 
 
 def check_left_out(roles: Roles) -> None:
-    """`RecuseError` where a spreadsheet has made days of grades, and where no rater of a wide table is a
-    person, or a judge by its name, and a column that is called as one holds answers of another kind, on another scale
-    or in other words: to leave it out in silence would say that nobody rated the texts, or clear whoever is left."""
+    """`RecuseError` where a spreadsheet has made days of grades, for ratings that are called as what somebody says of
+    another's (`AGREES`), and where no rater of a wide table is a person, or a judge by its name, and a column that is
+    called as one holds answers of another kind, on another scale or in other words: to leave it out in silence would
+    say that nobody rated the texts, or clear whoever is left."""
     raters = {roles.columns[c]: name for name, columns in roles.taken.get("raters", {}).items() for c in columns}
     values = (roles.columns[name] for name in roles.filled("value"))
     days = [c for c in (*(c for c in roles.free if c.may_be_a_person), *raters, *values) if c.made_days]
@@ -234,6 +237,16 @@ def check_left_out(roles: Roles) -> None:
         raise RecuseError(
             f"{days[0]} holds days such as {shown(str(days[0].distinct[0]))}, which a spreadsheet makes of 4/5; "
             f"write its cells as text and export it again, or say --ignore {as_option(map(str, days))}"
+        )
+    columns = [*raters, *(roles.columns[name] for name in roles.filled("value"))]
+    called = [c for c in columns if AGREES.search(c.plain) and is_verdict(c.words)]
+    asked = {*roles.stated, *columns_in([roles.given.get("value")])}
+    if columns[1:] and (unclear := [c.name for c in called if c.name not in asked]):
+        role = "value" if unclear[0] in roles.filled("value") else "people"
+        raise RecuseError(
+            f"{', '.join(unclear)}: by the name, whether somebody agrees with another's answer, not what they say of "
+            f"the text; write what they say (that answer, where they agree), or say --ignore {as_option(unclear)}; if "
+            f"texts were rated so, --{role} {as_option(unclear)}"
         )
     if not raters or roles.stated:
         return

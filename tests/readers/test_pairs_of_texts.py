@@ -160,8 +160,10 @@ def test_winners_by_name_need_no_order(file):
 
 def test_where_the_better_text_stands_is_no_order(file):
     rows = [f"{k},reply {k} one,reply {k} two,{'AB'[k % 2]},{'AB'[k % 3 == 0]},{'AB'[k % 5 == 0]}" for k in range(40)]
-    read = read_file(file("a.csv", "\n".join(["id,reply_a,reply_b,better_position,human,gpt-4o", *rows])))
-    assert read.kind == "choices"
+    path = file("a.csv", "\n".join(["id,reply_a,reply_b,better_position,human,gpt-4o", *rows]))
+    assert read_file(path, judges=["better_position", "gpt-4o"]).kind == "choices"
+    with pytest.raises(RecuseError, match="no name tells judges from people: 'better_position'"):
+        read_file(path)
 
 
 def test_a_text_that_stands_in_two_columns_chooses_none(file):

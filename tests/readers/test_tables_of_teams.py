@@ -80,11 +80,9 @@ def test_a_word_that_judges_say_as_well_is_an_answer(file):
 
 
 def test_two_questions_of_many_students_are_no_two_texts(file):
-    def row(k):
-        return f"s{k // 2}", k % 2 + 1, mark(k, 1), mark(k, 2), mark(k, 3)
-
+    rows = [f"{k // 2},{k % 2 + 1},{mark(k, 1)},{mark(k, 2)},{mark(k, 3)}" for k in range(80)]
     with pytest.raises(RecuseError, match=r"TA has several rows on one text \('1'\) that differ"):
-        wide(file, "student_id,question,TA,Professor,GPT", row)
+        read_file(file("a.csv", "\n".join(["student_id,question,TA,Professor,GPT", *rows])))
 
 
 @pytest.mark.parametrize("words", [("0", "1"), ("neg", "pos")])
@@ -94,3 +92,49 @@ def test_what_is_not_called_as_numbered_people_is_asked_about_in_numbers_as_in_w
 
     with pytest.raises(RecuseError, match="if it holds right answers, --gold Biopsy"):
         wide(file, "case,Radiologist 1,Radiologist 2,AI,Biopsy", row)
+
+
+def test_whether_somebody_agrees_with_a_judge_is_no_rating_of_the_text(file):
+    def agreed(k, seed):
+        return ("no", "yes")[passed(k, 0) == passed(k, seed)]
+
+    def in_rows(k):
+        return f"t{k}", passed(k, 0), ("anna", "ben")[k % 2], agreed(k, 1 + k % 2)
+
+    with pytest.raises(RecuseError, match=r"agree\?: by the name, whether somebody agrees .*--value 'agree\?'"):
+        wide(file, "id,ai_label,reviewer,agree?", in_rows)
+    with pytest.raises(RecuseError, match="--ignore anna_agrees,ben_agrees; if texts were rated so, --people"):
+        wide(file, "id,llm,anna_agrees,ben_agrees", lambda k: (f"t{k}", passed(k, 0), agreed(k, 1), agreed(k, 2)))
+    stated = ["anna_agrees", "ben_agrees"]
+    read = wide(file, "id,llm,anna_agrees,ben_agrees",
+                lambda k: (f"t{k}", passed(k, 0), agreed(k, 1), agreed(k, 2)), people=stated)  # fmt: skip
+    assert [*read.ratings.raters.values()] == ["judge", "person", "person"]
+
+
+@pytest.mark.parametrize("said", [passed, mark])
+def test_a_person_who_writes_only_what_a_judge_had_wrong_is_asked_about(file, said):
+    def corrected(k):
+        right, judged = said(k, 1), said(k + 1 if k % 3 else k, 2)
+        return f"t{k}", judged, "" if right == judged else right
+
+    with pytest.raises(RecuseError, match=r"human answers \d+ of 60 texts, never as ai does: .*--people human"):
+        wide(file, "id,ai_label,human_label", corrected)
+    assert wide(file, "id,ai_label,human_label", corrected, people="human").ratings.persons == ("human",)
+    part = wide(file, "id,ai_label,human_label", lambda k: (f"t{k}", said(k, 2), said(k, 1) if k % 4 else ""))
+    assert part.ratings.persons == ("human",)
+
+
+def test_a_first_name_beside_people_called_so_and_a_program_is_asked_about(file):
+    def row(k):
+        return f"t{k}", mark(k, 1), mark(k, 2), mark(k, 3)
+
+    with pytest.raises(RecuseError, match="no name tells judges from people: 'Maria'; say --judges"):
+        wide(file, "id,expert,Maria,classifier", row)
+    assert wide(file, "id,expert,gpt-4o,verifier", row).ratings.raters["verifier"] == "judge"
+    with pytest.raises(RecuseError, match="'verifier'; say --judges"):
+        wide(file, "id,anna,gpt-4o,verifier", row)
+
+
+def test_a_true_score_is_the_right_answer(file):
+    read = wide(file, "id,true_score,anna,gpt-4o", lambda k: (f"t{k}", mark(k, 0), mark(k, 1), mark(k, 2)))
+    assert read.ratings.truth == "true"
