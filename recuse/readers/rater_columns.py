@@ -352,7 +352,8 @@ def _two_columns(whose: str, own: Sequence[str]) -> RecuseError:
     )
 
 
-FLAG = re.compile(r"(?:is|has|needs?|was|can|should)_")
+FLAGS = ("is", "has", "need", "needs", "was", "can", "should")
+FLAG = re.compile(rf"(?:{'|'.join(FLAGS)})_")
 """How columns begin that say something of a text beside those of the raters: is_test, needs_review."""
 
 
@@ -360,9 +361,11 @@ def _alike(roles: Roles, sure: Collection[Column]) -> list[Column]:
     """Columns whose values look like those of the surest ones: persons and judges answer on one scale."""
     ends = tuple(f"_{c.ending}" for c in sure if c.is_judge and "_" in c.plain)  # gpt_complexity beside complexity
     other = (*column_names.BATCHES, *column_names.PARTS)
+    begun = {c.plain.rsplit("_", k)[0] for c in sure for k in (1, 2, 3)}  # is_safe_anna beside is_safe_gpt_4o
+    flags = {c for c in roles.free if FLAG.match(c.plain) and c.plain.rpartition("_")[0] not in begun - {*FLAGS}}
     return [
         c for c in roles.free if c in sure or (
-            not (c.plain in other or c.is_attribute or FLAG.match(c.plain)) and c.rating and c.varied
+            not (c.plain in other or c.is_attribute or c in flags) and c.rating and c.varied
             and (not c.is_nobodys or c.plain.endswith(ends)) and any(map(c.answers_like, sure))
         )
     ]  # fmt: skip

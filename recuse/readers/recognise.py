@@ -60,6 +60,8 @@ def _recognised(raw: RawTable) -> ColumnMapping:
     leave_out_matches(roles)
     sets = sum(c.holds_sets for c in roles.free)  # a right answer answers as others do
     true = [c.plain for c in roles.free if c.is_gold and not c.is_nobodys]
+    right = [c.plain for c in roles.free if c.plain.startswith("correct_")]  # of several, "Correct? (Anna)", each says
+    true = [name for name in true if name not in right[1:] + right[:-1]]
     holds = [c for c in roles.free if c.rating and len(c.distinct) > 1 and (not c.holds_sets or sets > 1)]
     roles.take_named("gold", holds.__contains__, (*NAMES["gold"], *true))
     roles.take_named("author", lambda c: not c.wordy)

@@ -138,3 +138,24 @@ def test_a_first_name_beside_people_called_so_and_a_program_is_asked_about(file)
 def test_a_true_score_is_the_right_answer(file):
     read = wide(file, "id,true_score,anna,gpt-4o", lambda k: (f"t{k}", mark(k, 0), mark(k, 1), mark(k, 2)))
     assert read.ratings.truth == "true"
+
+
+def test_who_finds_an_answer_correct_is_no_right_answer_where_several_say_so(file):
+    def row(k):
+        return f"t{k}", *(("No", "Yes")[passed(k, seed) == "pass"] for seed in (1, 2, 3))
+
+    read = wide(file, "id,Correct? (Anna),Correct? (Ben),Correct? (GPT-4o)", row)
+    assert [*read.ratings.raters.values()] == ["person", "person", "judge"]
+    assert not read.ratings.truth
+    assert wide(file, "id,Correct option,anna,gpt-4o", row).ratings.truth == "Correct option"
+
+
+@pytest.mark.parametrize("asked", ["is_safe_{}", "Needs review? ({})"])
+def test_a_question_that_begins_as_flags_do_is_rated_where_a_judge_answers_it(file, asked):
+    def row(k):
+        return f"t{k}", *(("No", "Yes")[passed(k, seed) == "pass"] for seed in (1, 2, 3)), ("No", "Yes")[k % 2]
+
+    header = ",".join(["id", *map(asked.format, ("anna", "ben", "gpt-4o")), "is_long"])
+    read = wide(file, header, row)
+    assert [*read.ratings.raters.values()] == ["person", "person", "judge"]
+    assert read.mapping.slices == ("is_long",)
