@@ -240,8 +240,8 @@ def check_left_out(roles: Roles) -> None:
         )
     columns = [*raters, *(roles.columns[name] for name in roles.filled("value"))]
     called = [c for c in columns if AGREES.search(c.plain) and is_verdict(c.words)]
-    asked = {*roles.stated, *columns_in([roles.given.get("value")])}
-    if columns[1:] and (unclear := [c.name for c in called if c.name not in asked]):
+    known = {*roles.stated, *columns_in([roles.given.get("value")])}
+    if columns[1:] and (unclear := [c.name for c in called if c.name not in known]):
         role = "value" if unclear[0] in roles.filled("value") else "people"
         raise RecuseError(
             f"{', '.join(unclear)}: by the name, whether somebody agrees with another's answer, not what they say of "
