@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from recuse.ratings.pair_array import CHOICES
 from recuse.ratings.scale import Numeric, Scale
-from recuse.readers.column_names import as_option
+from recuse.readers.column_names import as_option, plain
 from recuse.readers.criterion_answers import read_criterion, verdicts_beside_scores
 from recuse.readers.judgement_rows import Judgements
 from recuse.readers.raw_table import Fault, faults_in, shown
@@ -28,6 +29,7 @@ def _read_cells(judged: Judgements) -> Judgements:
     """Scores or labels, criterion by criterion. A person's empty cell is no judgement; a judge's is an unusable one,
     but for a criterion that nobody answered on the text (`_applies_to_nobody`)."""
     long = judged.rows
+    _check_defaults(judged)
     declared = scale_from_text(judged.mapping.scale) if judged.mapping.scale else None
     empty = is_empty(long["cell"], getattr(declared, "options", ()))
     if declared is None:
@@ -86,6 +88,34 @@ def _check_corrections(rows: pd.DataFrame, stated: Collection[str]) -> None:
                     f"{person} answers {len(both)} of {len(own)} texts, never as {judge} does: if an empty cell says "
                     f"that {judge} was right, fill it with that answer; if it says nothing, --people "
                     f"{as_option([str(person)])}"
+                )
+
+
+BROKEN = re.compile(r"(?!no ).*?(?:error|exception|timeout|timed out|invalid|unparsed|not parsed).*", re.DOTALL)
+"""How a column called status or error says that there was no answer."""
+DEFAULTS = 3
+"""So many rows with one score are no chance."""
+
+
+def _check_defaults(judged: Judgements) -> None:
+    """`RecuseError` for a judge's answer that is one and the same wherever another column of the row (status, error,
+    parsed, valid) says that none could be read: what a program writes in its place is nobody's rating."""
+    frame, rows = judged.raw.frame, judged.rows[judged.rows["kind"].eq("judge")]
+    for name in judged.raw.names:
+        called, ignored = {*plain(name).split("_")}, judged.raw.roles.get("ignore", ())
+        good, bad = called & {"parsed", "valid"}, called & {"status", "error", "exception"}
+        if name in ignored or not (good or bad) or {name} & {*rows["column"]}:
+            continue
+        words = labels_of(frame[name]).fillna("")
+        lost = words.isin(["false", "no", "0"]) if good else words.eq("true") | words.str.fullmatch(BROKEN)
+        for judge, own in rows.groupby("rater", sort=False):
+            without = lost.to_numpy()[own["row"].to_numpy()]
+            given = own["cell"][without & ~is_empty(own["cell"]).to_numpy()]
+            if len(given) >= DEFAULTS and given.nunique() == 1 and own["cell"][~without].nunique() > 1:
+                raise RecuseError(
+                    f"{name} says in {len(given)} rows that {judge} gave no answer that could be read, and "
+                    f"{shown(given.iloc[0])} stands in all of them: empty these cells if nobody said so; if it did, "
+                    f"say --ignore {as_option([name])}"
                 )
 
 

@@ -113,6 +113,23 @@ def test_scores_beside_labels_and_other_labels_are_told_with_who_gives_them(file
         read_file(file("a.csv", "\n".join(["id,label,perspective_toxicity,llamaguard", *rows])))
 
 
+@pytest.mark.parametrize(("name", "lost", "kept"), [
+    ("valid", "false", "true"), ("parsed", "False", "True"), ("parse_error", "true", "false"),
+    ("status", "error", "ok"), ("error", "JSONDecodeError: x", ""),
+])  # fmt: skip
+def test_a_score_that_stands_wherever_nothing_could_be_read_is_asked_about(file, name, lost, kept):
+    """A program writes a 1 for a reply that it cannot read: nobody gave it. Where scores differ, they were read."""
+    flags = [lost if k % 6 == 0 else kept for k in range(len(JUDGE))]
+    filled = [1 if flag == lost else score for flag, score in zip(flags, JUDGE, strict=True)]
+    path = file("a.csv", table(["id", "anna", "gpt-4o", name], ANNA, filled, flags))
+    with pytest.raises(RecuseError, match=rf"{name} says in \d+ rows that gpt-4o gave no answer .* '1' stands in all"):
+        read_file(path)
+    whole = read_file(path, ignore=name).ratings.table
+    assert len(whole) == 2 * len(JUDGE)
+    given = file("b.csv", table(["id", "anna", "gpt-4o", name], ANNA, JUDGE, flags))
+    assert len(read_file(given).ratings.table) == len(whole)
+
+
 def test_none_is_an_answer_beside_degrees_and_no_answer_elsewhere(file):
     severity = [("none", "low", "medium", "high")[mark % 4] for mark in ANNA]
     read = read_file(file("a.csv", table(["id", "anna", "gpt-4o"], severity, severity)))
