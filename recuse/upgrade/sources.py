@@ -129,6 +129,8 @@ def open_source(path: Ratings | RatingsSource, gates: Gates, given: Mapping[str,
     if isinstance(path, Ratings):
         return _file(panel_of(path), gates)
     if isinstance(path, Path) and path.suffix == ".toml":
+        if columns := [name for name, value in given.items() if value and name not in ("compared", "threshold")]:
+            raise RecuseError(f"{path}: a panel has no columns to name by --{columns[0]}")
         source = Source.of_panel(root_of([path]), path.resolve(), gates)
         if unfixed(source.panel.source_fixes, "pairs"):
             raise RecuseError(

@@ -135,6 +135,11 @@ def test_a_person_of_one_file_only_is_said_of_each_file(recuse, files, rater):
     assert "of each of two files by itself: recuse check FILE --people A,B --save" in found.err
 
 
+def test_a_panel_has_no_columns_to_name(recuse):
+    found = recuse("compare", "fixtures/panels/local.toml", "--people", "ben")
+    assert (found.code, "a panel has no columns to name by --people" in found.err) == (3, True)
+
+
 def test_files_without_a_common_text_say_how_texts_are_matched(recuse, files, rater):
     before, after = files("before.csv", judge=rater(0.9)), files("after.csv", judge=rater(0.9))
     after.write_text(after.read_text().replace("\nt", "\nx"))

@@ -130,6 +130,12 @@ def test_a_score_that_stands_wherever_nothing_could_be_read_is_asked_about(file,
     assert len(read_file(given).ratings.table) == len(whole)
 
 
+def test_the_marks_of_a_merge_are_no_texts(file):
+    rows = ["id,anna,gpt-4o", "1,4,4", "<<<<<<< HEAD", "2,3,3", "=======", "2,4,3", ">>>>>>> other", "3,1,1"]
+    with pytest.raises(RecuseError, match=r"a merge left its marks \(<<<<<<< HEAD\): delete them"):
+        read_file(file("a.csv", "\n".join(rows)))
+
+
 def test_none_is_an_answer_beside_degrees_and_no_answer_elsewhere(file):
     severity = [("none", "low", "medium", "high")[mark % 4] for mark in ANNA]
     read = read_file(file("a.csv", table(["id", "anna", "gpt-4o"], severity, severity)))
