@@ -151,7 +151,7 @@ import os, recuse.cassettes.__main__ as main, recuse.cassettes.pack_file as pack
 def die(*_): os._exit(9)
 point = {point!r}
 if point == "os.replace": pack_file.os.replace = die
-elif point == "packs.json": pack_file.replace_file = die
+elif point == "packs.json": pack_file.plain_file.replace_file = die
 else: main.remove_file = die
 main.main(["pack", {str(panel)!r}])
 """
