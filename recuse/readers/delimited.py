@@ -26,7 +26,7 @@ AS_IT_STANDS: dict[str, Any] = {
     "on_bad_lines": "error",
 }  # fmt: skip
 """How pandas leaves every cell a string."""
-MERGED = r"^(<{7} .*|={7}|>{7} .*)$"
+MERGED = re.compile("^(?:<{7}|>{7}) .*$", re.MULTILINE)
 """What git writes between two sides of a merge."""
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 
@@ -59,8 +59,9 @@ def delimited(opened: Opened) -> RawTable:
     frame.columns = pd.Index(names)
     if frame.empty:
         raise RecuseError("it has a header line and no row")
-    if (marks := frame.iloc[:, 0].str.extract(MERGED)[0].dropna()).size:
-        raise RecuseError(f"a merge left its marks ({marks.iloc[0]}): delete them, and keep the rows that are right")
+    marks = MERGED.findall(text) if "\n=======\n" in text else ()
+    if len(marks) > 1 and frame.iloc[:, 0].isin(marks).any():  # and no quoted cell holds them
+        raise RecuseError(f"a merge left its marks ({marks[0]}): delete them, and keep the rows that are right")
     full = '"' not in text and text.count(separator) == (len(frame) + 1) * (len(names) - 1)  # no row is longer
     table = _table(opened, frame, separator, held, (*notes, *passed_over))
     short = [] if full else [f"line {at}" for at in table.short_rows()] if table.frame[names[-1]].eq("").any() else []

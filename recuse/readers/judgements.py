@@ -70,17 +70,19 @@ def _read_cells(judged: Judgements) -> Judgements:
 def _check_corrections(rows: pd.DataFrame, stated: Collection[str]) -> None:
     """`RecuseError` for a person who answers a part of a judge's texts, and says there what it says less often than
     once in a hundred files by chance, which is never: who writes down only what was wrong has agreed with the rest."""
-    answer = rows["response"].where(rows["response"].notna(), rows["score"])
-    given = rows.assign(answer=answer)[rows["status"].eq("ok") & ~rows["rater"].isin(stated)]
-    people = given[given["kind"].eq("person")]
-    keys = ["item", "target", "criterion"]
-    for judge, own in given[given["kind"].eq("judge")].groupby("rater", sort=False, observed=True):
-        for person, theirs in people.groupby("rater", sort=False, observed=True):
-            if len(own) - len(theirs) < FEWEST:
-                continue
-            both = theirs.merge(own, on=keys)
-            if not FEWEST <= len(both) <= len(own) - FEWEST or (both["answer_x"] == both["answer_y"]).any():
-                continue
+    ok, keys = rows["status"].eq("ok"), ["item", "target", "criterion"]
+    times, kinds = rows["rater"][ok].value_counts(sort=False), rows.drop_duplicates("rater").set_index("rater")["kind"]
+    people, judges = ([name for name in times.index if kinds[name] == kind] for kind in ("person", "judge"))
+    partly = [(person, judge) for person in people if person not in stated for judge in judges
+              if times[person] <= times[judge] - FEWEST]  # fmt: skip
+    if partly:  # a million rows are copied for nobody else
+        given = rows.loc[ok & rows["rater"].isin({name for pair in partly for name in pair}), ["rater", *keys]]
+        answer = rows["response"].where(rows["response"].notna(), rows["score"])
+        answers = dict(iter(given.assign(answer=answer).groupby("rater", sort=False, observed=True)))
+    for person, judge in partly:
+        theirs, own = answers[person], answers[judge]
+        both = theirs.merge(own, on=keys)
+        if FEWEST <= len(both) <= len(own) - FEWEST and not (both["answer_x"] == both["answer_y"]).any():
             shares = (each.value_counts(normalize=True) for each in (theirs["answer"], own["answer"]))
             alike = pd.concat(shares, axis=1).prod(axis=1, skipna=False).sum()  # by chance, of one text
             if (1 - alike) ** len(both) < BY_CHANCE:

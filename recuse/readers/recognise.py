@@ -44,8 +44,8 @@ def _recognised(raw: RawTable) -> ColumnMapping:
     roles.take_named("rater", lambda c: names_raters(roles, c))
     bearing = ["", *(c.plain for c in roles.free if {*c.plain.split("_")} & {*NAMES["rater"]})]  # llm_judge
     composed = [name for name in bearing if name not in NAMES["rater"]]
-    several = [c.plain for c in roles.free if not c.wordy and sum(map(is_judge, c.words)) > 1]
-    roles.take_named("rater", lambda c: c.plain in several and not says_who_won(roles, c), composed)
+    several = [c for c in roles.free if c.plain in composed and not c.wordy and sum(map(is_judge, c.words)) > 1]
+    roles.take_named("rater", lambda c: c in several and not says_who_won(roles, c), composed)
     roles.take_named("rater", lambda c: users_rated(roles, c), ("user_id",))
     take_sources(roles)
     _take_kind(roles)
