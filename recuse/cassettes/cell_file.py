@@ -88,16 +88,15 @@ def contents(path: Path) -> tuple[bytes, os.stat_result]:
     """All bytes of a cassette, unpacked, and the state of its file when it was opened. Thousands are read this way.
     `UnpackingError` for a compressed one that is damaged, `CassetteError` for one that unpacks to more than `LARGEST`
     bytes and for what is no plain file; `OSError` as usual."""
+    if is_in_pack(path):
+        return pack_file.member(path)
     if not is_packed(path):
         return read_plain(path)
-    there = os.lstat(pack_file.holder(path))
+    there = os.lstat(path)
     with _unpacking:
         if (data := _held.pop((path, stamp(there)), None)) is None:
-            if is_in_pack(path):
-                data, there = pack_file.member(path)
-            else:
-                raw, there = read_plain(path)
-                data = unpacked(raw, path)
+            raw, there = read_plain(path)
+            data = unpacked(raw, path)
         _held[path, stamp(there)] = data  # what was used last stands last
         while sum(map(len, _held.values())) > HELD:
             del _held[next(iter(_held))]

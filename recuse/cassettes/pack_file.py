@@ -25,7 +25,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from io import BufferedRandom
-from itertools import starmap
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import parse_qsl
@@ -78,7 +77,7 @@ def packed_cell(plain: Path) -> Path | None:
 def packed_cells(root: Path) -> Iterator[Path]:
     """The plain paths of all cells that packs of panels below `root` hold."""
     for index in sorted(root.glob(f"*/{INDEX}")):
-        yield from (index.parent / inside for inside in _holding(index.parent))
+        yield from (index.parent / inside for inside in _holding(str(index.parent)))
 
 
 def named_packs(root: Path) -> Iterator[tuple[Path, Pack]]:
@@ -100,26 +99,27 @@ def member(path: Path) -> tuple[bytes, os.stat_result]:
 
 def _held(path: Path) -> tuple[_OpenPack, str]:
     """The pack that holds a cell, and what the cell is called in it, cassettes/PANEL/task/protocol/cell.jsonl."""
-    plain = path.with_name(path.name.removesuffix(SUFFIX))
-    folder = plain.parents[2] if len(plain.parents) > 3 else None
-    if folder is not None and os.path.lexists(folder / INDEX):
-        cell = plain.relative_to(folder).as_posix()
-        if (pack := _holding(folder).get(cell)) is not None:
-            return pack, cell
+    folder, *inside = str(path).removesuffix(SUFFIX).rsplit(os.sep, 3)  # of thousands of cells: a `Path` costs more
+    cell = "/".join(inside)
+    if folder and len(inside) == 3 and (pack := _holding(folder).get(cell)) is not None:
+        return pack, cell
     raise FileNotFoundError(errno.ENOENT, "no pack holds it", str(path))
 
 
 def packs_of(folder: Path) -> tuple[Pack, ...]:
     """What packs.json of the panel in `folder` names; `CassetteError` where it is not what `pack` writes."""
-    return _read_index(folder / INDEX, stamp_of(folder / INDEX))
+    return tuple(_named(str(folder), stamp_of(folder / INDEX)).values())
 
 
 @lru_cache(maxsize=64)
-def _read_index(path: Path, there: Stamp | None) -> tuple[Pack, ...]:
-    if there is None:
-        return ()
+def _named(folder: str, index: Stamp | None) -> dict[Path, Pack]:
+    """Where each pack is that packs.json names, as long as it has this state."""
+    if index is None:
+        return {}
+    path = Path(folder, INDEX)
     try:
-        return tuple(map(Pack.model_validate, json.loads(raw_bytes(path))["packs"]))
+        packs = map(Pack.model_validate, json.loads(raw_bytes(path))["packs"])
+        return {path.parents[1] / STORE / pack.name: pack for pack in packs}
     except (ValueError, TypeError, KeyError, RecursionError):
         raise CassetteError(
             f"{path}: not what `python -m recuse.cassettes pack` writes; restore it from version control"
@@ -163,25 +163,26 @@ def _unpacked(data: bytes, what: str) -> bytes:
     return content
 
 
-def _holding(folder: Path) -> dict[str, _OpenPack]:
+def _holding(folder: str) -> dict[str, _OpenPack]:
     """Cell below its panel -> the pack that holds it."""
-    stamps = []
-    for pack in packs_of(folder):
-        path = folder.parent / STORE / pack.name
-        if (there := stamp_of(path)) is None:
-            raise CassetteError(f"{folder / INDEX} names {path}, which is not here; {_remedy(path, pack)}")
-        stamps.append((path, there, pack))
-    return _merged(tuple(stamps))
+    index = stamp_of(os.path.join(folder, INDEX))
+    return _merged(folder, index, tuple(map(stamp_of, _named(folder, index))))
+
+
+@lru_cache(maxsize=64)
+def _merged(folder: str, index: Stamp | None, stamps: tuple[Stamp | None, ...]) -> dict[str, _OpenPack]:
+    """The same, as long as packs.json and the packs have these states."""
+    held: dict[str, _OpenPack] = {}
+    for (path, pack), there in zip(_named(folder, index).items(), stamps, strict=True):
+        if there is None:
+            raise CassetteError(f"{folder}/{INDEX} names {path}, which is not here; {_remedy(path, pack)}")
+        held |= dict.fromkeys((opened_pack := _open_pack(path, there, pack)).places, opened_pack)
+    return held
 
 
 def _remedy(path: Path, pack: Pack) -> str:
     fetch = f"fetch it with `python -m recuse.cassettes fetch {path.parent.parent}`"
     return fetch if pack.url else "restore it from version control or a copy"
-
-
-@lru_cache(maxsize=64)
-def _merged(packs: tuple[tuple[Path, Stamp, Pack], ...]) -> dict[str, _OpenPack]:
-    return {cell: pack for pack in starmap(_open_pack, packs) for cell in pack.places}
 
 
 @lru_cache(maxsize=64)

@@ -82,7 +82,7 @@ def read_plain(path: Path) -> tuple[bytes, os.stat_result]:
         return file.readall(), there
 
 
-def stamp_of(path: Path) -> Stamp | None:
+def stamp_of(path: Path | str) -> Stamp | None:
     """What tells whether a file was changed: inode, size and time of last change; None where there is no file."""
     try:
         return stamp(os.lstat(path))

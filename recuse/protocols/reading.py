@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 from recuse.schema import Judgement, Reply, Status
@@ -77,8 +78,13 @@ def json_value(reply: Reply, kind: type[dict[str, Any]] | type[list[Any]]) -> An
 
 def score(value: object, criterion: str, scale: tuple[float, float], step: float | None = None) -> Judgement:
     """A number on the scale, and on its steps if any, or the reason why not. A number in quotes is not a number."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    if type(value) is not float and type(value) is not int:
         return Judgement(criterion, status="unparsed", why=f"{criterion} is {_short(repr(value))}, not a number")
+    return _on_scale(value, criterion, scale, step)
+
+
+@lru_cache(maxsize=4096)  # of a million replies nearly all say one of a few numbers
+def _on_scale(value: float, criterion: str, scale: tuple[float, float], step: float | None) -> Judgement:
     try:
         number = float(value)
     except OverflowError:

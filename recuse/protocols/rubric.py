@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from recuse.protocols import reading, wording
-from recuse.ratings.scale import Nominal, Numeric, Ordinal, Scale
+from recuse.ratings.scale import Numeric, Scale
 from recuse.schema import Item, Judge, Judgement, Prompt, Reply
 from recuse.tasks import Task
 
@@ -103,10 +103,10 @@ def one_score(answer: object, criterion: str, scale: Scale | None, usual: Numeri
             value = reading.member(value, "score", f"{criterion}.score")
     except reading.Unreadable as failure:
         return Judgement(criterion, status=failure.status, why=failure.why)
-    if isinstance(scale, Nominal | Ordinal):
-        return reading.option(value, criterion, scale.options)
-    own = scale if isinstance(scale, Numeric) else usual
-    return reading.score(value, criterion, own.ends, own.step)
+    own = usual if scale is None else scale
+    if isinstance(own, Numeric):
+        return reading.score(value, criterion, own.ends, own.step)
+    return reading.option(value, criterion, own.options)
 
 
 def _schema(task: Task, total_value: Callable[[Scale], dict[str, Any]]) -> dict[str, Any]:
