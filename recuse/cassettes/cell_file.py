@@ -24,6 +24,7 @@ LARGEST = 64 * 2**20  # bytes of a compressed cassette unpacked; never more is h
 
 HELD = 32 * 2**20  # bytes kept of what was unpacked last: a file is indexed, then replayed, or read line by line
 _held: dict[tuple[Path, Stamp], bytes] = {}
+_held_bytes = 0
 _unpacking = threading.Lock()
 
 _HEADER = b"\x1f\x8b\x08\0\0\0\0\0\x02\xff"  # deflate; no name, no time; level 9; no particular system
@@ -92,14 +93,16 @@ def contents(path: Path) -> tuple[bytes, os.stat_result]:
         return pack_file.member(path)
     if not is_packed(path):
         return read_plain(path)
+    global _held_bytes
     there = os.lstat(path)
     with _unpacking:
         if (data := _held.pop((path, stamp(there)), None)) is None:
             raw, there = read_plain(path)
             data = unpacked(raw, path)
+            _held_bytes += len(data)
         _held[path, stamp(there)] = data  # what was used last stands last
-        while sum(map(len, _held.values())) > HELD:
-            del _held[next(iter(_held))]
+        while _held_bytes > HELD:
+            _held_bytes -= len(_held.pop(next(iter(_held))))
     return data, there
 
 

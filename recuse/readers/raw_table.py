@@ -237,7 +237,7 @@ def long_columns(frame: pd.DataFrame) -> list[Hashable]:
 def single_blanks(text: str) -> str:
     """ " ".join(text.split()), without taking apart what has none but single blanks."""
     plain = text.strip()
-    if plain.isascii() and "  " not in plain and not any(blank in plain for blank in BLANKS):
+    if plain.isascii() and "  " not in plain and not any(map(plain.__contains__, BLANKS)):  # of thousands of texts
         return plain
     return " ".join(plain.split())
 

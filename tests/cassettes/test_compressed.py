@@ -87,6 +87,7 @@ def test_what_was_unpacked_last_is_not_unpacked_again(plain: Path, root: Path, m
     assert read == [a, b]
     monkeypatch.setattr(cell_file, "HELD", len(contents(a)[0]) + len(contents(b)[0]) - 1)  # room for one of them
     monkeypatch.setattr(cell_file, "_held", {})
+    monkeypatch.setattr(cell_file, "_held_bytes", 0)
     for path in (a, b, b, a, a, b):
         contents(path)
     assert read[2:] == [a, b, a, b]
