@@ -281,16 +281,11 @@ def cross_entropy(p: Floats, q: Floats, smoothing: float = SMOOTHING) -> Floats:
 
 def jensen_shannon_divergence(p: Floats, q: Floats) -> Floats:
     """(KL(p || m) + KL(q || m)) / 2 with m = (p + q) / 2, (...): symmetric, at most log 2; never infinite, so it needs
-    no smoothing. It is the square of the distance."""
+    no smoothing. It is the square of the distance, which is a metric, and scipy's `jensenshannon`."""
     m = (p + q) / 2
     divergence = (xlogy(p, p) + xlogy(q, q)).sum(axis=-1) / 2 - xlogy(m, m).sum(axis=-1)
     bounded: Floats = np.maximum(divergence, 0.0)
     return bounded
-
-
-def jensen_shannon_distance(p: Floats, q: Floats) -> Floats:
-    """Square root of the divergence: a metric. scipy's `jensenshannon` is this one."""
-    return np.sqrt(jensen_shannon_divergence(p, q))
 
 
 def binary_cross_entropy(judge: Floats, people: Floats, smoothing: float = SMOOTHING) -> Floats:
@@ -301,12 +296,6 @@ def binary_cross_entropy(judge: Floats, people: Floats, smoothing: float = SMOOT
         raise RecuseError("an option is certain for the judge and not for people: give smoothing above 0")
     entropy: Floats = -(xlogy(people, a) + xlogy(1 - people, 1 - a)).sum(axis=-1)
     return entropy
-
-
-def squared_error(judge: Floats, people: Floats) -> Floats:
-    """|| judge - people ||^2, (...): a sum over options (Appendix D.1), so two different modes are 2 apart."""
-    error: Floats = ((judge - people) ** 2).sum(axis=-1)
-    return error
 
 
 # --------------------------------------------------------------------------- sets against sets
@@ -321,13 +310,6 @@ def coverage(judge: Floats, people: Floats) -> Floats:
     among = (judge * people).sum(axis=-1)
     inside = np.where(judge > 0, people, 1.0).min(axis=-1) * (judge.sum(axis=-1) > 0)
     return np.where(np.isnan(among), np.nan, np.where(single, among, inside))
-
-
-def set_size(judge: Floats, people: Floats) -> Floats:
-    """How many options the judge names, (...) (predictive efficiency; people do not enter). The empty set is smallest,
-    so this means something only beside coverage."""
-    size: Floats = judge.sum(axis=-1) + 0.0 * people.sum(axis=-1)
-    return size
 
 
 def recall(judge: Floats, people: Floats) -> Floats:
@@ -365,18 +347,21 @@ TABLE: tuple[Row, ...] = (
     ("cross_entropy_people_judge", False, S, S, "cross-entropy of people's answers, nats", _turned(cross_entropy)),
     ("cross_entropy_judge_people", False, S, S, "cross-entropy of the judge's, nats", cross_entropy),
     ("js_divergence", False, S, S, "Jensen-Shannon divergence, nats", jensen_shannon_divergence),
-    ("js_distance", False, S, S, "Jensen-Shannon distance, root of nats", jensen_shannon_distance),
+    ("js_distance", False, S, S, "Jensen-Shannon distance, root of nats",
+     lambda p, q: np.sqrt(jensen_shannon_divergence(p, q))),
     # categorical multi-label
     ("coverage", True, SETS, SETS, "coverage", coverage),
-    ("set_size", False, SETS, ("hrs",), "predictive efficiency (set size)", set_size),
+    ("set_size", False, SETS, ("hrs",), "predictive efficiency (set size)",
+     lambda judge, people: judge.sum(axis=-1) + 0.0 * people.sum(axis=-1)),
     ("recall", True, SETS, SETS, "recall", recall),
     ("precision", True, SETS, SETS, "precision", precision),
     # continuous multi-label
     ("binary_cross_entropy", False, ANY, ANY_BUT_S, "binary cross-entropy, nats", binary_cross_entropy),
-    ("mse", False, ANY, ANY, "squared error", squared_error),
-)
+    ("mse", False, ANY, ANY, "squared error", lambda judge, people: ((judge - people) ** 2).sum(axis=-1)),
+)  # fmt: skip
 """Table 1, with the distance beside the divergence, and soft response sets of people for binary cross-entropy, which
-sec. 4 allows. Predictive efficiency has no side of people's; the items are those with people's sets."""
+sec. 4 allows. Predictive efficiency has no side of people's; the items are those with people's sets. The squared error
+is a sum over options (Appendix D.1), so two different modes are 2 apart."""
 KNOWN = {
     each.name: each
     for measure, higher, by_judge, by_people, title, per_item in TABLE

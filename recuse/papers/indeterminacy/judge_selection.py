@@ -289,11 +289,10 @@ def common_classes(
     if empty:
         raise RecuseError(f"rater {empty[0]} has no valid answer; leave it out")
     raters, items = codes.shape
-    nothing = CommonClasses(np.full(options, math.nan), np.full((raters, options, options), math.nan),
-                            np.empty((0, raters, options)), "", math.nan)  # fmt: skip
     if raters < 3:
         why = f"without labels, three raters at least are needed to tell whose answer is off; there are {raters}"
-        return replace(nothing, problem=why)
+        unknown = np.full((raters, options, options), math.nan)
+        return CommonClasses(np.full(options, math.nan), unknown, np.empty((0, raters, options)), why, math.nan)
     seen, times = _patterns(codes, options)
     model = _fit(seen, times[None])
     _, again = _fit(seen, rng.multinomial(items, times / items, size=draws).astype(float), start=model)
@@ -301,7 +300,10 @@ def common_classes(
     # Whether raters together give every class its own name most often under that class
     mean = fitted.confusion.mean(axis=0)
     named = (np.diagonal(mean) > np.where(np.eye(options, dtype=bool), -1.0, mean).max(axis=0)).all()
-    if not _agree(codes, rng) or not named:
+    # Whether pairs of raters give one answer more often than in 99 deals of their answers to items at random: EM finds
+    # classes in pure noise too, with recalls well above one half
+    dealt = [_agreements(np.array([rng.permutation(row) for row in codes])) for _ in range(99)]
+    if _agreements(codes) <= max(dealt) or not named:
         why = "raters together are hardly better than chance, so their answers show no common classes"
         return replace(fitted, problem=why)
     free = options**raters - 1 - (raters * options * (options - 1) + options - 1)
@@ -348,15 +350,8 @@ def _posterior(seen: Floats, prevalence: Floats, confusion: Floats) -> Floats:
     return posterior
 
 
-def _agree(codes: Floats, rng: np.random.Generator, orders: int = 99) -> bool:
-    """Whether pairs of raters give the same answer more often than with their answers dealt out to items at random, in
-    all but 1 % of the deals. EM finds classes in pure noise too, with recalls well above one half."""
-
-    def same(values: Floats) -> int:
-        return sum(int((values[r] == values[s]).sum()) for r, s in combinations(range(len(values)), 2))
-
-    dealt = [same(np.array([rng.permutation(row) for row in codes])) for _ in range(orders)]
-    return same(codes) > max(dealt)
+def _agreements(codes: Floats) -> int:
+    return sum(int((one == other).sum()) for one, other in combinations(codes, 2))
 
 
 def _independence(

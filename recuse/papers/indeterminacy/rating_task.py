@@ -45,16 +45,12 @@ class RatingTask:
 
     @classmethod
     def of(cls, options: Sequence[str], sets: Iterable[Iterable[str]] | None = None) -> RatingTask:
-        """The task with these sets; without any, every set that is not empty is admissible, the smallest first."""
+        """The task with these sets (fully specified where each is one option); without any, every set that is not empty
+        is admissible, the smallest first."""
         names = tuple(options)
         if sets is None:
             sets = (chosen for size in range(1, len(names) + 1) for chosen in combinations(names, size))
         return cls(names, tuple(frozenset(members) for members in sets))
-
-    @classmethod
-    def specified(cls, options: Sequence[str]) -> RatingTask:
-        """The fully specified task: one option is right at a time."""
-        return cls.of(options, ([name] for name in options))
 
     @property
     def underspecified(self) -> bool:
@@ -107,28 +103,15 @@ def endorsements(task: RatingTask, theta: Floats, error: Floats | None = None) -
     return _times(task.membership, theta if error is None else _times(error, theta))
 
 
-def reverse(matrix: Floats, shares: Floats) -> Floats:
-    """P(column | row) by Bayes, (..., columns, rows): `matrix` (..., rows, columns) is P(row | column) and `shares`
-    (..., columns) how often each column occurs, so that it differs from item to item. A row that never occurs is spread
-    as if all columns occurred equally often, and evenly where no column leads to it: that column of the reverse is
-    multiplied by 0."""
-    joint = matrix * shares[..., None, :]
-    mass, whole = (part.sum(axis=-1, keepdims=True) for part in (joint, matrix))
-    flat = np.where(whole > 0, matrix / np.maximum(whole, 1e-300), 1.0 / matrix.shape[-1])
-    conditional = np.where(mass > 0, joint / np.where(mass > 0, mass, 1.0), flat)
-    return np.swapaxes(conditional, -1, -2)
-
-
-def recovered(reverse_choice: Floats, choices: Floats, reverse_error: Floats | None = None) -> Floats:
-    """theta* = E' (F' O), (..., V); `reverse_choice` F' (..., V, K), `choices` O (..., K)."""
-    theta = _times(reverse_choice, choices)
-    return theta if reverse_error is None else _times(reverse_error, theta)
+def recovered(reverse_choice: Floats, choices: Floats) -> Floats:
+    """theta* = F' O of raters without error, (..., V); `reverse_choice` F' (..., V, K), `choices` O (..., K)."""
+    return _times(reverse_choice, choices)
 
 
 def reversed_shares(matrix: Floats, shares: Floats, rows: Floats) -> Floats:
-    """What `reverse(matrix, shares)` makes of shares of rows (..., rows), without building it for every item: shares_v
-    sum_r matrix_rv rows_r / (matrix shares)_r; `matrix` (rows, columns), `shares` (..., columns). Rows that never occur
-    are left out."""
+    """Shares of rows (..., rows) times the reverse of P(row | column), `matrix` (rows, columns), by Bayes: shares_v
+    sum_r matrix_rv rows_r / (matrix shares)_r, with `shares` (..., columns) how often each column occurs. Rows that
+    never occur are left out."""
     mass = shares @ matrix.T
     share = np.divide(rows, mass, out=np.zeros(np.broadcast_shapes(rows.shape, mass.shape)), where=mass > 0)
     return shares * (share @ matrix)
@@ -139,7 +122,6 @@ class Identifiability(NamedTuple):
 
     rank: int
     sets: int
-    identifiable: bool
     words: str
 
 
@@ -154,7 +136,7 @@ def identifiability(choice: Floats) -> Identifiability:
         "apart, so different shares of people who would accept several options give the same choices. Add an option "
         "for unclear cases with a rule when to use it, or ask for all options that apply"
     )
-    return Identifiability(rank, sets, rank == sets, words)
+    return Identifiability(rank, sets, words)
 
 
 def _times(matrix: Floats, vector: Floats) -> Floats:
@@ -177,47 +159,49 @@ def choice_matrix(task: RatingTask, decay: float) -> Floats:
     return matrix
 
 
-def selection_strength(task: RatingTask, choice: Floats, option: int = 0) -> float:
-    """Gamma: mean of |S| P(option | S) over the sets S of two options or more that hold it: 1 is chance, 2 is twice as
-    likely as chance; NaN where no such set is admissible. The paper prints the weight 1 / |S|, under which two options
-    at chance give .625, not the 1 that its text says; |S| gives 1. A set of one option leaves no choice, so it does not
-    count: with it, two options never exceed 1.5."""
-    held = (task.membership[option] > 0) & (task.sizes > 1)
-    return float((task.sizes * choice[option])[held].mean()) if held.any() else math.nan
+def selection_strength(task: RatingTask, choice: Floats) -> float:
+    """Gamma: mean of |S| P(first option | S) over the sets S of two options or more that hold it: 1 is chance, 2 is
+    twice as likely as chance; NaN where no such set is admissible. The paper prints the weight 1 / |S|, under which two
+    options at chance give .625, not the 1 that its text says; |S| gives 1. A set of one option leaves no choice, so it
+    does not count: with it, two options never exceed 1.5."""
+    held = (task.membership[0] > 0) & (task.sizes > 1)
+    return float((task.sizes * choice[0])[held].mean()) if held.any() else math.nan
 
 
-def decay_for(task: RatingTask, strength: float, option: int = 0) -> float:
+def decay_for(task: RatingTask, strength: float) -> float:
     """The decay at which `choice_matrix` has this selection strength; 0 for a task that leaves no choice. `RecuseError`
     for a strength that no decay reaches, with the range that can be reached."""
-    if math.isnan(selection_strength(task, choice_matrix(task, 0.0), option)):
+
+    def strength_at(decay: float) -> float:
+        return selection_strength(task, choice_matrix(task, decay))
+
+    if math.isnan(strength_at(0.0)):
         return 0.0
     low, high = -60.0, 60.0
-    ends = [selection_strength(task, choice_matrix(task, end), option) for end in (low, high)]
-    if not min(ends) - 1e-9 <= strength <= max(ends) + 1e-9:
+    least, most = sorted(map(strength_at, (low, high)))
+    if not least - 1e-9 <= strength <= most + 1e-9:
         raise RecuseError(
             f"a selection strength of {strength:g} cannot be reached with these response sets: it lies between "
-            f"{min(ends):.3f} and {max(ends):.3f}"
+            f"{least:.3f} and {most:.3f}"
         )
-    below, above = ((end, value - strength) for end, value in zip((low, high), ends, strict=True))
-    if below[1] * above[1] >= 0:  # an end of the range, but for rounding
-        return min((below, above), key=lambda end: abs(end[1]))[0]
     from scipy.optimize import brentq  # heavy: simulations alone want it
 
-    root = brentq(lambda decay: selection_strength(task, choice_matrix(task, decay), option) - strength, low, high)
-    return float(root)
+    within = min(max(strength, least), most)  # beyond an end of the range by rounding alone
+    return float(brentq(lambda decay: strength_at(decay) - within, low, high))
 
 
-def error_matrix(task: RatingTask, rate: float, skew: float = 0.0, option: int = 0) -> Floats:
+def error_matrix(task: RatingTask, rate: float, skew: float = 0.0) -> Floats:
     """E (V, V): 1 - rate on the diagonal; off it the rate is split among the other sets in proportion to exp(skew) for
-    those that hold the option and 1 for the rest, so that columns sum to 1 (the paper prints the rate in every cell and
-    no distribution for the skew). Skew above 0 favours sets with the option. 1 x 1 where only one set is admissible."""
+    those that hold the first option and 1 for the rest, so that columns sum to 1 (the paper prints the rate in every
+    cell and no distribution for the skew). Skew above 0 favours sets with that option. 1 where only one set is
+    admissible."""
     if not 0 <= rate <= 1:
         raise RecuseError(f"an error rate lies between 0 and 1; got {rate:g}")
-    count = len(task.sets)
-    if count == 1:
-        return np.ones((1, 1))
-    weights = np.exp(skew * task.membership[option])[:, None] * (1 - np.eye(count))
-    matrix: Floats = (1 - rate) * np.eye(count) + rate * weights / weights.sum(axis=0)
+    same = np.eye(len(task.sets))
+    if len(same) == 1:
+        return same
+    weights = np.exp(skew * task.membership[0])[:, None] * (1 - same)
+    matrix: Floats = (1 - rate) * same + rate * weights / weights.sum(axis=0)
     return matrix
 
 

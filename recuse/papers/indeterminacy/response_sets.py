@@ -35,19 +35,29 @@ PEOPLE, ENDS = "people", ("", "_low", "_high")
 def indeterminate_share(ratings: Ratings) -> Estimates:
     """By rater ("people" together, then judges) and factor level, among texts that the rater also chose an option of;
     exact interval over pairs of rater and text. Detail: `words`, what Theorem 3.4 says of the task: whether choices
-    determine response sets, from the rank of the estimated F (options x sets seen).
+    determine response sets, from the rank of the estimated F (options x sets seen); F (`choice`) and F' (`reverse`)
+    from pairs of a choice and a set, with intervals (`PRIOR` per allowed cell), without choices outside the rater's own
+    set, which are counted in `outside`.
 
     >>> indeterminate_share(accepted(judge="pbfp", ann="bbpf")).of(rater="people").value
     0.5
     """
     estimates = {}
     for (rater, *names), rated in _each_rater(ratings):
-        joint = rated.joint[rater].sum(axis=1)
-        several = np.array([len(members) > 1 for members in rated.sets])
-        seen_or_single = zip(rated.sets, (joint > 0) | ~several, strict=True)
-        task = RatingTask.of(rated.options, [members for members, kept in seen_or_single if kept])
-        detail = {"words": identifiability(task.membership / task.sizes).words, **choice_matrices(rated, rater)}
-        hits, n = float(joint[several].sum()), float(joint.sum())
+        joint, task = rated.joint[rater], RatingTask.of(rated.options, rated.sets)
+        several, answers, inside = task.sizes > 1, joint.sum(axis=1), task.membership.T > 0
+        chances = task.membership[:, (answers > 0) | ~several] / task.sizes[(answers > 0) | ~several]
+        detail: dict[str, Any] = {"words": identifiability(chances).words}
+        if joint.any():
+            kept, sets = np.where(inside, joint, 0.0), [task.set_name(v) for v in range(len(task.sets))]
+            matrices = {"choice": transition_estimate(kept.T, inside.T), "reverse": transition_estimate(kept, inside)}
+            ends = {f"{of}{end}": table(one) for of in matrices for end, one in zip(ENDS, matrices[of], strict=True)}
+            detail |= {
+                "options": list(task.options), "sets": sets, "outside": number(float(joint[~inside].sum())),
+                "counts": table(joint), "prior": PRIOR, **ends,
+                "empty": [name for name, counts in zip(sets, kept, strict=True) if not counts.any()],
+            }  # fmt: skip
+        hits, n = float(answers[several].sum()), float(answers.sum())
         estimates[rater, *names] = _share("indeterminate_share", hits, n, rater, detail)
     return Estimates(("rater", *ratings.within()), estimates)
 
@@ -108,8 +118,21 @@ def rater_error(ratings: Ratings) -> Estimates:
             int((counts * (counts - 1)).sum()) // 2
             for counts in (rows.groupby(by, observed=True).size() for by in ([*text, "response"], text))
         )
-        if pairs:
-            estimates[names] = _error_rate(same, pairs, 2 ** len(sets.scale.options) - 1)
+        if not pairs:
+            continue
+        count = 2 ** len(sets.scale.options) - 1
+        facts: dict[str, Any] = {
+            "n": pairs, "over": "calls", "unit": "share", "detail": {"agree": number(same / pairs), "sets": count},
+            "method": "from the share of equal answers, Clopper-Pearson interval turned",
+        }  # fmt: skip
+        whole = 1 + 1 / (count - 1)
+        if whole * (1 - same / pairs) > 1:
+            why = "fewer answers agree than by any rate of such errors"
+            estimates[names] = undefined("rater_error", why, **facts)
+            continue
+        least, most = Binomial(same, pairs).interval(0.95)  # epsilon falls as agreement rises
+        low, value, high = ((1 - math.sqrt(max(0.0, 1 - whole * (1 - a)))) / whole for a in (most, same / pairs, least))
+        estimates[names] = Estimate(metric="rater_error", value=value, low=low, high=high, level=0.95, **facts)
     return Estimates(ratings.within(), estimates)
 
 
@@ -147,47 +170,11 @@ def ratings_needed(ratings: Ratings, taus: Sequence[float] = TAUS, wanted: float
     return Estimates(("threshold", *ratings.within()), estimates)
 
 
-def choice_matrices(rated: RatedOptions, rater: str = PEOPLE) -> dict[str, Any]:
-    """F and F' estimated from pairs of a rater's choice and set, with intervals (prior 1/2 per allowed cell); empty
-    where nobody gave both. Choices outside the rater's own set are left out of F and counted in `outside`."""
-    joint = rated.joint.get(rater)
-    if joint is None or not joint.sum():
-        return {}
-    task = RatingTask.of(rated.options, rated.sets)
-    inside = task.membership.T > 0
-    kept = np.where(inside, joint, 0.0)
-    names = [task.set_name(v) for v in range(len(task.sets))]
-    estimates = {"choice": transition_estimate(kept.T, inside.T), "reverse": transition_estimate(kept, inside)}
-    return {
-        "options": list(task.options), "sets": names, "outside": number(float(joint[~inside].sum())),
-        "counts": table(joint), "prior": PRIOR,
-        **{name + end: table(one) for name, each in estimates.items() for end, one in zip(ENDS, each, strict=True)},
-        "empty": [name for name, counts in zip(names, kept, strict=True) if not counts.any()],
-    }  # fmt: skip
-
-
 def _each_rater(ratings: Ratings) -> Iterator[tuple[tuple[str, ...], RatedOptions]]:
     for names, rated in each_rated(ratings):
         for rater in (PEOPLE, *rated.judges):
             if rater in rated.joint:
                 yield (rater, *names), rated
-
-
-def _error_rate(same: int, pairs: int, sets: int) -> Estimate:
-    """epsilon falls as agreement rises, so the ends of the interval change places."""
-    facts: dict[str, Any] = {
-        "n": pairs, "over": "calls", "unit": "share", "detail": {"agree": number(same / pairs), "sets": sets},
-        "method": "from the share of equal answers, Clopper-Pearson interval turned",
-    }  # fmt: skip
-    whole = 1 + 1 / (sets - 1)
-
-    def epsilon(agree: float) -> float:
-        return (1 - math.sqrt(max(0.0, 1 - whole * (1 - agree)))) / whole
-
-    if whole * (1 - same / pairs) > 1:
-        return undefined("rater_error", "fewer answers agree than by any rate of such errors", **facts)
-    low, high = map(epsilon, Binomial(same, pairs).interval(0.95)[::-1])
-    return Estimate(metric="rater_error", value=epsilon(same / pairs), low=low, high=high, level=0.95, **facts)
 
 
 def _share(metric: str, hits: float, n: float, rater: str, detail: dict[str, Any]) -> Estimate:

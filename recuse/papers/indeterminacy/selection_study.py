@@ -10,7 +10,8 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -57,8 +58,7 @@ RANKING = tuple(each for each in KNOWN.values() if each.measure != "set_size")
 """Every definition but set size, by which the judge that names nothing would be best."""
 
 
-@dataclass(frozen=True, eq=False)
-class SelectionStudy:
+class SelectionStudy(NamedTuple):
     """Means over tau. `consistency`, `abs_bias` (S, T, B, D): of the judge that definition d chooses at budget b in
     trial t of setting s; `correlation` (S, T, R, 2): Spearman's rho of the ranking by each of `RANKING` with the
     downstream one on the population, for C and |B|."""
@@ -140,8 +140,7 @@ def _block(work: Work) -> list[Floats]:
 # Both studies draw `trials` populations from one seed and give means over them.
 
 
-@dataclass(frozen=True, eq=False)
-class FewRatings:
+class FewRatings(NamedTuple):
     """Decisions from a few people against those from all of them, by budget and tau, (B, taus): share that are alike,
     and bias of the prevalence."""
 
@@ -167,10 +166,8 @@ def forced_choice_bias(
 ) -> dict[float, Floats]:
     """Figure 6 (right): prevalence by forced choice less prevalence by response sets, no error, by Gamma, (taus,)."""
     designs = {strength: Design(people_strength=strength, judges=1) for strength in strengths}
-    return {
-        strength: np.mean([_forced(drawn) for drawn, _ in populations(design, range(trials), sizes, seed)], axis=0)
-        for strength, design in designs.items()
-    }
+    drawn = {strength: populations(design, range(trials), sizes, seed) for strength, design in designs.items()}
+    return {strength: np.mean([_forced(one) for one, _ in each], axis=0) for strength, each in drawn.items()}
 
 
 def _forced(population: Population) -> Floats:
@@ -195,8 +192,7 @@ RANKED = tuple(map(definition, ("hit_rate(h/h)", "js_divergence(s/s)", "mse(srs/
 DESIGNS = dict(list(SETTINGS.items())[:3])  # without error: fully specified, symmetric and asymmetric selection
 
 
-@dataclass(frozen=True, eq=False)
-class UnderError:
+class UnderError(NamedTuple):
     """Means over trials and tau, by skew and error rate. `chosen` (S, E): consistency of the judge that the hit rate
     chooses; `rho` (R, S, E): Spearman's rho between the rankings of judges by people with error and by people without,
     on populations, by each of `RANKED`; `bias` (S, E): of forced choices with error against response sets without."""
@@ -277,9 +273,9 @@ def text(study: SelectionStudy, few: FewRatings, choice_bias: Mapping[float, Flo
     """Findings; then, by setting and measure, what its judge is worth (figures 4 and 13) and what finding 1a rests on;
     how every measure ranks judges (figures 5 and 14); what people's own answers miss by threshold (6 and 15)."""
     lines = []
-    for finding in findings(study, few, choice_bias):
-        word = "holds" if finding.holds else "does not hold"
-        lines += [f"Finding {finding.number}, {word} here: {finding.claim}", f"    {finding.here}"]
+    for number, claim, here, holds in findings(study, few, choice_bias):
+        word = "holds" if holds else "does not hold"
+        lines += [f"Finding {number}, {word} here: {claim}", f"    {here}"]
     lines += ["", "Of the judge that a measure chooses, by ratings per item: consistency, |bias|; then what is gained",
               "by a second and third rating / by it for the hit rate at one"
               ]  # fmt: skip
@@ -304,20 +300,13 @@ def text(study: SelectionStudy, few: FewRatings, choice_bias: Mapping[float, Flo
     return "\n".join([*lines, f"    {'decided by one rating as by many':<40}{alike}"])
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """`number` of the paper, the claim, what came out here, and whether the `difference` exceeds `margin`."""
+class Finding(NamedTuple):
+    """`number` of the paper, the claim, what came out here, and whether the claim `holds` here too, with a margin."""
 
     number: str
     claim: str
     here: str
-    difference: float
-    margin: float
-
-    @property
-    def holds(self) -> bool:
-        """Whether the difference exceeds the margin, so that the claim of the paper came out here too."""
-        return self.difference > self.margin
+    holds: bool
 
 
 def findings(study: SelectionStudy, few: FewRatings, choice_bias: Mapping[float, Floats]) -> list[Finding]:
@@ -326,11 +315,11 @@ def findings(study: SelectionStudy, few: FewRatings, choice_bias: Mapping[float,
     alone (`CATEGORICAL`, `DISTRIBUTIONAL`): whichever is picked by hand, another may say the opposite."""
     first = float(few.consistency[0].mean())
     claim = "Decisions from one rating per item differ from those of everybody for about 30 % of the items."
-    people = [Finding("4a", claim, f"They differ for {1 - first:.0%}.", 0.1 - abs(first - 0.7), 0.0)]
+    people = [Finding("4a", claim, f"They differ for {1 - first:.0%}.", abs(first - 0.7) < 0.1)]
     least = max(float(values.max()) for values in choice_bias.values())
     claim = "Forced choice underestimates prevalence against response sets."
     here = f"The bias is {least:+.2f} at the selection strength and threshold where it is least."
-    return [*_budget(study), *_ranking(study), *people, Finding("4b", claim, here, -least, 0.0)]
+    return [*_budget(study), *_ranking(study), *people, Finding("4b", claim, here, least < 0)]
 
 
 def _budget(study: SelectionStudy) -> Iterator[Finding]:
@@ -347,12 +336,12 @@ def _budget(study: SelectionStudy) -> Iterator[Finding]:
         f"one. Who keeps the hit rate gains {_gained(study, SKEWED, HIT)[0]:+.3f}. Asymmetric selection costs the hit "
         f"rate {effect:.3f}."
     )
-    yield Finding("1a", claim, here, more - switch, 0.005)
+    yield Finding("1a", claim, here, more - switch > 0.005)
     pairs = {name: (study.chosen(SPECIFIED, name, 1), study.chosen(SKEWED, name, 3)) for name in (HIT, *others)}
     name, (one, three) = min(pairs.items(), key=lambda pair: pair[1][0] - pair[1][1])
     claim = "One rating of a fully specified task does as well as three of an underspecified one."
     here = f"Consistency {one:.3f} against {three:.3f} by {_title(name)}, where the two are closest."
-    yield Finding("1b", claim, here, one - three, -0.01)
+    yield Finding("1b", claim, here, one - three > -0.01)
 
 
 def _title(name: str) -> str:
@@ -377,7 +366,7 @@ def _ranking(study: SelectionStudy) -> Iterator[Finding]:
         f"Rank correlation with consistency falls by {least:.2f} to {max(categorical):.2f} by a categorical measure, "
         f"by {most:.2f} at most by a distributional one."
     )
-    yield Finding("2", claim, here, least - most, 0.1)
+    yield Finding("2", claim, here, least - most > 0.1)
     error = {name: study.rho(SKEWED, name) - study.rho(RANDOM, name) for name in CATEGORICAL}
     name = min(CATEGORICAL, key=lambda name: lost[name] - error[name])
     claim = "Error of raters alone changes the ranking of judges less than selection effects do."
@@ -385,4 +374,4 @@ def _ranking(study: SelectionStudy) -> Iterator[Finding]:
         f"The rank correlation of {_title(name)} with consistency: {lost[name]:.2f} lost by asymmetric "
         f"selection, {error[name]:.2f} more by errors in 30 % of the ratings."
     )
-    yield Finding("3", claim, here, lost[name] - error[name], 0.05)
+    yield Finding("3", claim, here, lost[name] - error[name] > 0.05)

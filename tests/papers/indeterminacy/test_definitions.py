@@ -16,7 +16,6 @@ from recuse.papers.indeterminacy.definitions import (
     binary_cross_entropy,
     cross_entropy,
     definition,
-    jensen_shannon_distance,
     jensen_shannon_divergence,
     kl_divergence,
     smoothed,
@@ -25,6 +24,7 @@ from recuse.schema import RecuseError
 from recuse.statistics.agreement.options import fleiss_kappa, scott_pi
 
 nan = float("nan")
+DISTANCE = definition("js_distance(s/s)").per_item
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_divergences_are_scipys():
     rng = np.random.default_rng(0)
     p, q = rng.dirichlet(np.ones(4), size=(2, 30))
     np.testing.assert_allclose(kl_divergence(p, q, smoothing=0), entropy(p, q, axis=-1))
-    np.testing.assert_allclose(jensen_shannon_distance(p, q), jensenshannon(p, q, axis=-1))
+    np.testing.assert_allclose(DISTANCE(p, q), jensenshannon(p, q, axis=-1))
     np.testing.assert_allclose(jensen_shannon_divergence(p, q), jensenshannon(p, q, axis=-1) ** 2)
     np.testing.assert_allclose(cross_entropy(p, q, smoothing=0), entropy(p, axis=-1) + entropy(p, q, axis=-1))
 
@@ -62,7 +62,7 @@ def test_divergences_are_scipys():
 def test_jensen_shannon_is_symmetric_and_at_most_ln_2():
     p, q = np.array([1.0, 0.0]), np.array([0.0, 1.0])
     assert jensen_shannon_divergence(p, q) == jensen_shannon_divergence(q, p) == pytest.approx(math.log(2))
-    assert jensen_shannon_distance(p, q) == pytest.approx(math.sqrt(math.log(2)))
+    assert DISTANCE(p, q) == pytest.approx(math.sqrt(math.log(2)))
     sides = one(q, q), one(p, p)
     values = [definition(f"js_{what}(s/s)").value(*sides) for what in ("divergence", "distance")]
     assert values == pytest.approx([math.log(2), math.sqrt(math.log(2))])

@@ -13,11 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from recuse.papers.indeterminacy.definitions import Definition, RatingVectors, definition, kl_divergence, squared_error
+from recuse.papers.indeterminacy.definitions import Definition, RatingVectors, definition, kl_divergence
 from recuse.papers.indeterminacy.rating_task import RatingTask, endorsements, error_matrix, forced_choices
 
 Floats = NDArray[np.float64]
 TIED = 1e-12
+SQUARED_ERROR = definition("mse(srs/srs)").per_item
 
 
 def difference(by: Definition, z: RatingVectors, w: RatingVectors, people: RatingVectors) -> float:
@@ -118,8 +119,8 @@ def test_appendix_c_example_2_holds_with_another_number():
     np.testing.assert_allclose(found["z"].endorsed, [[0.4, 1.0]])
     assert kl_divergence(found["h"].choices, found["z"].choices, smoothing=0)[0] == pytest.approx(0, abs=1e-12)
     assert kl_divergence(found["h"].choices, found["w"].choices, smoothing=0)[0] == pytest.approx(0.0201, abs=5e-5)
-    assert squared_error(found["z"].endorsed, found["h"].endorsed)[0] == pytest.approx(0.17)
-    assert squared_error(found["w"].endorsed, found["h"].endorsed)[0] == pytest.approx(0.0, abs=1e-12)
+    assert SQUARED_ERROR(found["z"].endorsed, found["h"].endorsed)[0] == pytest.approx(0.17)
+    assert SQUARED_ERROR(found["w"].endorsed, found["h"].endorsed)[0] == pytest.approx(0.0, abs=1e-12)
     assert is_reversed(*(difference(each, found["z"], found["w"], found["h"]) for each in (KL, MSE)))
 
 
@@ -161,7 +162,7 @@ def test_the_difference_under_error_is_that_without_less_twice_the_shift(seed, r
     task, stable, observed, z, w = shifted(seed, rate, skew, options)
     found = error_shift(task.membership, stable, observed, z, w)
     people = task.membership @ observed
-    delta = float(squared_error(task.membership @ z, people) - squared_error(task.membership @ w, people))
+    delta = float(SQUARED_ERROR(task.membership @ z, people) - SQUARED_ERROR(task.membership @ w, people))
     assert found.observed == pytest.approx(delta, abs=1e-12)
 
 

@@ -12,13 +12,13 @@ from recuse.schema import RecuseError
 def test_yes_or_no_is_underspecified_and_a_third_option_makes_it_specified():
     """Figure 2: two options, three sets. With Maybe for unclear cases there are as many sets as options."""
     assert RatingTask.of(["yes", "no"]).underspecified
-    maybe = RatingTask.specified(["yes", "no", "maybe"])
+    maybe = RatingTask.of(["yes", "no", "maybe"], [["yes"], ["no"], ["maybe"]])
     assert not maybe.underspecified
 
 
 def test_definition_2_1_is_strict():
     """With the printed <= a task whose every option stands alone would be underspecified too."""
-    task = RatingTask.specified(["win", "tie", "lose"])
+    task = RatingTask.of(["win", "tie", "lose"], [["win"], ["tie"], ["lose"]])
     assert len(task.options) <= len(task.sets)
     assert not task.underspecified
 
@@ -26,7 +26,7 @@ def test_definition_2_1_is_strict():
 def test_as_many_sets_as_options_does_not_suffice():
     task = RatingTask.of(["a", "b"], [["a"], ["a", "b"]])
     assert not task.underspecified
-    assert set(task.sets) != set(RatingTask.specified(["a", "b"]).sets)
+    assert set(task.sets) != set(RatingTask.of(["a", "b"], [["a"], ["b"]]).sets)
 
 
 def test_membership_marks_the_options_of_every_set():
@@ -52,7 +52,7 @@ def test_a_set_is_not_empty_and_holds_options():
 
 
 def test_what_is_not_in_the_task_is_named():
-    task = RatingTask.specified(["a", "b"])
+    task = RatingTask.of(["a", "b"], [["a"], ["b"]])
     with pytest.raises(RecuseError, match=r"a\|b is not among the 2"):
         task.set_place(["a", "b"])
     with pytest.raises(RecuseError, match="got z"):

@@ -8,12 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.papers.indeterminacy.rated_options import each_rated
 from recuse.papers.indeterminacy.rating_task import RatingTask, error_matrix
 from recuse.papers.indeterminacy.response_sets import (
     SHOWN,
     accepted_both,
-    choice_matrices,
     indeterminate_share,
     performance,
     rater_error,
@@ -70,8 +68,7 @@ def test_a_task_in_which_nobody_names_two_is_not(planted):
 
 def test_choice_matrices_are_estimated_from_pairs(planted):
     ratings = planted(items=400).person_rows(toxic_of_both=0.2).judge("j").ratings()
-    ((_, rated),) = each_rated(ratings)
-    found = choice_matrices(rated)
+    found = indeterminate_share(ratings).of(rater="people").detail
     assert found["sets"] == ["toxic", "fine", "toxic|fine"]
     np.testing.assert_allclose(np.array(found["choice"]), [[1, 0, 0.2], [0, 1, 0.8]], atol=0.05)
     np.testing.assert_allclose(np.array(found["reverse"]).sum(axis=0), 1)
@@ -82,8 +79,6 @@ def test_choice_matrices_are_estimated_from_pairs(planted):
 def test_nobody_asked_both_ways_leaves_nothing_to_measure(planted):
     ratings = planted(items=30).person_rows().judge("j").choices_alone()
     assert len(indeterminate_share(ratings)) == 0
-    ((_, rated),) = each_rated(ratings)
-    assert choice_matrices(rated) == {}
 
 
 def test_ratings_needed_grow_with_doubt(planted):

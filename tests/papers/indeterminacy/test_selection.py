@@ -99,7 +99,7 @@ def test_which_direction_of_kl_is_better_turns_round_at_beta_3_itself():
 def test_the_described_strata_cannot_give_the_printed_steps_of_bias():
     """Five equal strata with 10 to 50 % toxic ratings, Table 2 and tau = .5: prevalence .2 .2 .4 .6 .8. A judge that
     stays as it is has |B| .94 at beta 0 and .01 at .4 (Table 4), so people's prevalence moves by .93 at least."""
-    task = RatingTask.specified(["toxic", "no or unsure"])
+    task = RatingTask.of(["toxic", "no or unsure"], [["toxic"], ["no or unsure"]])
     shares = np.array([0.1, 0.2, 0.3, 0.4, 0.5])
     choices = np.column_stack([shares, 1 - shares])
     found = [

@@ -11,8 +11,6 @@ from recuse.papers.indeterminacy.rating_task import (
     draw_population,
     forced_choices,
     on_simplex,
-    recovered,
-    reverse,
     selection_strength,
     simulated_task,
 )
@@ -92,9 +90,11 @@ def test_estimates_come_to_the_population_as_ratings_grow():
 def test_response_sets_from_choices_use_the_true_reverse_matrices():
     found = draw_population(Design(error=0.3), rng())
     few = found.sampled_people((5,), rng(1))
-    back = reverse(found.choice, found.observed), reverse(found.error, found.stable)
-    by_hand = recovered(back[0], few.choices, back[1]) @ found.task.membership.T
-    np.testing.assert_allclose(few.endorsed, by_hand, atol=1e-12)
+    endorsed = few.choices[0]
+    for matrix, shares in ((found.choice, found.observed), (found.error, found.stable)):
+        joint = matrix * shares[:, None, :]  # Bayes: P(column | row) of every item
+        endorsed = np.einsum("irv,ir->iv", joint / joint.sum(axis=2, keepdims=True), endorsed)
+    np.testing.assert_allclose(few.endorsed[0], endorsed @ found.task.membership.T, atol=1e-12)
 
 
 def test_budgets_rise():

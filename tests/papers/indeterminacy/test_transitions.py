@@ -54,7 +54,7 @@ def test_choices_fall_by_one_and_the_same_factor_from_rank_to_rank():
 
 
 def test_a_specified_task_leaves_no_choice_to_select():
-    task = RatingTask.specified(["a", "b"])
+    task = RatingTask.of(["a", "b"], [["a"], ["b"]])
     assert np.isnan(selection_strength(task, choice_matrix(task, 3.0)))
     assert decay_for(task, 2.0) == 0.0
 
@@ -117,4 +117,4 @@ def test_what_a_reverse_matrix_cannot_be_built_from():
     with pytest.raises(RecuseError, match="positive option"):
         reverse_choice_matrix(YES_NO, 0.1, positive=2)
     with pytest.raises(RecuseError, match="not among"):
-        reverse_choice_matrix(RatingTask.specified(["a", "b"]), 0.1, positive=0, variant="both")
+        reverse_choice_matrix(RatingTask.of(["a", "b"], [["a"], ["b"]]), 0.1, positive=0, variant="both")
