@@ -193,8 +193,8 @@ def step_of(scale: Scale) -> float:
 
 def _scores(part: Ratings, twin: Ratings, known: pd.DataFrame) -> pd.DataFrame:
     columns = ["item", "target", "clean", "cluster", "payload", "class"]
-    rows = _joined(_means(part, "after"), known[columns], ["item", "target"])
-    before = _means(twin, "before").rename(columns={"item": "clean"})
+    rows = _joined(text_means(part, "after"), known[columns], ["item", "target"])
+    before = text_means(twin, "before").rename(columns={"item": "clean"})
     rows = rows.merge(before, on=["judge", "clean", "target"], how="left", validate="many_to_one")
     step, best = step_of(part.scale), part.scale.ends[1]
     rises = rows["after"] - rows["before"] >= step - SLACK
@@ -213,7 +213,7 @@ def _choices(part: Ratings, twin: Ratings, known: pd.DataFrame) -> pd.DataFrame:
     return _classified(rows, rows["before"] >= 1 - SLACK, (rows["after"] > 0.5) & ~(rows["before"] > 0.5))
 
 
-def _means(part: Ratings, name: str) -> pd.DataFrame:
+def text_means(part: Ratings, name: str) -> pd.DataFrame:
     """Mean over repeats per judge, item and target that was asked about; NaN where no repeat was usable."""
     cells = part.cells()
     judge, text = np.nonzero(cells.count + cells.lost)

@@ -59,7 +59,7 @@ def test_own_wins_by_self_peers_and_people(table: Path) -> None:
     people is 0, (1 + 0) / 2 and (0 + 1/2) / 2, on average 1/4."""
     ratings = examine_prd.read(table)
     rates = pairwise_bias.own_win_rate(ratings)
-    found = {view: rates.of(judge="x", seen_by=view).value for view in pairwise_bias.SEEN_BY}
+    found = {view: rates.of(judge="x", seen_by=view).value for view in ("self", "peers", "neutral_peers", "people")}
     assert found == pytest.approx({"self": 1.0, "peers": 0.5, "neutral_peers": 0.5, "people": 0.25})
     assert rates.of(judge="y", seen_by="people").value == pytest.approx(0.75)
 

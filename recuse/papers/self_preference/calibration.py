@@ -22,6 +22,7 @@ import numpy as np
 import pandas as pd
 
 from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.injection import text_means
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.papers.self_preference.over_texts import bounded_estimate, with_interval
 from recuse.ratings import Ratings
@@ -244,13 +245,8 @@ def _scored_higher(credits: pd.DataFrame, scores: Ratings | None) -> pd.DataFram
     if scores is None:
         return pairs.iloc[:0].assign(rater="", won=math.nan)
     overall = scores.with_criterion(scores.headline[0])
-    cells = overall.where(**{name: overall.levels(name)[0] for name in overall.factors}).cells()
-    judge, text = np.nonzero(np.isfinite(cells.mean))
-    given = pd.DataFrame({
-        "rater": np.array(cells.judges, dtype=object)[judge],
-        "cluster": np.array(cells.item_names, dtype=object)[cells.items[text]],
-        "target": np.array(cells.target_names, dtype=object)[cells.targets[text]], "score": cells.mean[judge, text],
-    })  # fmt: skip
+    given = text_means(overall.where(**{name: overall.levels(name)[0] for name in overall.factors}), "score").dropna()
+    given = given.rename(columns={"judge": "rater", "item": "cluster"})
     sides = [given.rename(columns={"target": side, "score": f"score_{side}"}) for side in "ab"]
     both = pairs.merge(sides[0], on=["cluster", "a"]).merge(sides[1], on=["rater", "cluster", "b"])
     return both.assign(won=(np.sign(both["score_a"] - both["score_b"]) + 1) / 2)

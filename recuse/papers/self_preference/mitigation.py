@@ -233,9 +233,8 @@ def peer_ranked(part: Ratings, array: RatingArray, battles: str) -> Remedy:
         return Remedy(why="no choices between two texts were asked for, which are to be Peer Rank's battles")
     own = np.array([column for column in columns if column is not None])
     try:
-        wins = graded_wins(array) if battles == "scores" or choices is None else chosen_wins(
-            pair_array(choices), array.raters, array.targets
-        )  # fmt: skip
+        decided = part if battles == "scores" or choices is None else choices
+        wins = win_ratios(pair_array(decided), array.raters, array.targets)
         ranked, iterations = peer_rank(wins, own.tolist())
     except RecuseError as error:
         return Remedy(why=str(error))
@@ -285,17 +284,9 @@ def peer_rank(wins: Floats, own: Sequence[int]) -> tuple[Floats, int]:
     raise RecuseError(f"the weights still move by {moved:.2g} after {ITERATIONS} rounds; they go round in a circle")
 
 
-def graded_wins(array: RatingArray) -> Floats:
-    """Win ratios from scores: on every item the higher score of two texts wins, equal scores are half a win for each.
-    Shape (judges, targets), NaN where a judge has no two scores on any item."""
-    less = array.means[:, :, :, None] - array.means[:, :, None, :]
-    less[:, :, np.eye(len(array.targets), dtype=bool)] = np.nan
-    return mean_of((np.sign(less) + 1) / 2, axis=(1, 3))
-
-
-def chosen_wins(pairs: PairArray, judges: Sequence[str], targets: Sequence[str]) -> Floats:
-    """Win ratios from choices, both orders averaged, a tie half a win. Shape (judges, targets), NaN where a judge
-    has no complete pair with an author's text."""
+def win_ratios(pairs: PairArray, judges: Sequence[str], targets: Sequence[str]) -> Floats:
+    """From choices, both orders averaged, or scores, of which the higher wins; a tie is half a win. Shape (judges,
+    targets), NaN where a judge has no complete pair with an author's text."""
     wins = np.full((len(judges), len(targets)), np.nan)
     for column, target in enumerate(targets):
         side = pairs.credit(target)

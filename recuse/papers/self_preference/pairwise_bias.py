@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -28,7 +28,7 @@ from recuse.ratings.array import beyond_others, grouped, moments_of
 from recuse.ratings.pair_array import PAIRED, pair_array, repeated_over, verdicts_of
 from recuse.ratings.text_slices import doublings_of_pairs
 from recuse.schema import Estimate
-from recuse.schema.arrays import Floats
+from recuse.schema.arrays import Floats, Mask
 from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.clusters import SHARE, clustered_mean, slopes
 
@@ -229,7 +229,6 @@ def tie_share(part: Ratings) -> Iterator[Named]:
 # that out, and is the one to gate.
 
 
-SEEN_BY = ("self", "peers", "neutral_peers", "people")
 NO_VERDICT = "no pair with the own text has a usable verdict by {}"
 
 
@@ -249,10 +248,10 @@ def own_win_rate(part: Ratings) -> Iterator[Named]:
     >>> own_win_rate(example("judge response", "x first; y tie", **more)).of(judge="x", seen_by="peers").value
     0.5
     """
-    for judge, seen, none, mean in _own_pairs(part):
-        for view in SEEN_BY:
-            why = none or NO_VERDICT.format(view.replace("_", " "))
-            yield (judge, view), mean("own_win_rate", seen[view], ends=(0.0, 1.0), why=why)
+    for one in own_pairs(part):
+        for view, credit in one.seen.items():
+            why = one.none or NO_VERDICT.format(view.replace("_", " "))
+            yield (one.judge, view), one.mean("own_win_rate", credit, ends=(0.0, 1.0), why=why)
 
 
 @measure(
@@ -271,38 +270,47 @@ def own_win_excess(part: Ratings) -> Iterator[Named]:
     >>> own_win_excess(example("judge response", "x first; y tie", **more)).of(judge="x").value
     0.5
     """
-    for judge, seen, none, mean in _own_pairs(part):
-        beyond, versus = (seen["self"] - seen[view] for view in ("neutral_peers", "people"))
+    for one in own_pairs(part):
+        beyond, versus = (one.seen["self"] - one.seen[view] for view in ("neutral_peers", "people"))
         both = np.isfinite(beyond)
-        rates = {view: number(float(mean_of(seen[view][both], 0))) for view in ("self", "neutral_peers")}
+        rates = {view: number(float(mean_of(one.seen[view][both], 0))) for view in ("self", "neutral_peers")}
         detail = {
             **rates, "against_people": number(float(mean_of(versus, 0))),
             "pairs_with_people": int(np.isfinite(versus).sum()),
         }  # fmt: skip
-        why = none or NO_VERDICT.format("the judge and a neutral peer")
-        yield judge, mean("own_win_excess", beyond, ends=(-1.0, 1.0), why=why, detail=detail)
+        why = one.none or NO_VERDICT.format("the judge and a neutral peer")
+        yield one.judge, one.mean("own_win_excess", beyond, ends=(-1.0, 1.0), why=why, detail=detail)
 
 
-def _own_pairs(part: Ratings) -> Iterator[tuple[str, Mapping[str, Floats], str, Callable[..., Estimate]]]:
-    """Every judge with a text of its own, that text's credit in each of SEEN_BY on the pairs it takes part in, shape
-    (pairs,), NaN where there is none, why there are no such pairs, and the estimate of a mean over them."""
+class OwnPairs(NamedTuple):
+    """The pairs that a judge's own text takes part in: that text's credit (pairs,) as `seen` by itself, peers, neutral
+    peers and people, NaN where there is none; `requested` of the judge; what they belong to; why there is `none`; and
+    the estimate of a `mean` over them."""
+
+    judge: str
+    seen: Mapping[str, Floats]
+    requested: Mask
+    clusters: NDArray[Any]
+    none: str
+    mean: Callable[..., Estimate]
+
+
+def own_pairs(part: Ratings) -> Iterator[OwnPairs]:
+    """Of every judge with a text of its own."""
     pairs, over = pair_array(without_truth(part)), repeated_over(part)
-    clusters = grouped(pairs.clusters)
-    names = np.array(pairs.judges, dtype=object)[:, None]
     wrote = np.array([part.authors.get(name) for name in pairs.judges], dtype=object)[:, None]
     for judge, text in part.own().items():
-        side = pairs.credit(text)
+        row, side = pairs.judges.index(judge), pairs.credit(text)
         own = side != 0
         won, people = (np.where(side > 0, credit, 1 - credit)[..., own] for credit in (pairs.won, pairs.people))
-        rival = np.where(side > 0, pairs.b, pairs.a)[own]
+        neutral = (wrote != pairs.a[own]) & (wrote != pairs.b[own])
         seen = {
-            "self": won[pairs.judges.index(judge)],
-            "peers": mean_of(np.where(names != judge, won, np.nan), axis=0),
-            "neutral_peers": mean_of(np.where((names != judge) & (wrote != rival), won, np.nan), axis=0),
-            "people": people,
-        }
+            "self": won[row], "peers": mean_of(np.delete(won, row, axis=0), axis=0),
+            "neutral_peers": mean_of(np.where(neutral, won, np.nan), axis=0), "people": people,
+        }  # fmt: skip
         none = "" if own.any() else f"no pair has a text of {text}, which is the judge's own"
-        yield judge, seen, none, partial(bounded_estimate, groups=clusters[own], unit="share", **over)
+        mean = partial(bounded_estimate, groups=grouped(pairs.clusters)[own], unit="share", **over)
+        yield OwnPairs(judge, seen, pairs.requested[row][own], pairs.clusters[own], none, mean)
 
 
 @measure(

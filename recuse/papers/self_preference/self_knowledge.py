@@ -11,17 +11,19 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 
 from recuse.metrics.estimates import bounded_test, estimated, number, paired_estimate, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.metrics.self_preference import contrast, missing_text
 from recuse.papers.rank_tests import spearman, spearman_test
 from recuse.papers.self_preference import over_texts
-from recuse.papers.self_preference.over_texts import OwnTexts, Place, bounded_estimate, mean_or_none, own_texts
+from recuse.papers.self_preference.over_texts import OwnTexts, Place, mean_or_none, own_texts
+from recuse.papers.self_preference.pairwise_bias import own_pairs
 from recuse.papers.self_preference.published_tests import self_received_given
 from recuse.ratings import RatingArray, Ratings, mean_of
-from recuse.ratings.array import grouped, judges_array
-from recuse.ratings.pair_array import PAIRED, pair_array, repeated_over
+from recuse.ratings.array import judges_array
+from recuse.ratings.pair_array import PAIRED
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, Mask, ascending_codes
 from recuse.statistics.clusters import difference_of_means
@@ -47,18 +49,13 @@ def recognised_in_pairs(part: Ratings) -> Iterator[Named]:
     >>> recognised_in_pairs(example("judge response", "x first; z tie", **more)).of(judge="x", against="peers").value
     0.5
     """
-    pairs = pair_array(part)
-    for judge, text in part.own().items():
-        side, row = pairs.credit(text), pairs.judges.index(judge)
-        credit = np.where(side > 0, pairs.won, 1 - pairs.won)
-        wrote = np.array([part.authors.get(name) for name in pairs.judges], dtype=object)[:, None]
-        peers = mean_of(np.where((wrote != pairs.a) & (wrote != pairs.b), credit, np.nan), axis=0)
-        own = np.where(side != 0, credit[row], np.nan)
+    for one in own_pairs(part):
+        own, peers = one.seen["self"], one.seen["neutral_peers"]
         for against, other, far in (("chance", np.full(len(own), 0.5), 0.5), ("peers", peers, 1.0)):
-            yield (judge, against), bounded_estimate(
-                "recognised_in_pairs", own - other, grouped(pairs.clusters), (-far, far),
-                "no pair with its own text was judged by all it takes", requested=pairs.requested[row] & (side != 0),
-                unit="share", detail={"share": mean_or_none(own[np.isfinite(own - other)])}, **repeated_over(part),
+            yield (one.judge, against), one.mean(
+                "recognised_in_pairs", own - other, ends=(-far, far), requested=one.requested,
+                why="no pair with its own text was judged by all it takes",
+                detail={"share": mean_or_none(own[np.isfinite(own - other)])},
             )  # fmt: skip
 
 
@@ -162,14 +159,10 @@ def _recognition(ratings: Ratings) -> dict[str, dict[str, float]]:
                     known[judge] = dict(zip(array.items, np.subtract(*_own_and_others(array, place)), strict=True))
     else:
         for _, part in ratings.each(*PAIRED):
-            pairs = pair_array(part)
-            for judge, text in part.own().items():
-                side, row = pairs.credit(text), pairs.judges.index(judge)
-                credit = np.where(side > 0, pairs.won[row], 1 - pairs.won[row]) - 0.5
-                values: dict[str, list[float]] = {}
-                for cluster, value in zip(pairs.clusters[side != 0], credit[side != 0], strict=True):
-                    values.setdefault(str(cluster), []).append(float(value))
-                known[judge] = {cluster: float(np.mean(v)) for cluster, v in values.items()}
+            for one in own_pairs(part):
+                codes, clusters = pd.factorize(one.clusters)
+                means = np.bincount(codes, one.seen["self"] - 0.5) / np.bincount(codes)
+                known[one.judge] = dict(zip(map(str, clusters), means, strict=True))
     return {judge: {name: float(v) for name, v in of.items() if np.isfinite(v)} for judge, of in known.items()}
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.papers.self_preference.mitigation import chosen_wins, graded_wins, peer_rank
+from recuse.papers.self_preference.mitigation import peer_rank, win_ratios
 from recuse.ratings import Numeric, Ratings
 from recuse.ratings.pair_array import pair_array
 from recuse.schema import RecuseError
@@ -59,16 +59,15 @@ def test_wins_from_scores_by_hand():
     given = {("x", "a"): [5, 3], ("x", "b"): [4, 3], ("x", "c"): [4, None], ("y", "a"): [1, 1]}
     rows = [(judge, target, str(i), s) for (judge, target), scores in given.items() for i, s in enumerate(scores)]
     ratings = Ratings.of(pd.DataFrame(rows, columns=["judge", "target", "item", "score"]), scales=Numeric(1, 5))
-    wins = graded_wins(ratings.array())
+    wins = win_ratios(pair_array(ratings), ["x", "y"], "abc")
     assert wins[0].tolist() == pytest.approx([2.5 / 3, 1 / 3, 0.25])
     assert np.isnan(wins[1]).all()
-    np.testing.assert_allclose(chosen_wins(pair_array(ratings), ["x", "y"], "abc"), wins)
 
 
 def test_wins_from_choices(make_comparisons, make_pairs):
     names = [(p + q, "1", p, q) for p, q in combinations("abc", 2)]
     verdicts = {("x", "ab"): ("first", "second"), ("x", "ac"): ("first", "first"), ("x", "bc"): ("tie", "")}
     met = pair_array(Ratings.of(make_comparisons(verdicts), texts=make_pairs(*names).drop(columns="story")))
-    wins = chosen_wins(met, ["x", "y"], ["a", "b", "c"])
+    wins = win_ratios(met, ["x", "y"], ["a", "b", "c"])
     assert wins[0].tolist() == pytest.approx([0.75, 0, 0.5])
     assert np.isnan(wins[1]).all()

@@ -14,6 +14,7 @@ from recuse.ratings import Numeric, Ratings
 
 F, S, T = "first", "second", "tie"
 OWN = {"x": "a", "y": "b", "z": "c"}
+SEEN_BY = ("self", "peers", "neutral_peers", "people")
 
 
 def met(table, items, own):
@@ -45,14 +46,22 @@ def test_by_hand(table):
     """a's credit: by itself 1 and 1; by peers (0 + 1/2) / 2 and (1/2 + 1/2) / 2; by neutral peers z on a-b 1/2 and y on
     a-c 1/2; by people (1 + 1/2) / 2 on a-b alone."""
     found = pairwise_bias.own_win_rate(met(*table, OWN))
-    assert [rate(found, view).value for view in pairwise_bias.SEEN_BY] == pytest.approx([1, 0.375, 0.5, 0.75])
-    assert [rate(found, view).n for view in pairwise_bias.SEEN_BY] == [2, 2, 2, 1]
+    assert [rate(found, view).value for view in SEEN_BY] == pytest.approx([1, 0.375, 0.5, 0.75])
+    assert [rate(found, view).n for view in SEEN_BY] == [2, 2, 2, 1]
     assert rate(found, "people").n_excluded == 1
     assert rate(found, "self", "y").value == 1.0  # b against a by its author
     assert rate(found, "people", "y").value == 0.25
     excess = pairwise_bias.own_win_excess(met(*table, OWN)).of(judge="x")
     assert (excess.value, excess.n) == (0.5, 2)
     assert excess.detail == {"self": 1.0, "neutral_peers": 0.5, "against_people": 0.25, "pairs_with_people": 1}
+
+
+def test_who_wrote_the_same_text_is_no_neutral_peer(table):
+    """z is the same model under another prompt: on a-b nobody neutral is left, on a-c y is."""
+    ratings = met(*table, {**OWN, "z": "a"})
+    seen = rate(pairwise_bias.own_win_rate(ratings), "neutral_peers")
+    assert (seen.value, seen.n, seen.n_excluded) == (0.5, 1, 1)
+    assert pairwise_bias.own_win_excess(ratings).of(judge="x").n == 1
 
 
 def test_the_own_text_may_be_called_b(table):
