@@ -115,10 +115,10 @@ FEWEST = 4
     "its members differ about go to people. Below 0: it helps.",
 )  # fmt: skip
 @per_subject((), itself)
-def escalation(part: Ratings, bound: float = BOUND) -> Estimate:
+def escalation(part: Ratings) -> Estimate:
     """Error of the jury on the texts that it keeps less on all texts, on one half of the items (clusters), drawn at
     random, in units of the scale; by factor level. Texts whose members' range is above the threshold go to people: the
-    largest range seen in the other half at which the mean error of what is kept is at most `bound` of the scale's
+    largest range seen in the other half at which the mean error of what is kept is at most a tenth of the scale's
     range, else the smallest range. Detail: `threshold`; `escalated`, the share of texts of the half that is measured;
     `before` and `after`. Undefined below two judges or four labelled items, and where nothing is kept.
 
@@ -148,7 +148,7 @@ def escalation(part: Ratings, bound: float = BOUND) -> Estimate:
     rest = there & ~first
     ranges = np.unique(spread[first]).tolist()
     errors = [error[first][spread[first] <= value + 1e-9].mean() for value in ranges]
-    good = [value for value, mean in zip(ranges, errors, strict=True) if mean <= bound * part.scale.span + 1e-9]
+    good = [value for value, mean in zip(ranges, errors, strict=True) if mean <= BOUND * part.scale.span + 1e-9]
     threshold = good[-1] if good else ranges[0]
     kept = rest & (spread <= threshold + 1e-9)
     before, after = (float(mean_of(error[which], axis=0)) for which in (rest, kept))

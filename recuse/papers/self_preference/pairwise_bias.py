@@ -41,7 +41,7 @@ SLOPE = "least-squares slope with intercept, jackknife over clusters, Student's 
     reading="How much less often the order decides where one text is clearly better; expected below 0.",
 )  # fmt: skip
 @per_subject("judge", itself, *PAIRED)
-def gap_effect(part: Ratings, bins: tuple[float, ...] = BINS) -> Iterator[Named]:
+def gap_effect(part: Ratings) -> Iterator[Named]:
     """Slope of order-sensitivity (0 or 1 per pair) on the quality gap, by judge; expected below 0 (thesis, sec. 2.1). A
     text's quality is its win rate within its cluster, order-sensitive pairs counted as ties, and the gap is
     |difference|, from 0 to 1, by the *other* judges: of the judge's own verdicts, a sensitive pair would have a small
@@ -63,7 +63,7 @@ def gap_effect(part: Ratings, bins: tuple[float, ...] = BINS) -> Iterator[Named]
         sensitive: Floats = np.asarray(kept["ab"] + kept["ba"] != 1, dtype=np.float64)
         # Rows of gap above (the first: from) and up to, pairs, share sensitive
         rows: list[list[float | None]] = []
-        for k, (low, high) in enumerate(pairwise(bins)):
+        for k, (low, high) in enumerate(pairwise(BINS)):
             inside = (gaps <= high) & ((gaps > low) if k else (gaps >= low))
             rows.append([low, high, int(inside.sum()), mean_or_none(sensitive[inside])])
         (distribution,) = slopes(sensitive[:, None], gaps, groups, np.ones((len(gaps), 1)), levels=False)

@@ -19,10 +19,10 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -46,19 +46,20 @@ ALPHA = 0.05
     above="scores its own text above its peers", below="scores its own text below its peers",
     reading="S - R: a judge's score of its own text less its peers' mean for the same text; its leniency included.",
 )  # fmt: skip
-def self_minus_received(ratings: Ratings, margin: float = PAIRED_MARGIN, alpha: float = ALPHA) -> Estimates:
+def self_minus_received(ratings: Ratings) -> Estimates:
     """Mean of S - R, by judge that wrote a target and factor level; paired t over items, or over what they share.
     Detail: n, means and SDs of S, R and G, t, p, `p_holm` over the family of all S - R and S - G tests of these
-    ratings, Cohen's dz with interval, power at `margin` (a share of the scale's range) and smallest detectable effect
-    (`Paired.detail`), `excluded` items by what they lack, the `reading` of both tests together at `alpha`, and
-    `thesis_reading`, of S - R alone and uncorrected. An item without a usable S, R or G is excluded and counted.
-    Undefined with one judge, one target, no item left, and where every target has items of its own.
+    ratings, Cohen's dz with interval, power at `PAIRED_MARGIN` and smallest detectable effect (`Paired.detail`),
+    `excluded` items by what they lack, the `reading` of both tests together, and `thesis_reading`, of S - R alone, p
+    uncorrected (sec. 3.3: above 0 "harmful", below 0 "modest", else "none"). An item without a usable S, R or G is
+    excluded and counted. Undefined with one judge, one target, no item left, and where every target has items of its
+    own.
 
     >>> scores = example("judge target score", "x a 5; x b 3; y a 4; y b 4", authors={"x": "a"})
     >>> self_minus_received(scores).of(judge="x").value
     1.0
     """
-    return _estimates(ratings, "self_minus_received", "received", margin, alpha)
+    return _estimates(ratings, "self_minus_received", "received")
 
 
 @measure(
@@ -66,14 +67,14 @@ def self_minus_received(ratings: Ratings, margin: float = PAIRED_MARGIN, alpha: 
     above="scores its own text above others'", below="scores its own text below others'",
     reading="S - G: a judge's score of its own text less its mean for the others' texts; their quality included.",
 )  # fmt: skip
-def self_minus_given(ratings: Ratings, margin: float = PAIRED_MARGIN) -> Estimates:
+def self_minus_given(ratings: Ratings) -> Estimates:
     """Mean of S - G, by judge and factor level: the other half of the same family; see `self_minus_received`.
 
     >>> scores = example("judge target score", "x a 5; x b 3; y a 4; y b 4", authors={"x": "a"})
     >>> self_minus_given(scores).of(judge="x").value
     2.0
     """
-    return _estimates(ratings, "self_minus_given", "given", margin)
+    return _estimates(ratings, "self_minus_given", "given")
 
 
 @measure(
@@ -109,7 +110,7 @@ def sibling_preference(ratings: Ratings) -> Estimates:
     return Estimates(("judge", "target", *ratings.within()), estimates)
 
 
-def reading(received: Paired, given: Paired, p_received: float, p_given: float, alpha: float = ALPHA) -> str:
+def reading(received: Paired, given: Paired, p_received: float, p_given: float) -> str:
     """What both tests say together, at adjusted p-values:
 
     | | S - G above 0 | S - G not above 0 |
@@ -119,9 +120,10 @@ def reading(received: Paired, given: Paired, p_received: float, p_given: float, 
     | S - R below 0 | justified, and modest | modest |
 
     Harmful: it prefers its own text, and peers do not see why. Justified: it does, and so would they. Generous: above
-    its peers' view of its text, yet no higher than it scores others; its level, not itself."""
-    prefers, above = (test.mean > 0 and p < alpha for test, p in ((given, p_given), (received, p_received)))
-    below = received.mean < 0 and p_received < alpha
+    its peers' view of its text, yet no higher than it scores others; its level, not itself. By S - R alone, as the
+    thesis reads it, a judge that is generous to everyone is harmful too."""
+    prefers, above = (test.mean > 0 and p < ALPHA for test, p in ((given, p_given), (received, p_received)))
+    below = received.mean < 0 and p_received < ALPHA
     if above:
         return "harmful" if prefers else "generous"
     if prefers:
@@ -129,18 +131,8 @@ def reading(received: Paired, given: Paired, p_received: float, p_given: float, 
     return "modest" if below else "none"
 
 
-def thesis_reading(received: Paired, alpha: float = ALPHA) -> str:
-    """What the thesis reads in S - R alone, p uncorrected (sec. 3.3): above 0 is "harmful", below 0 "modest", else
-    "none". It calls a judge harmful that is generous to everyone; `reading` wants S - G above 0 as well."""
-    if not received.p < alpha:
-        return "none"
-    return "harmful" if received.mean > 0 else "modest"
-
-
-@dataclass(frozen=True, slots=True)
-class _Test:
-    """The comparisons "received" and "given" of one judge within one combination of factor levels, on the items that
-    have S, R and G."""
+class _Test(NamedTuple):
+    """Both comparisons of one judge within one combination of factor levels, on the items that have S, R and G."""
 
     part: Ratings
     sides: Mapping[str, Paired]
@@ -184,19 +176,19 @@ def _tests(ratings: Ratings) -> Tests:
     return int(np.isfinite(list(adjusted.values())).sum()), tests, adjusted
 
 
-def _estimates(ratings: Ratings, metric: str, side: str, margin: float, alpha: float | None = None) -> Estimates:
+def _estimates(ratings: Ratings, metric: str, side: str) -> Estimates:
     family, tests, adjusted = _tests(ratings)
     estimates = {}
     for subject, test in tests.items():
         paired = test.sides[side]
         detail = {
-            **paired.detail(margin * test.part.scale.span), **test.detail,
+            **paired.detail(PAIRED_MARGIN * test.part.scale.span), **test.detail,
             "p_holm": significant(adjusted[subject, side]), "family": family,
         }  # fmt: skip
-        if alpha is not None:
-            p_received, p_given = (adjusted[subject, name] for name in ("received", "given"))
-            words = reading(test.sides["received"], test.sides["given"], p_received, p_given, alpha)
-            detail |= {"reading": words, "thesis_reading": thesis_reading(paired, alpha)}
+        if side == "received":
+            given, (p_received, p_given) = test.sides["given"], (adjusted[subject, name] for name in test.sides)
+            alone = ("harmful" if paired.mean > 0 else "modest") if paired.p < ALPHA else "none"
+            detail |= {"reading": reading(paired, given, p_received, p_given), "thesis_reading": alone}
         estimates[subject] = paired_estimate(
             metric, paired, test.part, excluded=test.excluded, why=test.why, detail=detail
         )
@@ -338,8 +330,8 @@ METHOD = "paired t-tests, Holm over the family"
     "significant_tests", "significant comparisons", unit="tests", rank=330,
     reading="How many of the comparisons of own texts are significant by themselves, and after Holm's correction.",
 )  # fmt: skip
-def significant_tests(ratings: Ratings, alpha: float = ALPHA) -> Estimate:
-    """Number of S - R and S - G tests of these ratings with p below `alpha`, over all judges, factor levels and
+def significant_tests(ratings: Ratings) -> Estimate:
+    """Number of S - R and S - G tests of these ratings with p below .05 (`alpha`), over all judges, factor levels and
     criteria; n is the number of tests that could be made, the others are excluded. A count, without an interval, never
     undefined. Detail: `significant`, `survive` (p_holm below alpha), `tests`, and `summary`, the sentence.
 
@@ -349,7 +341,7 @@ def significant_tests(ratings: Ratings, alpha: float = ALPHA) -> Estimate:
     """
     every = [one.detail for family in (self_minus_received, self_minus_given) for one in family(ratings).values()]
     made = [test for test in every if test.get("p") is not None]
-    significant, survive = (sum(test[p] < alpha for test in made) for p in ("p", "p_holm"))
+    significant, survive = (sum(test[p] < ALPHA for test in made) for p in ("p", "p_holm"))
     kept = f", {'all ' * (survive == significant)}{survive} survive Holm" if significant else ""
     lacking = len(every) - len(made)
     unmade = f", {lacking} could not be made" if lacking else ""
@@ -357,7 +349,7 @@ def significant_tests(ratings: Ratings, alpha: float = ALPHA) -> Estimate:
         metric="significant_tests", value=float(significant), unit="tests", n=len(made), n_excluded=lacking,
         method=METHOD, note="a count, no interval",
         detail={
-            "significant": significant, "survive": survive, "tests": len(made), "alpha": alpha,
+            "significant": significant, "survive": survive, "tests": len(made), "alpha": ALPHA,
             "summary": f"{significant} of {len(made)} significant{kept}{unmade}",
         },
     )  # fmt: skip

@@ -272,12 +272,11 @@ ONE_DIRECTION = "it was asked in one direction of the scale only"
     reading="Self-preference where the lowest number is best less that where the highest is.",
 )  # fmt: skip
 @per_subject(("judge", "against"), lambda part, ratings: (part, ratings.own()), DIRECTION)
-def framing_change(seen: tuple[Ratings, Mapping[str, str]], margin: float = PAIRED_MARGIN) -> Iterator[Named]:
+def framing_change(seen: tuple[Ratings, Mapping[str, str]]) -> Iterator[Named]:
     """Self-preference with the scale reversed minus that with it ascending, by judge and `against`; paired t over the
     items on which both are defined. `against` names the measure of `recuse.metrics.self_preference`: "received" (S -
     R), "given" (S - G) or "controlled" (D). Detail: the mean in each direction on those items (`ascending`,
-    `reversed`). `margin` is a share of the scale's range. Undefined where the scale was not turned, and where nothing
-    can be compared in both directions.
+    `reversed`). Undefined where the scale was not turned, and where nothing can be compared in both directions.
 
     >>> rows = "x a ascending 5; x b ascending 3; y a ascending 4; x a reversed 2; x b reversed 3; y a reversed 2"
     >>> scores = example("judge target direction score", rows, scales=Numeric(1, 5), authors={"x": "a"})
@@ -302,7 +301,10 @@ def framing_change(seen: tuple[Ratings, Mapping[str, str]], margin: float = PAIR
         for name, up, down in zip(AGAINST, *preferences, strict=True):
             means = (over_texts.mean_or_none(side[np.isfinite(up + down)]) for side in (up, down))
             detail = {**dict(zip(LEVELS[DIRECTION], means, strict=True)), "against": name}
-            yield (judge, name), paired_change("framing_change", part, both_ways[0], down - up, why, detail, margin)
+            yield (
+                (judge, name),
+                paired_change("framing_change", part, both_ways[0], down - up, why, detail, PAIRED_MARGIN),
+            )
 
 
 # --------------------------------------------------------------------------- juries of which half are inverted
@@ -415,10 +417,10 @@ def _all(scores: Floats, true: Floats, statistic: Callable[[Floats, Floats], flo
 
 
 @per_subject(("judge", "target"), itself, DIRECTION)
-def shift_by_target(part: Ratings, margin: float = PAIRED_MARGIN) -> Iterator[Named]:
-    """`shift` of every target's texts, by judge and target: a paired t-test over items. `margin` as a share of the
-    scale's range; undefined where no text of the target was scored in both directions."""
+def shift_by_target(part: Ratings) -> Iterator[Named]:
+    """`framing_shift` of every target's texts, by judge and target: a paired t-test over items. Undefined where no text
+    of the target was scored in both directions."""
     for twice in scored_twice(part):
         for target, change in zip(twice.array.targets, twice.change.T, strict=True):
-            estimate = paired_change("framing_shift", part, twice.array, change, NO_TEXT, {}, margin)
+            estimate = paired_change("framing_shift", part, twice.array, change, NO_TEXT, {}, PAIRED_MARGIN)
             yield (twice.judge, target), estimate
