@@ -172,8 +172,7 @@ class Definition:
         return f"{self.measure}({self.judge}/{self.people})"
 
     def items(self, judges: RatingVectors, people: RatingVectors) -> Floats:
-        """The measure of every item, (..., I), leading axes broadcast; of a chance-corrected coefficient the agreement
-        of the item, before chance."""
+        """The measure of every item, (..., I), leading axes broadcast; of a coefficient the agreement before chance."""
         return self.per_item(judges.by(self.judge), people.by(self.people))
 
     def value(self, judges: RatingVectors, people: RatingVectors, weights: Floats | None = None) -> Floats:
@@ -263,8 +262,7 @@ def smoothed(p: Floats, smoothing: float = SMOOTHING) -> Floats:
 
 
 def kl_divergence(p: Floats, q: Floats, smoothing: float = SMOOTHING) -> Floats:
-    """KL(p || q) = sum p log(p / q): how far q is from p, (...). p leads: KL(h || j) in the paper's Appendix C, called
-    KLD(h, j) in its Tables 3 and 4."""
+    """KL(p || q) = sum p log(p / q), (...). p leads: KL(h || j) in Appendix C is KLD(h, j) in Tables 3 and 4."""
     a = smoothed(p, smoothing)
     nats: Floats = cross_entropy(p, q, smoothing) + xlogy(a, a).sum(axis=-1)
     return nats

@@ -1,7 +1,6 @@
 """Which judge would each measure choose, and what does the choice cost where the judge is used? Regret is what the best
-judge reaches in decision consistency less what the chosen one does. Without people's response sets both depend on beta
-(`decision_consistency`), so the choice is made, and scored, over a range of it. Guerdan et al. (2025), sec. 5 and 7,
-Tables 3 and 4."""
+judge reaches in decision consistency less what the chosen one does. Without people's response sets both depend on beta,
+so they are made over a range of it. Guerdan et al. (2025), sec. 5 and 7, Tables 3 and 4."""
 
 from __future__ import annotations
 
@@ -318,8 +317,7 @@ def common_classes(
 
 
 def _patterns(codes: Floats, options: int) -> tuple[Floats, Floats]:
-    """Different columns of answers, (patterns, raters, K): 1 for the answer given, all 0 where there is none; and how
-    many items have each."""
+    """Different columns of answers, (patterns, raters, K): 1 for the answer given; how many items have each."""
     patterns, times = np.unique(np.where(np.isfinite(codes), codes, -1.0).T, axis=0, return_counts=True)
     return (patterns[..., None] == np.arange(options)).astype(float), times.astype(float)
 

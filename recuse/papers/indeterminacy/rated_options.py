@@ -186,8 +186,7 @@ def _response_sets(part: Ratings, ratings: Ratings) -> Answers | None:
 
 
 def answers_among_options(part: Ratings) -> Answers:
-    """Everybody's answers within one combination of factor levels. `RecuseError` where a factor still varies, and where
-    answers are numbers."""
+    """Everybody's answers at one combination of factor levels; `RecuseError` for several of them, and for numbers."""
     if part.factors:
         raise RecuseError(f"counts hold one combination of factor levels; {', '.join(part.factors)} still vary")
     if isinstance(part.scale, Numeric):
@@ -285,8 +284,7 @@ def consistency_over_beta(ratings: Ratings, tau: float = TAU, betas: Sequence[fl
 )  # fmt: skip
 def prevalence_bias(ratings: Ratings, tau: float = TAU) -> Estimates:
     """B = mean over texts of y_judge - y_people (`decision_consistency`), by judge and factor level; below 0
-    underestimates. Of pairs whose options are who wins, the prevalence is the win rate. |B| <= 1 - C. Guerdan et al.
-    (2025), sec. 2.2.2.
+    underestimates. Of pairs the prevalence is the win rate. |B| <= 1 - C. Guerdan, sec. 2.2.2.
 
     >>> prevalence_bias(rated(judge="ppff", ann="pppf")).of(judge="judge").value
     -0.25
@@ -300,8 +298,7 @@ def prevalence_bias(ratings: Ratings, tau: float = TAU) -> Estimates:
     reading="The same where 4 in 10 of those who chose another option would have accepted this one too.",
 )  # fmt: skip
 def bias_over_beta(ratings: Ratings, tau: float = TAU, betas: Sequence[float] = BETAS) -> Estimates:
-    """`prevalence_bias` at the largest of `betas`, the least there can be: people's share rises with beta. Detail as
-    `consistency_over_beta`.
+    """`prevalence_bias` at the largest of `betas`, the least there can be. Detail as `consistency_over_beta`.
 
     >>> bias_over_beta(rated(judge="ppff", ann="pppf", bob="ppff")).of(judge="judge").detail["range"]
     [-0.25, -0.125]

@@ -25,8 +25,7 @@ from recuse.schema.arrays import Floats, Mask
 
 @dataclass(frozen=True)
 class RatingTask:
-    """`options` in order (the first is the property of interest unless a caller says otherwise); `sets` of them, each
-    not empty and none twice."""
+    """`options` in order, the first being the property of interest; `sets` of them, each not empty and none twice."""
 
     options: tuple[str, ...]
     sets: tuple[frozenset[str], ...]
@@ -54,8 +53,7 @@ class RatingTask:
 
     @property
     def underspecified(self) -> bool:
-        """Definition 2.1, read strictly: |O| < |Q|. With the printed <= every task would be underspecified and Theorem
-        3.4 would say nothing."""
+        """Definition 2.1, read strictly: |O| < |Q|. With the printed <= every task would be underspecified."""
         return len(self.options) < len(self.sets)
 
     @cached_property
@@ -193,8 +191,7 @@ def decay_for(task: RatingTask, strength: float) -> float:
 def error_matrix(task: RatingTask, rate: float, skew: float = 0.0) -> Floats:
     """E (V, V): 1 - rate on the diagonal; off it the rate is split among the other sets in proportion to exp(skew) for
     those that hold the first option and 1 for the rest, so that columns sum to 1 (the paper prints the rate in every
-    cell and no distribution for the skew). Skew above 0 favours sets with that option. 1 where only one set is
-    admissible."""
+    cell and no distribution for the skew). Skew above 0 favours sets with it. 1 where one set is admissible."""
     if not 0 <= rate <= 1:
         raise RecuseError(f"an error rate lies between 0 and 1; got {rate:g}")
     same = np.eye(len(task.sets))

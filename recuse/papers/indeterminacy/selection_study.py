@@ -141,8 +141,7 @@ def _block(work: Work) -> list[Floats]:
 
 
 class FewRatings(NamedTuple):
-    """Decisions from a few people against those from all of them, by budget and tau, (B, taus): share that are alike,
-    and bias of the prevalence."""
+    """Decisions from few people against those from all, (B, taus): share that are alike, and bias of the prevalence."""
 
     budgets: tuple[int, ...]
     consistency: Floats

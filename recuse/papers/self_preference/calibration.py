@@ -1,6 +1,5 @@
 """Calibrated verdicts: the same pairs decided in other ways, and whether that brings a judge closer to the others. Two
-remedies for position bias (thesis on bias in LLM self-evaluation, sec. 2.1.1, after Wang et al. 2023,
-arXiv:2305.17926):
+remedies for position bias (thesis on bias in LLM self-evaluation, sec. 2.1.1; arXiv:2305.17926):
 
     single              one order, as read; both orders in turn, averaged
     balanced            balanced position calibration: both orders averaged; contrary verdicts become a tie
@@ -14,7 +13,7 @@ higher one by one. Peers' own choices would favour the scoring they were made by
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -48,11 +47,10 @@ NO_REFERENCE = "no pair has a usable verdict in both orders and a reference: peo
 def verdict_agreement(ratings: Ratings, evidence: Ratings | None = None, scores: Ratings | None = None) -> Estimates:
     """Mean agreement with the reference verdict, by (judge, scoring): 1 for the same verdict, 1/2 where exactly one of
     the two is a tie, 0 for contrary winners. The reference is people's mean verdict where people judged the pair, else
-    that of the judge's peers by their `scores` of the two texts (`reference_verdicts`); without either nothing is
-    compared. All scorings are compared on the same pairs: with `evidence`, choices of the same judges after written
-    evidence, those that were asked for it. Detail: `ties`, the share of verdicts left undecided (what balance costs);
-    `of_decided`, the share of right ones where scoring and reference both name a winner (what it buys);
-    `pairs_by_people`.
+    that of peers that wrote neither, by their `scores` of the two texts; without either nothing is compared. All
+    scorings are compared on the same pairs: with `evidence`, choices of the same judges after written evidence, those
+    that were asked for it. Detail: `ties`, the share of verdicts left undecided (what balance costs); `of_decided`, the
+    share of right ones where scoring and reference both name a winner (what it buys); `pairs_by_people`.
 
     >>> scores = example("judge item target score", "y i s 4; y i t 2")
     >>> rows = "x i ab first; x i ba first; y i ab first; y i ba second"
@@ -159,13 +157,18 @@ def _each_scoring(
 def _compared_pairs(part: Ratings, evidence: Ratings | None, scores: Ratings | None) -> pd.DataFrame:
     """One row per judge and item with the `reference` (1 a, 0 b, 1/2 tie; `by_people` says whose), and per scoring how
     it compares: `agree_`, `ties_`, `decided_` (it and the reference both name a winner) and `right_` (the same one),
-    averaged over its verdicts. NaN where something is missing."""
+    averaged over its verdicts. NaN where something is missing. A pair's cluster is the item of `scores`, its two texts
+    are targets there; the first headline criterion counts, at the ordinary levels of all factors."""
     plain, keys = _credits(against_truth(part)), ["rater", "item"]
     after = None if evidence is None else _credits(evidence)
     if after is not None:  # evidence is dear: often only some of the pairs were asked for it
         plain = plain[plain["item"].isin(after["item"])]
-    references = reference_verdicts(plain, scores, part.judges, part.authors)
-    table = plain[plain["kind"] != PERSON].merge(references, on=keys, how="left")
+    table, people = plain[plain["kind"] != PERSON], plain[plain["kind"] == PERSON].set_index("item")
+    by_people = table["item"].map(people[list(ORDERS)].mean(axis=1).groupby(level=0).mean())
+    higher, by_peers = neutral(_scored_higher(plain, scores), part.authors), pd.Series(math.nan, index=table.index)
+    for judge, items in table.groupby("rater", sort=False)["item"]:
+        by_peers[items.index] = items.map(higher[higher["rater"] != judge].groupby("item")["won"].mean())
+    table = table.assign(reference=verdict(by_people.fillna(by_peers)), by_people=by_people.notna())
     if after is not None:
         table = table.merge(after[[*keys, *ORDERS]], on=keys, how="left", suffixes=("", "_after"))
     for scoring in SCORINGS:
@@ -197,33 +200,6 @@ def _credits(part: Ratings) -> pd.DataFrame:
     wide = wide.reindex(columns=list(ORDERS)).reset_index()
     wide.columns.name = None
     return wide.assign(group=wide["cluster"].factorize()[0])
-
-
-# --------------------------------------------------------------------------- which of two texts is better
-# People's choices; or, where nobody chose, which of the two the judge's peers scored higher, each text by itself.
-# Peers' own choices between the two would favour the way they were asked in: one order or both, over evidence first.
-
-
-def reference_verdicts(
-    credits: pd.DataFrame, scores: Ratings | None, judges: Sequence[str], authors: Mapping[str, str]
-) -> pd.DataFrame:
-    """Per judge and item the `reference` verdict, 1 a, 0 b, 1/2 tie, NaN where there is none, and whether people gave
-    it (`by_people`). `credits`: one row per rater and pair, with kind, item, cluster, a and b, and a's credit in each
-    order (`ab`, `ba`). A pair's cluster is the item of `scores`, its two texts are targets there; the first headline
-    criterion counts, at the ordinary levels of all factors. Peers that wrote one of the two texts are left out."""
-    human = credits["kind"] == PERSON
-    by_people = credits[human].assign(won=credits[["ab", "ba"]].mean(axis=1)).groupby("item")["won"].mean()
-    higher = neutral(_scored_higher(credits, scores), authors)
-    names = credits["item"].drop_duplicates()
-    mean = by_people.reindex(names)
-    tables = []
-    for judge in judges:
-        peers = higher[higher["rater"] != judge].groupby("item")["won"].mean()
-        tables.append(pd.DataFrame({
-            "rater": judge, "item": names.to_numpy(), "by_people": mean.notna().to_numpy(),
-            "reference": verdict(mean.fillna(peers.reindex(names))).to_numpy(),
-        }))  # fmt: skip
-    return pd.concat(tables, ignore_index=True)
 
 
 def neutral(credits: pd.DataFrame, authors: Mapping[str, str]) -> pd.DataFrame:

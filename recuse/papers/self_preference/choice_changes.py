@@ -70,8 +70,7 @@ def padding_change(part: Ratings) -> Iterator[Named]:
 
 
 def _changed(metric: str, part: Ratings, value: Callable[[NDArray[Any], Floats], Floats]) -> Iterator[Named]:
-    """Mean of `value` over pairs, from how far a's credit (judges, pairs) changes between the first level and
-    another."""
+    """Mean of `value` over pairs, from the change of a's credit (judges, pairs) from the first level to another."""
     arrays = {level: pair_array(part.where(**{PROMPT: level})) for level in part.levels(PROMPT)}
     for level, after in list(arrays.items())[1:]:
         before = next(iter(arrays.values()))

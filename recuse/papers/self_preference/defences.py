@@ -1,8 +1,7 @@
 """Defences against prompt injection: what they stop, and what clean text they block (`attacks_stopped`,
 `clean_blocked`): a defence that blocks everything stops everything. A defence is a function from attacked ratings to
 `Blocks`: `text_filters.text_blocks` reads the text, `filter_blocks` and `reply_blocks` ask a model, and
-`committee_blocks` the other judges (thesis on bias in LLM self-evaluation, sec. 2.3.1). A team's own function is
-measured in the same way.
+`committee_blocks` the other judges (thesis on bias in LLM self-evaluation, sec. 2.3.1). A team's own is measured alike.
 
 Which kinds of injected instruction work, how much more often than a suffix that asks for nothing, and how much less
 often where the text stands in a message of its own (thesis on bias in LLM self-evaluation, sec. 2.3)."""
@@ -33,8 +32,7 @@ from recuse.statistics.bounded import BOUNDED
 class Blocks(NamedTuple):
     """Which texts a defence blocks: frames with the columns `defence` (its name), what is blocked, and `blocked`, True,
     False, or None where the defence gave no answer. `attacks` names what is blocked by item and target or by payload,
-    and by judge and factor level where a block is about one judge's reply; `clean` has item, target and `cluster` as
-    well."""
+    and by judge and factor level where a block is about one judge's reply; `clean` has item, target and `cluster`."""
 
     attacks: pd.DataFrame
     clean: pd.DataFrame
@@ -191,8 +189,7 @@ def reply_blocks(ratings: Ratings) -> Blocks:
     """Each judge asked, after the grade, whether the text steered the one who gave it
     (`ratings.beside("reply_filter")`): one defence per model, "llm_output_filter:<model>", with blocks by judge, item
     and target. The filter's `texts` hold `of` (the graded item), `gave` (the score or option it got) and `attack`;
-    judges that answered alike share one. Answers that were not shown to the filter, and unusable replies, give no
-    answer."""
+    judges that answered alike share one. What was not shown to it, and unusable replies, give no answer."""
     filtered, texts = _filtered(ratings, "reply_filter", "attack", "of", "gave")
     flags = _flags(filtered, "llm_output_filter").rename(columns={"item": "shown"})
     shown = texts.assign(gave=_written(texts["gave"])).rename(columns={"item": "shown", "of": "item"})

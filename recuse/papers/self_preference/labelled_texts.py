@@ -1,12 +1,10 @@
-"""AutoCalibrate's last step: of several lists of criteria, keep the one that fits the labels best, and say what it is
-worth on texts that had no part in the choice: texts come in two folds (`fold`: calibration, held_out), the choice is
-made on the first and the change is told on the second. Liu et al. 2023, arXiv:2309.13308; thesis on bias in LLM
-self-evaluation, sec. 1.2.3.
+"""AutoCalibrate's last step: of several lists of criteria, keep the one that fits the labels best on texts of one fold
+(`fold`: calibration), and say what it is worth on those of the other (held_out). Liu et al. 2023, arXiv:2309.13308;
+thesis on bias in LLM self-evaluation, sec. 1.2.3.
 
 What another way of asking changes, on the same texts, and what it costs: observations first, examples, a reference, a
-solution of one's own, ... The yardstick is what is known of the texts (`true_<criterion>`), never what another judge
-said of them: a remedy that makes judges alike would win by that. Thesis on bias in LLM self-evaluation, sec. 1.2.1
-and 2.4.1."""
+solution of one's own, ... The yardstick is what is known of the texts (`true_<criterion>`), never another judge: a
+remedy that makes judges alike would win by that. Thesis on bias in LLM self-evaluation, sec. 1.2.1 and 2.4.1."""
 
 from __future__ import annotations
 

@@ -67,9 +67,8 @@ def mean_over_texts(
     unit: str | None = None, detail: Mapping[str, Any] | None = None, requested: Mask | bool = False,
     signed: bool = True,
 ) -> Estimate:  # fmt: skip
-    """The mean of `values` (items, targets), none further from 0 than `span`, and none below 0 unless `signed`; NaN is
-    left out, and counted where it was `requested`. Undefined, with `why`, where nothing is left. Span and unit are the
-    scale's unless given."""
+    """The mean of `values` (items, targets), none further from 0 than `span`, the scale's unless given, and none below
+    0 unless `signed`; as `bounded_estimate`."""
     span = part.scale.span if span is None else span
     return bounded_estimate(
         metric, values, clusters_of_texts(array), (-span if signed else 0.0, span), why, requested=requested,
@@ -104,8 +103,7 @@ def share_estimate(metric: str, hits: ArrayLike, groups: ArrayLike, why: str, **
 def jackknifed(
     metric: str, value: float, left_out: Sequence[float] | Floats, far: float = math.inf, **about: Any
 ) -> Estimate:
-    """The estimate of a value, no further from 0 than `far`, with the jackknife's interval, from the values without
-    each cluster in turn."""
+    """A value, no further from 0 than `far`, with the jackknife's interval from the values without each cluster."""
     count = len(left_out)
     se = math.sqrt((count - 1) / count * float(((np.asarray(left_out) - np.mean(left_out)) ** 2).sum()))
     distribution = Bounded(value, 0.0 if se < 1e-12 else se, count - 1, (-far, far))

@@ -45,8 +45,7 @@ def gap_effect(part: Ratings) -> Iterator[Named]:
     """Slope of order-sensitivity (0 or 1 per pair) on the quality gap, by judge; expected below 0 (thesis, sec. 2.1). A
     text's quality is its win rate within its cluster, order-sensitive pairs counted as ties, and the gap is
     |difference|, from 0 to 1, by the *other* judges: of the judge's own verdicts, a sensitive pair would have a small
-    gap by construction. Detail `bins`: gap from, to, pairs, share sensitive. Undefined with one judge, and where all
-    gaps are equal.
+    gap by construction. Detail `bins`: gap from, to, pairs, share sensitive. Undefined where all gaps are equal.
 
     >>> choices = example("order response", "ab first; ba first", texts=table("item a b", "i s t"))
     >>> gap_effect(choices).of(judge="j").note
@@ -146,8 +145,7 @@ def same_length_reference(part: Ratings) -> Iterator[Named]:
 
 
 def _by_text(longer: Floats, distance: Floats, texts: NDArray[np.intp], size: int) -> tuple[Floats, Floats, Floats]:
-    """Per text: its mean against any other, against the nearest in length, and the change; NaN for texts without a
-    choice of references."""
+    """Per text: its mean against any other, against the nearest in length, and the change; NaN without a choice."""
     flat, distances, values = texts.ravel(), np.concatenate([distance, distance]), np.concatenate([longer, longer])
     least, most = np.full(size, np.inf), np.full(size, -np.inf)
     np.minimum.at(least, flat, distances)

@@ -52,8 +52,7 @@ def self_minus_received(ratings: Ratings) -> Estimates:
     ratings, Cohen's dz with interval, power at `PAIRED_MARGIN` and smallest detectable effect (`Paired.detail`),
     `excluded` items by what they lack, the `reading` of both tests together, and `thesis_reading`, of S - R alone, p
     uncorrected (sec. 3.3: above 0 "harmful", below 0 "modest", else "none"). An item without a usable S, R or G is
-    excluded and counted. Undefined with one judge, one target, no item left, and where every target has items of its
-    own.
+    excluded and counted. Undefined with one judge or target, without such items, and where every target has its own.
 
     >>> scores = example("judge target score", "x a 5; x b 3; y a 4; y b 4", authors={"x": "a"})
     >>> self_minus_received(scores).of(judge="x").value

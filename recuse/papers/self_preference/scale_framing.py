@@ -5,8 +5,7 @@ LLM self-evaluation, sec. 3.2). Brought to the ascending scale, the general leve
 self-preference (`scale_direction`), or the number stays where it was although its meaning changed
 (`direction_insensitivity`).
 
-Does a judge prefer its own work more where the lowest number is the best score? (thesis on bias in LLM
-self-evaluation, sec. 3.2; `scale_framing` has what else may change when a scale is turned.)"""
+Does a judge prefer its own work more where the lowest number is the best score? (sec. 3.2)"""
 
 from __future__ import annotations
 

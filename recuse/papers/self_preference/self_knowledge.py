@@ -206,8 +206,7 @@ def overconfidence(seen: OwnTexts) -> Iterator[Named]:
     target; in units of the scale. Interval by the jackknife over items, the judge's scores of others' texts included.
     Own texts whose true score no other text has are excluded and counted. Detail: `capability`, the mean true score of
     its own texts; `accepts_own`, the mean score of its own texts that deserve the lowest score, and `accepts_others` of
-    others' such texts. Undefined where no true score is known, and where no own text has another of the same true score
-    beside it.
+    others' such texts. Undefined where no own text has another of the same true score beside it.
 
     >>> texts = table("item target true_rating", "i a 1; i b 1; k a 5; k b 5")
     >>> scores = example("item target score", "i a 5; i b 1; k a 5; k b 5", authors={"j": "a"}, texts=texts)
@@ -284,8 +283,7 @@ class _Examined:
         return mean_or_none(self.true[:, self.own])
 
     def compared(self, kept: Mask | Literal[True] = True) -> Floats:
-        """Own score less the mean of others' texts of the same true score, of the items that are `kept`, (items,); NaN
-        where there is none."""
+        """Own score less the mean of others' texts of the same true score, (items,), of the items that are `kept`."""
         values, kept = np.full(self.scores.shape, np.nan), np.broadcast_to(kept, len(self.scores))
         for level in np.unique(self.true[np.isfinite(self.true)]):
             same = kept[:, None] & (np.abs(self.true - level) < 1e-9)
@@ -299,13 +297,11 @@ class _Examined:
 
 def _examined(seen: OwnTexts) -> Iterator[_Examined]:
     part, array, places = seen
-    true, nothing, columns = over_texts.true_scores(part, array), np.full(array.shape[1:], np.nan), len(array.targets)
+    true = over_texts.true_scores(part, array)
     unknown = over_texts.UNKNOWN if np.isnan(true).all() else ""
     for judge, place in places.items():
-        if unknown or place is None:
-            yield _Examined(
-                judge, nothing, nothing, np.zeros(columns, dtype=bool), unknown or missing_text(array, judge)
-            )
-        else:
+        scores, column, why = np.full(true.shape, np.nan), -1, unknown or missing_text(array, judge)
+        if place and not unknown:
+            scores, column = array.means[place[0]], place[1]
             why = "no own text has another of the same true score to be held against"
-            yield _Examined(judge, array.means[place[0]], true, np.arange(columns) == place[1], why)
+        yield _Examined(judge, scores, true, np.arange(len(array.targets)) == column, why)

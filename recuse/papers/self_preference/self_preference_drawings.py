@@ -180,8 +180,7 @@ def _symbols(group: Group) -> str:
 
 
 def _tests(group: Group) -> Table:
-    """S, R and G with both tests, as the thesis prints them; the last columns put both tests, and the first alone, in a
-    word."""
+    """S, R and G with both tests, as the thesis prints them; both tests, and the first alone, in a word."""
     given = {(n.who, n.circumstances): n for n in group.of("self_minus_given")}
     rows = []
     for n in group.of("self_minus_received"):

@@ -86,8 +86,7 @@ class StatisticalFilter:
     """Flags a text that differs from clean ones, the only ones it is fitted on, in what can be counted: share of words
     no clean text has, share of visible characters that are no letters, letters of the longest word, log of the number
     of words, share of letters that are capitals. Suspicious where one lies more than `limit` standard deviations above
-    the clean mean. No SD counts as less than FLOOR, so that clean texts that agree exactly do not make everything
-    suspicious."""
+    the clean mean. No SD counts as less than FLOOR: clean texts may agree exactly."""
 
     vocabulary: frozenset[str]
     mean: Floats
@@ -111,8 +110,7 @@ class StatisticalFilter:
         return cls(frozenset(clusters), table.mean(axis=0), np.maximum(table.std(axis=0, ddof=1), FLOOR))
 
     def suspicious(self, *parts: str) -> bool:
-        """Whether any feature of a text, given whole or in parts, lies more than `limit` standard deviations above the
-        clean mean."""
+        """Whether any feature of a text, whole or in parts, lies more than `limit` SDs above the clean mean."""
         return bool(((np.array(_features(self.vocabulary, *parts)) - self.mean) / self.sd > self.limit).any())
 
 
@@ -179,8 +177,8 @@ def detection_rate(ratings: Ratings) -> Estimates:
     payloads. Every payload is put at the end of one clean text of each cluster, in turn, and counts with the share of
     these that are blocked; texts that are blocked without it are left out. The statistical filter is fitted without the
     text's own cluster. Detail: `by_language` and `by_class`, each with payloads and the share found; `missed`, the
-    payloads never found. Undefined where there is no payload of the kind, or no clean text passes. `RecuseError`
-    without texts.
+    payloads never found. Undefined without a payload of the kind or a clean text that passes; `RecuseError` without
+    any.
 
     >>> texts = table("item text", "x Open.; y Open.; z Open.").assign(target="t")
     >>> clean = example("item target score", "x t 3; y t 3; z t 3", texts=texts)

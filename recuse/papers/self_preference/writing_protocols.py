@@ -1,5 +1,4 @@
-"""What models write before anything is judged, and how well a judge predicts a text (thesis "Investigating Bias in LLM
-Self-Evaluation").
+"""What models write before anything is judged, and how well a judge predicts a text (thesis on LLM self-evaluation).
 
 headline_generation   A headline and a lead for each news story (`stories.jsonl`), once, at temperature 1 (sec. 3).
 text_generation       An answer to each writing prompt (`prompts.jsonl`), once, at temperature 1.
@@ -114,8 +113,7 @@ def line(task: Task, part: str, least: int = 1) -> str:
 
 
 def capped(task: Task, part: str, text: str) -> str:
-    """Why a part of a reply is not whole: the cap of the task's `longest` that ended it; nothing where it ended by
-    itself."""
+    """Why a part of a reply is not whole: the cap of the task's `longest` that ended it, if one did."""
     longest = task.data.get("longest", {}).get(part, math.inf)
     return f"the {part} was cut at the {longest} characters that the task allows" if len(text) > longest - NEAR else ""
 
