@@ -3,9 +3,8 @@
     results -> canonical form -> results model -> drawings (places and words) -> templates
 
 It decides nothing and computes no statistics: what it shows stands in results.json. The same results give the same
-bytes: no clock, no path, no random id goes in.
-`results` is the mapping described in canonical_form.py and docs/results-json.md; numpy scalars in it are converted.
-"""
+bytes: no clock, no path, no random id goes in. `results` is the mapping described in canonical_form.py and
+docs/results-json.md; numpy scalars in it are converted."""
 
 from __future__ import annotations
 
@@ -38,8 +37,7 @@ def write(
     `identity`: of which commit and recordings this is (`recuse.git`), and which replies were written
     beside it (`recuse.report.reply_pages`): shown beside the results, no part of them.
     Raises `RecuseError` for results of another schema, before anything is written, and for a template that does not
-    render: then results.json and summary.md are written and the page is not.
-    """
+    render: then results.json and summary.md are written and the page is not."""
     from recuse.report.addresses import STUDIES
     from recuse.report.canonical_form import canonical, csv_tables, normalised
     from recuse.report.first_line import headline

@@ -1,5 +1,4 @@
-"""Where each thing stands, permanent and short: places on the page that a link may lead to, and files and anchors of
-replies."""
+"""Where each thing stands, permanent and short: places on the page that links lead to; files and anchors of replies."""
 
 from __future__ import annotations
 
@@ -14,37 +13,24 @@ from recuse.report.gated_number import Number, plain_name
 from recuse.schema.results import ExcerptRow, RepliesRow
 
 
-def question_anchor(question: str) -> str:
-    """The section of one question."""
-    return "q-" + _safe(question)
-
-
-def group_anchor(question: str, panel: str, task: str, protocol: str = "") -> str:
-    """What one question found about one panel and task."""
-    return f"g-{_digest([question, panel, task, protocol])}"
-
-
 def verdict_anchor(n: Number) -> str:
     """A verdict's cell in the matrix."""
-    return f"v-{_digest([n.gate, *n.about])}"
-
-
-def matter_anchor(n: Number) -> str:
-    """A gate's entry in what turns the run red."""
-    return f"red-{_safe(n.question)}-{_safe(n.gate)}"
+    return f"v-{digest([n.gate, *n.about])}"
 
 
 def fault_anchor(n: Number) -> str:
     """The accepted failure that covers a verdict, in the list of gates; "" without one."""
     fault = n.accepted_fault
-    return f"k-{_digest([n.question, n.gate, fault['accept'], fault['until'], fault['reason']])}" if fault else ""
+    return f"k-{digest([n.question, n.gate, fault['accept'], fault['until'], fault['reason']])}" if fault else ""
 
 
-def _safe(text: str) -> str:
-    return re.sub(r"[^A-Za-z0-9_-]", "-", text)
+def named_anchor(kind: str, *names: str) -> str:
+    """The section of a question ("q"), or what a gate of it turns red ("red")."""
+    return re.sub(r"[^A-Za-z0-9_-]", "-", "-".join((kind, *names)))
 
 
-def _digest(value: Any) -> str:
+def digest(value: Any) -> str:
+    """Eight hexadecimal digits that stand for a value in an anchor."""
     return f"{zlib.crc32(json.dumps(value, sort_keys=True, ensure_ascii=True).encode()):08x}"
 
 
@@ -102,8 +88,7 @@ class ReplyPlaces:
         return list(places.items())
 
     def judge(self, panel: str, judge: str) -> str:
-        """The page with every number about a judge, whether or not it was asked here: where any replies were written,
-        the folder is there."""
+        """The page with every number about a judge, also one that was not asked; "" where no replies were written."""
         return f"{self._base}{quote(judge_page(panel, judge))}" if self else ""
 
     def reply(self, row: ExcerptRow) -> str:

@@ -42,10 +42,8 @@ class CanonicalResults(dict[str, Any]):
 
 
 def canonical(results: Mapping[str, object]) -> str:
-    """`results` as JSON text: keys sorted, ten significant digits, NaN and infinities null, ASCII, a final newline.
-
-    ASCII because judges' words are in it: escaped, they can neither steer a terminal nor reorder a diff.
-    """
+    """`results` as JSON text: keys sorted, ten significant digits, NaN and infinities null, a final newline; in ASCII,
+    because judges' words are in it: escaped, they can neither steer a terminal nor reorder a diff."""
     return json.dumps(normalised(results), indent=1, sort_keys=True, allow_nan=False) + "\n"
 
 

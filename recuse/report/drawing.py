@@ -25,8 +25,7 @@ Part = Callable[[Group], object]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawing:
-    """How one question is drawn: `reading` is the one or two sentences above the figures, `order` the question's place
-    on the page."""
+    """How one question is drawn: `reading` gives a sentence or two above the figures, `order` its place on the page."""
 
     figures: Sequence[Part]
     reading: Callable[[Group], str] = lambda group: ""

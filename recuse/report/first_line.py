@@ -1,7 +1,5 @@
-"""What every output begins with: the decision in two lines, and who may be used for what, in lines or as a table.
-
-All of it stands in results.json as `decision` (`recuse.gates.decision`); here it is only arranged.
-"""
+"""What every output begins with: the decision in two lines, and who may be used for what, in lines or as a table. All
+of it stands in results.json as `decision` (`recuse.gates.decision`); here it is only arranged."""
 
 from __future__ import annotations
 

@@ -34,7 +34,8 @@ class Lexicon:
         self._levels = {
             factor["name"]: {level["name"]: level["words"] for level in factor["levels"]} for factor in factors
         }
-        self._criteria = {task["name"]: list(task["criteria"]) for task in tasks}
+        self.criteria = {task["name"]: list(task["criteria"]) for task in tasks}
+        """Task -> its criteria, those that stand for a judgement as a whole first."""
         self.points = {task["name"]: task.get("points") for task in tasks}
         """Task -> how many points its widest scale has; None where it has none."""
         self.simulated = frozenset(task["name"] for task in tasks if task.get("people_simulated"))
@@ -58,10 +59,6 @@ class Lexicon:
     def level_order(self, factor: str, level: str) -> tuple[int, str]:
         """Described levels in their order (the ordinary case before its contrast), others behind them by name."""
         return place_in(list(self._levels.get(factor, {})), level)
-
-    def criterion_order(self, task: str, criterion: str) -> tuple[int, str]:
-        """The criteria that stand for a judgement as a whole first, then the task's others, then any other."""
-        return place_in(self._criteria.get(task, []), criterion)
 
 
 def plain_name(identifier: str) -> str:
@@ -138,8 +135,7 @@ class Number:
 
     @property
     def is_let_through(self) -> bool:
-        """Whether it is tolerated though neither passed nor accepted: of a use that no panel states, or undecided where
-        its gate allows it."""
+        """Whether it is tolerated though neither passed nor accepted: of no stated use, or undecided and allowed so."""
         return self.is_tolerated and self.outcome not in (*GREEN, "")
 
     @property

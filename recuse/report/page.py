@@ -1,8 +1,6 @@
 """What Jinja templates draw of results.json: index.html, one file, no script, no request; a page per study; and
-summary.md, the report as a comment on a pull request.
-
-Local templates (reports/templates/) are looked up first, so a team can change any part by a file of the same name.
-"""
+summary.md, the report as a comment on a pull request. Local templates (reports/templates/) are looked up first, so a
+team can change any part by a file of the same name."""
 
 from __future__ import annotations
 
@@ -17,19 +15,9 @@ from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, S
 from jinja2.utils import pass_context
 from markupsafe import Markup
 
-from recuse.report import addresses, style
+from recuse.report import addresses, first_line, style
 from recuse.report.addresses import FOLDER, STUDIES, ReplyPlaces
 from recuse.report.figures.forest_plot import footnotes
-from recuse.report.first_line import (
-    decision_lines,
-    expiring,
-    heading,
-    headline,
-    next_step,
-    opening,
-    upgrade_lines,
-    used,
-)
 from recuse.report.gated_number import plain_name
 from recuse.report.questions import Drawings
 from recuse.report.questions.generic import plain
@@ -74,7 +62,7 @@ def pages(
             return styled(env, template, **shown)
 
         used_ones = {p.name for p in view.panels} - {p.name for p in apart}
-        about = parts(view, questions, known) | {"headline": headline(results), "studies": apart}
+        about = parts(view, questions, known) | {"headline": first_line.headline(results), "studies": apart}
         first = rendered("index.html.j2", used_ones, f"{FOLDER}/", **about)
         return {"index.html": first} | {
             f"{STUDIES}/{p.name}.html": rendered("study.html.j2", {p.name}, f"../{FOLDER}/", panel=p) for p in apart
@@ -96,9 +84,9 @@ def parts(view: ResultsModel, questions: list[Question], known: Known) -> dict[s
     return {
         "view": view,
         "decision": view.results.get("decision"),
-        "used": used(view),
+        "used": first_line.used(view),
         "meanings": {use: row.get("question") for use, row in (view.results.get("uses") or {}).items()},
-        "upgrade_lines": upgrade_lines(view),
+        "upgrade_lines": first_line.upgrade_lines(view),
         "changed": changed(view),
         "changed_title": TITLE,
         "most_changes": MOST_CHANGES,
@@ -108,10 +96,10 @@ def parts(view: ResultsModel, questions: list[Question], known: Known) -> dict[s
         "upgrades": upgrade_tables(view),
         "tables": tables,
         "readings": column_readings(tables),
-        "heading": heading(view.results),
-        "opening": opening(view.results),
-        "next_step": next_step(view.results),
-        "expiring": expiring(view.results),
+        "heading": first_line.heading(view.results),
+        "opening": first_line.opening(view.results),
+        "next_step": first_line.next_step(view.results),
+        "expiring": first_line.expiring(view.results),
         "words": {(j["panel"], j["judge"]): view.words_on(j["panel"], j["judge"]) for j in view.judges},
         "attention": needs_attention(view),
         "run_faults": run_faults(view),
@@ -125,8 +113,7 @@ def parts(view: ResultsModel, questions: list[Question], known: Known) -> dict[s
 
 @cache
 def environment(*folders: str) -> Environment:
-    """Templates with autoescaping, those of `folders` first; whatever text is printed has its invisible characters
-    spelled out."""
+    """Templates with autoescaping, those of `folders` first; they print invisible characters spelled out."""
     env = Environment(
         loader=ChoiceLoader([FileSystemLoader(folders), PackageLoader("recuse.report")]),
         autoescape=True,
@@ -140,8 +127,9 @@ def environment(*folders: str) -> Environment:
     env.filters |= {"prose": style.prose, "printed": pass_context(lambda _, word: vocabulary.printed(word))}
     env.filters |= {"plain": plain_name, "number": count, "slug": lambda name: name.replace(" ", "-")}
     env.filters |= {"tally": tally, "worst": worst, "pc": lambda place: f"{place:g}%"}  # a place in a drawing
-    env.filters |= {"question": addresses.question_anchor, "fault_anchor": addresses.fault_anchor}
-    env.filters |= {"anchor": addresses.verdict_anchor, "red": addresses.matter_anchor}
+    env.filters |= {"anchor": addresses.verdict_anchor, "fault_anchor": addresses.fault_anchor}
+    env.filters |= {"question": lambda name: addresses.named_anchor("q", name)}
+    env.filters |= {"red": lambda n: addresses.named_anchor("red", n.question, n.gate)}
 
     def draw(figure: Any) -> Markup:
         """The figure by the template of its name: `HeatMaps`, figures/heat_maps.html.j2."""
@@ -175,8 +163,7 @@ def styled(env: Environment, template: str, **shown: object) -> str:
 def _section(
     env: Environment, view: ResultsModel, question: Question, drawings: Drawings, panels: Collection[str]
 ) -> dict[str, object] | None:
-    """What the question found about these panels, as questions.html.j2 shows it; None where it found something about
-    others only."""
+    """What the question found about these panels, as questions.html.j2 shows it; None where it is about others only."""
     groups = [group for group in view.groups(question) if group.panel.name in panels]
     if view.groups(question) and not groups:
         return None
@@ -223,7 +210,7 @@ def summary(
     of_gates = [(q, [group for group in view.groups(q) if group.gates]) for q in questions]
     text = _environment().get_template("summary.md.j2").render(
         **parts(view, questions, known or {}),
-        lines=decision_lines(view),
+        lines=first_line.decision_lines(view),
         questions=[
             (q, [(group, verdict_table([group])) for group in groups],
              [n.state for group in groups for measured in group.gates.values() for n in measured])

@@ -16,7 +16,7 @@ like a credential is taken out, and everything is bounded: a reply, a prompt, a 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,7 +26,7 @@ from markupsafe import Markup, escape
 from recuse.report.addresses import FOLDER, PROMPTS, STUDIES, ReplyPlaces, judge_page, page_name, place_anchor
 from recuse.report.gated_number import plain_name, without_twins
 from recuse.report.page import environment
-from recuse.report.results_model import Panel, ResultsModel
+from recuse.report.results_model import ResultsModel
 from recuse.report.style import style_hash
 from recuse.schema import Call, Exchange, Prompt, Transcript, prompt_id, reply_id
 from recuse.schema.number_text import count
@@ -40,22 +40,31 @@ from recuse.security.sanitize import shortened, visible
 
 def small_page(template: str, *, depth: int, **shown: Any) -> str:
     """The page; `depth`: folders between it and the report, whose address `up` is."""
-    style = _style()
+    env = environment()
+    style = env.get_template("replies/style.css.j2").render().strip()
     about = {**shown, "up": "../" * depth, "style": Markup(style), "style_hash": style_hash(style)}
-    return environment().get_template(template).render(about).strip() + "\n"
-
-
-@cache
-def _style() -> str:
-    return environment().get_template("replies/style.css.j2").render().strip()
+    return env.get_template(template).render(about).strip() + "\n"
 
 
 def write_overview(view: ResultsModel, written: Mapping[str, RepliesRow], reports: Path) -> list[Path]:
     """Write the index and a page per judge, and delete our pages that no cassette of this run stands behind. Nothing is
     written, and an old folder goes, where no replies were."""
     folder, places = reports / FOLDER, ReplyPlaces(written, "../../")
-    pages = {judge_page(panel.name, judge): _judge_page(view, places, panel, judge)
-             for panel in view.panels for judge in panel.judge_names if places}  # fmt: skip
+    pages, badness = dict[str, str](), list(SHOWN)
+    for panel, judge in ((of, name) for of in view.panels for name in of.judge_names if places):
+        own = without_twins(n for n in view.numbers if n.who == judge and n.subject.get("panel") == panel.name)
+        pages[judge_page(panel.name, judge)] = small_page(
+            "replies/judge.html.j2",
+            depth=3,
+            panel=panel,
+            label=view.label(judge, panel),
+            words=view.words_on(panel.name, judge),
+            gated=sorted((n for n in own if n.verdict), key=lambda n: (badness.index(n.state), *view.rank(n))),
+            report=f"{STUDIES}/{panel.name}.html" if panel.name in view.studies else "index.html",
+            others=sorted((n for n in own if not n.verdict), key=lambda n: (n.measure["rank"], n.metric, view.rank(n))),
+            places=places,
+            replies=places.said_by(panel.name, judge),
+        )
     accounts = {place: account for place, account in sorted(written.items()) if account}
     if places:
         size = sum(account["bytes"] for account in accounts.values()) + sum(map(len, pages.values()))
@@ -69,23 +78,6 @@ def write_overview(view: ResultsModel, written: Mapping[str, RepliesRow], report
     kept = {folder / name for account in accounts.values() for name in account["files"]} | set(paths)
     delete_pages(reports, folder.rglob("*.html"), kept)
     return paths
-
-
-def _judge_page(view: ResultsModel, places: ReplyPlaces, panel: Panel, judge: str) -> str:
-    own = without_twins(n for n in view.numbers if n.who == judge and n.subject.get("panel") == panel.name)
-    badness = list(SHOWN)
-    return small_page(
-        "replies/judge.html.j2",
-        depth=3,
-        panel=panel,
-        label=view.label(judge, panel),
-        words=view.words_on(panel.name, judge),
-        gated=sorted((n for n in own if n.verdict), key=lambda n: (badness.index(n.state), *view.rank(n))),
-        report=f"{STUDIES}/{panel.name}.html" if panel.name in view.studies else "index.html",
-        others=sorted((n for n in own if not n.verdict), key=lambda n: (n.measure["rank"], n.metric, view.rank(n))),
-        places=places,
-        replies=places.said_by(panel.name, judge),
-    )
 
 
 # --------------------------------------------------------------------------- every reply, and every prompt once
@@ -172,8 +164,7 @@ def _people_on(transcript: Transcript, call: Call) -> Sequence[float | str]:
 def _about(
     transcript: Transcript, exchanges: Iterable[Exchange], prompts: Mapping[int, Markup]
 ) -> list[dict[str, str]]:
-    """By text, then by what was asked about it, both in the order of the plan; drawn here and not by a template, since
-    there are thousands: each part is escaped."""
+    """By text, then by what was asked of it, as planned; no template draws these thousands, so each part is escaped."""
     levels = {factors: escape(visible(level)) for factors, level in transcript.levels.items()}
 
     def head(exchange: Exchange) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from recuse.report.addresses import group_anchor
+from recuse.report.addresses import digest
 from recuse.report.gated_number import Lexicon, Number, place_in, plain_name, without_twins
 from recuse.schema.plain_values import grouped
 from recuse.schema.results import JudgeDecisionRow, JudgeRow, Results
@@ -59,7 +59,7 @@ class Group:
     @property
     def anchor(self) -> str:
         """Where the page draws it."""
-        return group_anchor(self.question.id, self.panel.name, self.task, self.protocol)
+        return f"g-{digest([self.question.id, self.panel.name, self.task, self.protocol])}"
 
     @property
     def people_simulated(self) -> bool:
@@ -176,8 +176,7 @@ class ResultsModel:
         return f"{who} ({place})" if place else who
 
     def groups(self, question: Question) -> list[Group]:
-        """Answers to `question`, panel by panel, within a panel task by task, and protocol by protocol where the same
-        was measured by several."""
+        """Answers to `question`, by panel and task, and by protocol where several measured the same."""
         if question.id not in self._groups:
             own: list[Group] = []
             numbers = (n for n in self.numbers if n.question == question.id)

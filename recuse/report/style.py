@@ -1,5 +1,4 @@
-"""How the page looks, and what is done to it when all of it is known: colours and shades, docstrings as prose, the
-style sheet."""
+"""How the page looks: colours and shades, docstrings as prose, and its style sheet, put in when all of it is known."""
 
 from __future__ import annotations
 

@@ -26,6 +26,7 @@ from recuse.security.sanitize import visible
 NARROWEST = 40
 MOST_CASES = 12
 _LOUD = (FAIL, NOT_MEASURED)
+_ASCII = str.maketrans({"≥": "at least", "≤": "at most", "±": "+-", "−": "-", "–": "-", "’": "'", "⟦": "<", "⟧": ">"})
 
 
 def terminal(
@@ -38,8 +39,7 @@ def terminal(
 ) -> str:
     """What pytest prints at the end. `verbosity` 0: the decision, who may be used for what, what changed and what is
     red, in at most 25 lines with where the report is (`report`); below: the word and the report; above: a table per
-    question too, what to do about each red verdict, what was not asked, the cassettes. No line is longer than `width`;
-    outcomes are words, colour only repeats them."""
+    question too, what to do about each red verdict, what was not asked, the cassettes. No line exceeds `width`."""
     plain = normalised(results)
     view, room = ResultsModel(plain), max(width, NARROWEST)
     where = [f"report: {report}"] if report else []
@@ -139,8 +139,7 @@ def _questions(view: ResultsModel, width: int, color: bool, drawings: Drawings, 
 
 
 def _methods(table: VerdictTable, explained: set[str], width: int) -> Iterator[str]:
-    """Of each gate that is not `explained` yet: what its measure says, its limit, how it decides, and why it is
-    there."""
+    """Of each gate not yet `explained`: what its measure says, its limit, how it decides, and why it is there."""
     for column, cells in zip(table.columns, zip(*(row.cells for row in table.rows), strict=True), strict=True):
         n = next(n for cell in cells for n in cell.numbers)
         if n.verdict and column.gate not in explained:
@@ -151,13 +150,11 @@ def _methods(table: VerdictTable, explained: set[str], width: int) -> Iterator[s
 
 
 Column = list[tuple[str, str]]
-"""A gate, or one of its levels: its title, the level ("" where the gate has one column), and row by row the text of its
-cell; each with an outcome, "" for none."""
+"""A gate, or one of its levels: its title, its level or "", and its cells; each a text with an outcome, "" for none."""
 
 
 def _table(table: VerdictTable, width: int, color: bool) -> Iterator[str]:
-    """Judges down, gates and their factor levels across (a gate alone where there are more than two levels); columns
-    that do not fit continue below."""
+    """Judges down, gates across, with their levels where there are two; columns that do not fit continue below."""
     names = [(visible(row.name) or "whole panel") for row in table.rows]
     first = min(max(map(len, ["judge", *names])), width // 3)
     runs: list[list[Column]] = [[]]
@@ -195,9 +192,6 @@ def _cell(cell: Cell) -> tuple[str, str]:
     word = f"({printed(outcome)})" if cell.informs else _word(outcome)
     several = f"{outcomes.count(outcome)} of {len(outcomes)} {word}"
     return several if outcomes[1:] else f"{word} {cell.numbers[0].text(minus='-')}", outcome
-
-
-# --------------------------------------------------------------------------- what failed, and the rest
 
 
 def _matters(view: ResultsModel, width: int, color: bool) -> list[str]:
@@ -238,10 +232,7 @@ def _word(outcome: str) -> str:
 
 def ascii_of(text: str) -> str:
     """For terminals that know no typography; what is left over is spelled out, never sent raw."""
-    plain = visible(text).replace("≥", "at least").replace("≤", "at most").replace("±", "+-")
-    for sign, instead in {"−": "-", "–": "-", "’": "'", "⟦": "<", "⟧": ">"}.items():
-        plain = plain.replace(sign, instead)
-    return plain
+    return visible(text).translate(_ASCII)
 
 
 def _cut(text: str, width: int) -> str:

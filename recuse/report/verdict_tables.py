@@ -96,11 +96,9 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class VerdictTable:
-    """Rows in panel order, the panel as a whole last; columns in the order of the questions and their gates.
-
-    `series`: the levels that all cells of two verdicts alternate between (names shown and hidden), as long as there are
-    signs for them; else each verdict says its own.
-    """
+    """Rows in panel order, the panel as a whole last; columns in the order of the questions and their gates. `series`:
+    levels that all cells of two verdicts alternate between (names shown and hidden), none where there are no signs for
+    them, and each verdict says its own."""
 
     group: Group  # the first of those it tells of: their panel and task
     columns: list[Column]
@@ -156,8 +154,6 @@ def _title(group: Group, measured: Sequence[Number]) -> str:
     return ", ".join(part for part in (measured[0].gate_title, plain_name(group.protocol)) if part)
 
 
-# --------------------------------------------------------------------------- of an upgrade
-
 WORDS = {PASS: "allowed", FAIL: "worse"}
 DISTANCES = ("upgrade_human_offset", "upgrade_slice_offset")  # their detail says which way from people a judge lies
 MOST_POWERS = 4
@@ -169,8 +165,7 @@ WIDEST = 2.0
 
 @dataclass(frozen=True, slots=True)
 class UpgradeRow:
-    """One component: what it is, both judges' own values, the change with its interval, what is allowed, the
-    verdict."""
+    """One component: what it is, both judges' values, the change with its interval, what is allowed, the verdict."""
 
     title: str
     incumbent: str
@@ -190,8 +185,7 @@ class UpgradeRow:
 
 @dataclass(frozen=True, slots=True)
 class UpgradeTable:
-    """An upgrade as results hold it; a row per component; `foot`: on how many items, how sure, and what could have been
-    found."""
+    """An upgrade as results hold it; a row per component; `foot`: of how many items, how sure, what it could find."""
 
     upgrade: UpgradeVerdictRow
     rows: tuple[UpgradeRow, ...]

@@ -8,7 +8,7 @@ from pathlib import Path
 import samples
 
 from recuse import report
-from recuse.git import commit_of, identity_of, recording_days
+from recuse.git import identity_of, recording_days
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 KNOWN = {"commit": COMMIT, "recorded": {"published": ("2026-03-01", "2026-03-04")}, "gates": "ab" * 32}
@@ -52,10 +52,13 @@ def test_the_page_names_the_results_it_was_drawn_from(tmp_path):
 
 
 def test_the_commit_is_the_one_of_the_pull_request_not_of_its_merge():
-    assert commit_of({"RECUSE_COMMIT": COMMIT, "GITHUB_SHA": "f" * 40}) == COMMIT
-    assert commit_of({"CI_COMMIT_SHA": COMMIT.upper()}) == COMMIT
-    assert commit_of({"GITHUB_SHA": "</sub><script>"}) == ""
-    assert commit_of({}) == ""
+    environments = {"RECUSE_COMMIT": COMMIT, "GITHUB_SHA": "f" * 40}, {"CI_COMMIT_SHA": COMMIT.upper()}
+    assert [_commit_of(one) for one in environments] == [COMMIT, COMMIT]
+    assert [_commit_of(one) for one in ({"GITHUB_SHA": "</sub><script>"}, {})] == ["", ""]
+
+
+def _commit_of(environment):
+    return identity_of(Path("nowhere"), [], Path("nowhere/gates.toml"), environment)["commit"]
 
 
 def git(folder: Path, *words: str, day: str = "2026-03-01") -> None:

@@ -1,8 +1,6 @@
-"""Forest plot: one row per judge, its estimate and interval as a dot and a line, the gate's limits as a band.
-
-Built as a table whose picture column is drawn in percent of its width: it needs no fixed size, its text never
-shrinks, and a reader without the picture still has every number.
-"""
+"""Forest plot: one row per judge, its estimate and interval as a dot and a line, the gate's limits as a band. It is a
+table whose picture column is drawn in percent of its width: its text never shrinks, and a reader without the picture
+still has every number."""
 
 from __future__ import annotations
 
@@ -43,9 +41,7 @@ class Forest:
 
     Rows by whom the numbers are about, one mark per level of the factor `by` (the first that tells numbers about the
     same judge apart, unless given). `includes` are places that the scale must hold; `aside` says a few words more
-    beside an interval; `panel` is what a number about no single judge is called, "" where its factor levels tell
-    enough.
-    """
+    beside an interval; `panel` is what a number about no single judge is called, "" where its levels tell enough."""
 
     metrics: str
     caption: str
@@ -71,11 +67,6 @@ class Forest:
         shown, units = {by, *dict(at_one_level)}, {n.unit or None for n in numbers if is_number(n.value)}
         scale, decimals = self._scale(numbers), decimals_for(n.value for n in numbers)
 
-        def row_name(n: Number) -> str:
-            """Whom it is about, and the factor levels that are not shown otherwise."""
-            whom = label(n.who) if n.who else self.panel
-            return ", ".join(filter(None, (whom, n.circumstances_but(*shown))))
-
         def mark(n: Number) -> dict[str, object]:
             there = is_number(n.value)
             return {
@@ -86,7 +77,8 @@ class Forest:
                 "aside": self.aside(n) or ("" if there else "undefined"),  # why stands below: in one line
             }  # fmt: skip
 
-        by_row = grouped(numbers, row_name)
+        whom = {n.who: label(n.who) if n.who else self.panel for n in numbers}
+        by_row = grouped(numbers, lambda n: ", ".join(filter(None, (whom[n.who], n.circumstances_but(*shown)))))
         limited = {name: [n for n in of if n.limit] for name, of in by_row.items()}
         each = {name: scale.band(of[0].limit_ends) if of else None for name, of in limited.items()}  # what is allowed
         bands = set(each.values())
@@ -116,11 +108,8 @@ class Forest:
         return scale_over([*self.includes, *places], zero=self.signed, ticks=4, ends=ends)
 
 
-# --------------------------------------------------------------------------- the small print below a drawing
-
-
 def footnotes(group: Group, above: Collection[str] = ()) -> list[str]:
-    """Its lines, without those that already stand `above`, for the question's earlier panels."""
+    """The small print below a drawing, without lines that stand `above` already, for the question's earlier panels."""
     by_method = grouped(grouped(group.numbers, lambda n: n.metric).values(), _how)
     lines = ["; ".join(map(_what, of)) + (f": {how}." if how else ".") for how, of in by_method.items()]
     lines = [line[:1].upper() + line[1:] for line in lines]

@@ -1,14 +1,12 @@
-"""Heat maps of judge x target matrices: what is above and below, who ranks whom where, how large.
-
-Maps drawn together (names shown, names hidden) share one scale of shades, so a colour means the same in both.
-"""
+"""Heat maps of judge x target matrices: what is above and below, who ranks whom where, how large. Maps drawn together
+(names shown, names hidden) share one scale of shades, so a colour means the same in both."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from recuse.report.gated_number import Number
+from recuse.report.gated_number import Number, place_in
 from recuse.report.results_model import Group
 from recuse.report.style import STEPS
 from recuse.schema.details import Matrix
@@ -97,9 +95,6 @@ def magnitude_maps(
     )  # fmt: skip
 
 
-# --------------------------------------------------------------------------- the matrices of a question
-
-
 def is_matrix(number: Number) -> bool:
     """Whether a number carries a judge x target matrix."""
     return number.detail.get("kind") == "matrix" and bool(number.detail.get("values"))
@@ -107,10 +102,10 @@ def is_matrix(number: Number) -> bool:
 
 def main_matrices(group: Group, metric: str, suffix: str = "") -> list[Captioned]:
     """Its matrices by factor levels, of the criterion that stands for the judgement as a whole, else of the first."""
-    lexicon = group.view.lexicon
+    known = group.view.lexicon.criteria.get(group.task, [])
 
     def criterion(n: Number) -> tuple[int, str]:
-        return lexicon.criterion_order(group.task, n.subject.get("criterion") or str(n.detail.get("criterion") or ""))
+        return place_in(known, n.subject.get("criterion") or str(n.detail.get("criterion") or ""))
 
     numbers = [n for n in group.of(metric) if is_matrix(n)]  # levels in order
     first = min(map(criterion, numbers), default=None)
@@ -123,9 +118,6 @@ def cell_matrix(cells: Mapping[tuple[str, str], float | None], columns: Iterable
     across = list(dict.fromkeys(c for _, c in cells) if columns is None else columns)
     down = list(dict.fromkeys(r for r, _ in cells))
     return {"rows": down, "columns": across, "values": [[cells.get((r, c)) for c in across] for r in down]}
-
-
-# --------------------------------------------------------------------------- drawing them
 
 
 def _maps(

@@ -66,9 +66,6 @@ def _tidy(value: float) -> float:
     return float(f"{value:.10g}") or 0.0
 
 
-# --------------------------------------------------------------------------- ladders
-
-
 @dataclass(frozen=True, slots=True)
 class Ladders:
     """A ladder per judge as the template draws them; `falls`: whether any rung lies below the one under it; `kinds`:

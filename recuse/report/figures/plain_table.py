@@ -16,8 +16,7 @@ Named = Callable[[Any], str] | Mapping[Any, str]
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A text with a smaller one below it; `outcome` draws its mark before the text. `anchor`: of a row's first cell,
-    where a link leads to the row."""
+    """A text with a smaller one below; `outcome` draws its mark before it; `anchor`, in a row's first: for links."""
 
     text: str
     small: str = ""
@@ -50,23 +49,15 @@ def table(
 
 
 def number_cell(n: Number | None, text: str = "", *, small: str = "", outcome: str = "") -> Cell:
-    """A number (`text`, or its value in its unit) with its interval or `small` below it; a dash with the reason where
-    there is none."""
+    """A number (`text`, or its value in its unit), its interval or `small` below it; a dash and why, without one."""
     if n is None or not is_number(n.value):
         return Cell(MISSING, n.why_undefined if n else "", outcome)
     return Cell(text or n.text(), small or n.spread(), outcome)
 
 
-def signed_cell(n: Number | None) -> Cell:
-    """The same with a sign on value and interval, whatever the measure."""
-    if n is None:
-        return Cell(MISSING)
-    return number_cell(n, fixed(n.value, signed=True), small=n.spread(signed=True))
-
-
-def detail_cell(name: str, decimals: int = 2, *, signed: bool = False) -> Callable[[Number], Cell]:
+def detail_cell(name: str, *, signed: bool = False) -> Callable[[Number], Cell]:
     """A column of a detail's numbers."""
-    return lambda n: Cell(fixed(n.detail.get(name), decimals, signed=signed))
+    return lambda n: Cell(fixed(n.detail.get(name), signed=signed))
 
 
 @dataclass(frozen=True, slots=True)

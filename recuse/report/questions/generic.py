@@ -1,5 +1,4 @@
-"""Any question without a drawing of its own: families of estimates as forest plots, matrices as heat maps, the rest as
-a table; and the table behind each upgrade."""
+"""Any question without a drawing of its own: forest plots, heat maps, the rest as a table; and that of each upgrade."""
 
 from __future__ import annotations
 

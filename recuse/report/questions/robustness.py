@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from recuse.report.drawing import Drawing, pair, under
 from recuse.report.figures import Cell, Forest, Table, cross_table, number_cell, table
-from recuse.report.figures.plain_table import signed_cell
 from recuse.report.gated_number import Number, plain_name
 from recuse.report.questions.generic import usable_replies
 from recuse.report.results_model import Group
 from recuse.schema.details import Gap
 from recuse.schema.number_text import MISSING, count, fixed, in_unit, in_words, is_number, out_of, rate
 from recuse.schema.plain_values import grouped
-
-# --------------------------------------------------------------------------- the order of two texts
 
 KINDS = {
     "same_winner": "same winner both times",
@@ -64,7 +61,8 @@ def _gaps(group: Group) -> Table | None:
     for n in numbers:
         shares = (Cell(rate(turned), f"of {pairs}") if is_number(turned) else Cell(MISSING)
                   for *_, pairs, turned in n.detail.get("bins") or none)  # fmt: skip
-        rows.append([group.label(n.who), *shares, signed_cell(n)])
+        slope = number_cell(n, fixed(n.value, signed=True), small=n.spread(signed=True))
+        rows.append([group.label(n.who), *shares, slope])
     columns = ["turned by the order", *(f"gap {fixed(low)} to {fixed(high)}" for low, high, *_ in steps), "slope"]
     return table("Is it close calls that the order decides?", columns, rows)
 
@@ -113,8 +111,6 @@ position_bias = Drawing(
 )  # fmt: skip
 
 
-# --------------------------------------------------------------------------- their length
-
 _LIKE_LENGTH = "Longer texts' wins among texts of like length"
 _REFERENCES = {"any": "against any text", "same_length": "against the nearest in length", "change": "change"}
 
@@ -147,6 +143,10 @@ def _like_length(group: Group) -> list[Table]:
     def levels_of(n: Number) -> str:
         return ", ".join(filter(None, (plain_name(n.subject.get("protocol", "")), n.circumstances_but("reference"))))
 
+    def gain(n: Number | None) -> Cell:
+        text = in_unit(n.value, "share", signed=True) if n and is_number(n.value) else ""
+        return number_cell(n, text, small=n.spread(signed=True) if n else "")
+
     return [
         cross_table(
             f"{_LIKE_LENGTH}, {levels}" if levels else _LIKE_LENGTH,
@@ -155,18 +155,11 @@ def _like_length(group: Group) -> list[Table]:
             rows=group.label,
             column=lambda n: n.subject.get("reference"),
             columns=_REFERENCES,
-            cell=_gain,
+            cell=gain,
         )
         for levels, numbers in grouped(group.of("same_length_reference"), levels_of).items()
         if any(is_number(n.value) for n in numbers)
     ]
-
-
-def _gain(n: Number | None) -> Cell:
-    if n is None or not is_number(n.value):
-        return number_cell(n)
-    text = in_unit(n.value, "share", signed=True)
-    return number_cell(n, text, small=n.spread(signed=True))
 
 
 length_bias = Drawing(

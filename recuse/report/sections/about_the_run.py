@@ -33,8 +33,6 @@ class Part:
     is_open: bool = False
 
 
-# --------------------------------------------------------------------------- what was not asked
-
 MOST_NEEDS = 5
 
 
@@ -65,10 +63,8 @@ def _wanting(entries: Iterable[NotAskedRow]) -> str:
 
 
 def in_one_line(view: ResultsModel) -> str:
-    """ "14 questions for lack of people (3), repeats (2)"; "" where everything was asked.
-
-    A question counts once per panel, task and protocol that it could not be asked of.
-    """
+    """ "14 questions for lack of people (3), repeats (2)", each counted once per panel, task and protocol that it could
+    not be asked of; "" where everything was asked."""
     entries = view.results.get("not_asked") or ()
     wanted = Counter(need for row in entries for need in row.get("missing") or ())
     needs = sorted(wanted, key=lambda need: (-wanted[need], need))
@@ -141,8 +137,7 @@ def _accepted(view: ResultsModel, gated: list[Number]) -> list[list[object]]:
 
 
 def error_rates(view: ResultsModel) -> list[object]:
-    """How often the gates err: on judges without a fault, and on faults of a size; empty where no gate decided by
-    intervals."""
+    """How often the gates err: on faultless judges, and on faults of a size; empty where none decided by intervals."""
     rates = view.results.get("error_rates")
     if not rates or not rates.get("sentence"):
         return []
@@ -191,8 +186,6 @@ def _spent(usage: Iterable[UsageRow]) -> list[str]:
     return [*map(count, counts), f"{dollars:,.2f}" if is_number(dollars) else "no price"]
 
 
-# --------------------------------------------------------------------------- of what it is
-
 DIGITS = 12
 """Digits of a commit and of a sha256."""
 
@@ -211,8 +204,7 @@ def facts(view: ResultsModel, known: Known) -> list[tuple[str, str]]:
 
 
 def digests(view: ResultsModel) -> list[Table]:
-    """Who answered, the model as the provider names it, with a digest of its settings for each way of asking; and what
-    was asked."""
+    """Who answered, by which model, with a digest of its settings for each way of asking; and what was asked."""
     sources: Mapping[str, Any] = view.results.get("sources") or {}
     judges = []
     for panel, judge in ((p, judge) for p in view.panels for judge in p.judges):

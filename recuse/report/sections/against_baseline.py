@@ -1,5 +1,4 @@
-"""Against the committed baseline: what is another thing in this pull request, one row each, and every difference in
-full."""
+"""Against the committed baseline: what this pull request changes, one row each, and every difference in full."""
 
 from __future__ import annotations
 
@@ -143,8 +142,7 @@ MOST_ROWS = 90
 
 
 def baseline_part(view: ResultsModel) -> Part:
-    """Every difference, also those that nobody can test, as a folded part of the page; open where a change is beyond
-    chance."""
+    """Every difference, testable or not, as a folded part of the page; open where a change is beyond chance."""
     baseline = view.results.get("baseline")
     if not baseline:
         return Part("baseline", "", "", [])

@@ -20,8 +20,7 @@ MOST_PASTED = MOST_REPLIES = 4
 @dataclass(frozen=True, slots=True)
 class Matter:
     """One gate that is red or undecided: its verdicts, the limit that all of them have, and what the judges said. A way
-    out for all cases of a kind: its `advice`, and what to `paste` into its `file`, and how many `more` entries like
-    these, where it is to be accepted."""
+    out for all cases of a kind: its `advice`, what to `paste` into its `file`, and how many `more` such entries."""
 
     cases: list[Number]  # the worst first
     limit: str
