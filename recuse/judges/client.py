@@ -40,8 +40,8 @@ class Client(AbstractAsyncContextManager["Client", None]):
     """One HTTP client for all judges of a panel. Use as `async with`, inside one event loop. `keys` are the judges'
     credentials; a judge without any is asked without. `stand_ins` answer requests to hosts that end in `.invalid`; all
     others go out. `identify` gives the headers by which a cassette knows the call: repeats of a request keep their
-    answers. With `attempts=1` nothing is retried and nothing sleeps, as replay wants it. `secrets` learns the tokens
-    that requests are signed with. `texts`: whether messages quote what providers say."""
+    answers. `secrets` learns the tokens that requests are signed with. `texts`: whether messages quote what providers
+    say."""
 
     def __init__(
         self, judges: Mapping[str, Judge], keys: Mapping[str, Credentials],
@@ -76,8 +76,6 @@ class Client(AbstractAsyncContextManager["Client", None]):
         """The judge's answer: status 2xx, or the 4xx of a refusal on policy; `RecuseError` when there is none
         after all attempts, `JudgeClosedError` when no call of this judge can have one: it is not asked again then."""
         try:
-            if self._attempts == 1:
-                return await self._send_once(call)
             async for attempt in stamina.retry_context(
                 on=_whether_to_retry, attempts=self._attempts, timeout=None, wait_initial=0.5, wait_max=30.0,
                 wait_jitter=0.5,

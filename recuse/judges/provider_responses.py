@@ -3,6 +3,8 @@ it sends compressed, within bounds: never more is held in memory than a reply ma
 
 from __future__ import annotations
 
+import gzip
+import io
 import json
 import re
 import zlib
@@ -156,8 +158,7 @@ LARGEST_BODY = 16 * 2**20
 
 def decompressed(body: bytes, encoding: str) -> bytes:
     """The body without its content encodings. `ValueError` if it is not what its encoding says, if the encoding is not
-    known here (or its library is not installed), and if it has more than `LARGEST_BODY` bytes: never more than that is
-    held in memory."""
+    known here (or its library is not installed), and beyond `LARGEST_BODY` bytes: never more are held in memory."""
     names = [name.strip().lower() for name in encoding.split(",") if name.strip().lower() not in ("", "identity")]
     for name in reversed(names):
         if name not in _DECOMPRESS:
@@ -173,16 +174,6 @@ def decompressed(body: bytes, encoding: str) -> bytes:
     if len(body) > LARGEST_BODY:
         raise ValueError(f"the body has more than {LARGEST_BODY // 2**20} MB; no judge's reply is that long")
     return body
-
-
-def _gunzip(body: bytes, largest: int) -> bytes:
-    """All members of a gzip file; most have one."""
-    data = b""
-    while body and len(data) < largest:
-        member = zlib.decompressobj(zlib.MAX_WBITS | 16)
-        data += _unpacked(member, body, largest - len(data))
-        body = member.unused_data
-    return data
 
 
 def _inflate(body: bytes, largest: int) -> bytes:
@@ -224,5 +215,6 @@ def _zstandard(body: bytes, largest: int) -> bytes:
 
 _PIECE = 4096
 _DECOMPRESS: dict[str, Callable[[bytes, int], bytes]] = {
-    "gzip": _gunzip, "x-gzip": _gunzip, "deflate": _inflate, "br": _brotli, "zstd": _zstandard,
+    **dict.fromkeys(("gzip", "x-gzip"), lambda body, largest: gzip.GzipFile(fileobj=io.BytesIO(body)).read(largest)),
+    "deflate": _inflate, "br": _brotli, "zstd": _zstandard,
 }  # fmt: skip

@@ -97,19 +97,19 @@ class Recording:
             for worker in workers:
                 worker.cancel()
 
-        with self.signals.handled_by(self._stop.set, cut):
+        async def sync_regularly() -> None:
+            while True:
+                await asyncio.sleep(SYNC_EVERY_S)
+                await asyncio.to_thread(self.library.sync)
 
-            async def sync_regularly() -> None:
-                while True:
-                    await asyncio.sleep(SYNC_EVERY_S)
-                    await asyncio.get_running_loop().run_in_executor(None, self.library.sync)
-
-            syncing = asyncio.create_task(sync_regularly())
-            try:
-                await asyncio.gather(*workers, return_exceptions=True)
-            finally:
-                syncing.cancel()
-                cut()
+        self.signals.asking = asyncio.get_running_loop(), self._stop.set, cut
+        syncing = asyncio.create_task(sync_regularly())
+        try:
+            await asyncio.gather(*workers, return_exceptions=True)
+        finally:
+            syncing.cancel()
+            cut()
+            self.signals.asking = None
         self.library.sync()
         if self._fault is not None:
             raise IncompleteRecordingError(self.stopped) from self._fault

@@ -1,16 +1,17 @@
-"""What a recording will cost at most, said before its first call: calls, tokens and dollars per judge; the budget, and
-what is spent of it."""
+"""What a recording costs at most, said before its first call: calls, tokens, dollars; the budget, and what is spent."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 from recuse.elicitation.replies import dollars
 from recuse.judges import read_response
 from recuse.judges.provider_responses import parsed
 from recuse.schema import Call, Judge, RawResponse, RecuseError, Request
+from recuse.schema.plain_values import grouped
 
 BYTES_PER_TOKEN = 4  # a rule of thumb for English prose and JSON; replies are bounded by the request's own limit
 
@@ -57,11 +58,9 @@ class Cost:
 def expected_costs(calls: Iterable[Call], judges: Mapping[str, Judge], free: Collection[str] = ()) -> list[Cost]:
     """One `Cost` per judge, in the order of `judges`, for calls that are still to be made; `free` judges cost nothing.
     Dollars = input tokens x input price + limit on the answer x output price, prices per million tokens."""
-    by_judge: dict[str, list[Call]] = {name: [] for name in judges}
-    for call in calls:
-        by_judge[call.judge].append(call)
-    costs = []
-    for name, asked_for in by_judge.items():
+    by_judge, costs = grouped(calls, attrgetter("judge")), []
+    for name in filter(by_judge.__contains__, judges):
+        asked_for = by_judge[name]
         sizes = {call.key: tokens_of(call.request) for call in asked_for}  # repeats ask the same
         tokens_in = sum(sizes[call.key][0] for call in asked_for)
         answered = total(sizes[call.key][1] for call in asked_for)
@@ -70,8 +69,7 @@ def expected_costs(calls: Iterable[Call], judges: Mapping[str, Judge], free: Col
         dollars: float | None = None
         if price_in is not None and price_out is not None and (answered is not None or not price_out):
             dollars = (tokens_in * price_in + (answered or 0) * price_out) / 1e6
-        if asked_for:
-            costs.append(Cost(name, len(asked_for), tokens_in, answered, dollars, None not in (price_in, price_out)))
+        costs.append(Cost(name, len(asked_for), tokens_in, answered, dollars, None not in (price_in, price_out)))
     return costs
 
 

@@ -77,9 +77,6 @@ class RateLimit:
             await self._sleep(start - now)
 
 
-# --------------------------------------------------------------------------- replies that nobody can read
-
-
 FIRST, ALL_OF_FIRST = 10, 5  # looked at; all of the first five unreadable is enough
 TOO_MANY = 8  # of the first ten
 EXCERPT = 300  # characters

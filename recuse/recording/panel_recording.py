@@ -39,15 +39,12 @@ class Recorder:
     say: Callable[[str], None] = lambda line: print(line, file=sys.stderr, flush=True)
 
     def record(self, plans: Sequence[Plan], readable: Readable | None = None) -> None:
-        """Return when every call of the plans is on disk. The budget is asked
-        once, before the first call, over everything that is missing. Local models are started one after the other, so
-        that one machine can hold them, and go through all of their stages; all others are asked at once. `readable`
-        says why a reply cannot be read (default: what its protocol makes of it); for which forms no more are asked
-        then, `FormCheck` says.
-
-        Raises `RecuseError` before anything is asked, `IncompleteRecordingError` if something is missing in the end,
-        and `RecordingInterrupted` (a KeyboardInterrupt) after SIGINT or SIGTERM; all that was answered is then on
-        disk."""
+        """Return when every call of the plans is on disk. The budget is asked once, before the first call, over all
+        that is missing. Local models are started one after the other, so that one machine can hold them, and go through
+        all of their stages; all others are asked at once. `readable` says why a reply cannot be read (default: what its
+        protocol makes of it); for which forms no more are asked then, `FormCheck` says. Raises `RecuseError` before
+        anything is asked, `IncompleteRecordingError` if something is missing in the end, `RecordingInterrupted` (a
+        KeyboardInterrupt) after SIGINT or SIGTERM; all that was answered is then on disk."""
         if report := self.attempt(Chains(self.panel, self.library, plans), readable):
             self.say(report.text())
             report.check()
@@ -145,7 +142,8 @@ class Recorder:
             while calls := [call for call in recording.unasked if call.judge in judges]:
 
                 async def ask(calls: Sequence[Call] = calls) -> None:
-                    known, texts, acted = self.library.secrets, self.library.texts, self._stand_ins(chains)
+                    known, texts = self.library.secrets, self.library.texts
+                    acted = self._stand_ins(chains) if self.panel.stand_in else None
                     async with Client(judges, own, call_headers, stand_ins=acted, secrets=known, texts=texts) as client:
                         await recording.ask(calls, client.send, judges)
 
@@ -154,9 +152,7 @@ class Recorder:
                     return
                 recording.extend(chains.calls())
 
-    def _stand_ins(self, chains: Chains) -> StandIns | None:
-        if self.panel.stand_in is None:
-            return None
+    def _stand_ins(self, chains: Chains) -> StandIns:
         known = ((chain, call) for chain in chains.chains for call in chain.calls)
         planned = ((call, chain.judges[call.judge], chain.item(call).fields) for chain, call in known)
         return StandIns(open_source(self.panel, self.root), self.panel.provenance, planned)

@@ -149,7 +149,8 @@ class StopSignals:
     def __init__(self, grace: float = GRACE_S) -> None:
         self.received: list[str] = []
         self._grace = grace
-        self._asking: tuple[asyncio.AbstractEventLoop, Callable[[], None], Callable[[], None]] | None = None
+        # While a loop asks: the loop, what to call on the first signal, and what on the second or after the grace.
+        self.asking: tuple[asyncio.AbstractEventLoop, Callable[[], None], Callable[[], None]] | None = None
 
     @contextmanager
     def installed(self) -> Iterator[None]:
@@ -164,20 +165,11 @@ class StopSignals:
             for number, handler in previous.items():
                 signal.signal(number, handler if handler is not None else signal.SIG_DFL)
 
-    @contextmanager
-    def handled_by(self, stop: Callable[[], None], cut: Callable[[], None]) -> Iterator[None]:
-        """While the running loop asks: `stop` is called on the first signal, `cut` on the second or after the grace."""
-        self._asking = asyncio.get_running_loop(), stop, cut
-        try:
-            yield
-        finally:
-            self._asking = None
-
     def _handle(self, number: int, frame: FrameType | None) -> None:
         self.received.append(signal.Signals(number).name)
-        if self._asking is None:
+        if self.asking is None:
             raise RecordingInterrupted(f"{self.received[0]} received; what was answered is on disk")
-        loop, stop, cut = self._asking
+        loop, stop, cut = self.asking
         if len(self.received) == 1:
             loop.call_soon_threadsafe(stop)
             loop.call_soon_threadsafe(loop.call_later, self._grace, cut)
