@@ -56,9 +56,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def compact(path: Path, drop_damaged: bool = False, gzip: bool = False) -> str:
-    """Rewrite one cassette in order and without an unfinished last line, in its form or, with `gzip`, compressed; says
-    what was done. Changed line endings are put back. A file with other damage is refused unless `drop_damaged`; it is
-    then kept as FILE.damaged."""
+    """Rewrite one cassette in order, without an unfinished last line or changed line endings, compressed with `gzip`;
+    says what was done. One with other damage is refused, or, with `drop_damaged`, kept as FILE.damaged."""
     if gzip and cell_of(path.name) is None:
         raise CassetteError(f"{path}: only cassettes are compressed, files that end in {cell_file.SUFFIX}")
     path = cell_file.stored_path(plain_path(path))

@@ -133,10 +133,6 @@ class CellCassette:
             Stale(self.cell, name, a, b, words if i == 0 else "", items) for i, (name, a, b) in enumerate(differences)
         ]
 
-    def superseded(self) -> set[str]:
-        """Keys the plan no longer asks for, once the fingerprint has changed and all it asks for now is there."""
-        return self.unplanned_keys() if self.stale() and not self.missing else set()
-
     def unplanned_keys(self) -> set[str]:
         """Keys of recorded requests that no planned call sends."""
         return set(self.index.requests) - {call.key for call in self.calls}

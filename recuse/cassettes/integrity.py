@@ -174,9 +174,6 @@ def _content_faults(path: Path, cell: str, index: CellIndex, data: bytes) -> Ite
         yield f"{path}: {models[other]} answers are by {other}, and the model that was asked is {requested}"
 
 
-# --------------------------------------------------------------------------- what can be saved of a damaged file
-
-
 def salvaged(data: bytes, name: str) -> tuple[bytes, list[str]]:
     """The whole lines of a damaged cassette, put back in order, and what had to be left out (with line numbers). Line
     endings changed by version control are put back, a header that slipped down goes to the top, and two cassettes of
@@ -220,9 +217,8 @@ def canonical_bytes(
     index: CellIndex, data: bytes, header: bytes | None, order: Iterable[Interaction],
     without: AbstractSet[str] = frozenset(),
 ) -> bytes:  # fmt: skip
-    """The file as it should be, in whatever order concurrent answers arrived: header, then per request its line and its
-    answers by repeat; planned requests first. `header` replaces the stored header line; requests with a key in
-    `without` and their answers are left out."""
+    """The file as it should be, in whatever order concurrent answers arrived: `header`, or the stored one, then per
+    request its line and its answers by repeat; planned requests first, those with a key in `without` not at all."""
     requests = read_requests(index, data)
     parts = [header if header is not None else data[: data.index(b"\n") + 1]]
     base: tuple[str, Recorded] | None = None

@@ -1,7 +1,6 @@
 """What makes two requests the same, which planned call an HTTP request is, and what of a response is worth keeping. The
-key of a request is a hash of method, URL without secrets and the JSON body whatever its layout. Which repeat of it is
-asked travels in the header `x-recuse-repeat`, together with the cell it belongs to (`x-recuse-cell`), because two cells
-may well ask word for word the same."""
+key of a request is a hash of method, URL without secrets and the JSON body whatever its layout. The headers
+`x-recuse-repeat` and `x-recuse-cell` say which repeat of it is asked, and for which cell: two may ask the same."""
 
 from __future__ import annotations
 
@@ -108,8 +107,7 @@ def public_request(request: Request) -> Request:
 
 
 KEPT_HEADERS = ("content-type", "request-id", "x-request-id")
-"""Response headers that are stored, in this order. All others (cookies, organisation ids, rate limits) are dropped
-unread."""
+"""Response headers that are stored, in this order. Others (cookies, organisation ids, rate limits) are not read."""
 
 
 def kept_response(response: RawResponse) -> RawResponse:
@@ -118,8 +116,10 @@ def kept_response(response: RawResponse) -> RawResponse:
     body = decompressed(response.body, headers.get("content-encoding", ""))
     if reason := reason_to_drop(response.status, body):
         raise ValueError(reason, body)
-    kept = {name: headers[name] for name in KEPT_HEADERS if name in headers}
-    return RawResponse(response.status, kept, in_utf_8(body), response.seconds)
+    kept, encoding = {name: headers[name] for name in KEPT_HEADERS if name in headers}, json.detect_encoding(body)
+    if encoding != "utf-8":  # as it should have come; secrets are looked for in this spelling
+        body = body.decode(encoding, "surrogatepass").encode("utf-8", "backslashreplace")
+    return RawResponse(response.status, kept, body, response.seconds)
 
 
 def reason_to_drop(status: int, body: bytes) -> str:
@@ -132,9 +132,3 @@ def reason_to_drop(status: int, body: bytes) -> str:
     if not isinstance(value, dict):
         return "the body is not a complete JSON object"
     return no_reply(value)
-
-
-def in_utf_8(body: bytes) -> bytes:
-    """A JSON body in UTF-8, as it should have come; unchanged if it did. Secrets are looked for in this spelling."""
-    encoding = json.detect_encoding(body)
-    return body if encoding == "utf-8" else body.decode(encoding, "surrogatepass").encode("utf-8", "backslashreplace")

@@ -128,8 +128,8 @@ class Storage:
             complete |= anew  # from here on the new recording counts, even where it is not in its place yet
             replace_file(_marker(self._root, self._panel), "\n".join(sorted(complete)).encode())
         for cassette in cassettes:
-            superseded = cassette.unplanned_keys() if cassette.anew else cassette.superseded()
-            restamped = not cassette.missing and bool(cassette.stale())
+            restamped = not cassette.missing and bool(cassette.stale())  # all that the changed plan asks for is there
+            superseded = cassette.unplanned_keys() if cassette.anew or restamped else set[str]()
             if not cassette.index.exists or (cassette.anew and (waiting or cassette.missing)):
                 continue
             unordered = not cassette.missing and not is_in_order(cassette.index, _order(cassette))

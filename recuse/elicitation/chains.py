@@ -130,8 +130,7 @@ class Chain:
         return judgements
 
     def why_unreadable(self, call: Call, response: RawResponse) -> tuple[str, str] | None:
-        """Why nothing can be read in the reply to a call of any stage, and its words; None where something can, or it
-        declines."""
+        """Why nothing can be read in a reply of any stage, and its words; None where something can, or it declines."""
         reply = read_response(self.judges[call.judge].wire, response)
         if call.stage:
             try:

@@ -24,10 +24,8 @@ def panel_ratings(
     plan: Plan, table: pd.DataFrame, *, authors: Mapping[str, str], families: Mapping[str, str] | None = None,
     beside: Callable[[str], Ratings | None] = lambda kind: None,
 ) -> Ratings:  # fmt: skip
-    """The ratings of one panel, task and protocol.
-
-    Scales are the protocol's or the task's; what people said joins the table as raters where they are known one by one
-    and stays a summary where only means are."""
+    """The ratings of one panel, task and protocol. Scales are the protocol's or the task's; people join the table as
+    raters where they are known one by one, and stay a summary where only means are."""
     how, task = protocol(plan.protocol), plan.task
     people = people_of(task, plan.protocol)
     summary = people if people is not None and set(SUMMARY) <= set(people.columns) else None

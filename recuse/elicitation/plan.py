@@ -155,12 +155,17 @@ def lacking_fields_named(protocol: str, task: Task, item: Item) -> Iterator[None
 
 
 def headers(panel: Panel, plan: Plan, calls: Sequence[Call] | None = None) -> dict[str, dict[str, Any]]:
-    """Cell -> the header that opens its cassette, for every cell of the plan, or of its known calls. A changed field of
-    it makes the cell stale."""
+    """Cell -> the header that opens its cassette, of the plan's (known) calls; a changed field makes the cell stale."""
     first_calls: dict[str, Call] = {}
     for call in plan.calls if calls is None else calls:
         first_calls.setdefault(call.cell, call)
     prompt, rubric = wording_hash(plan.task, template(plan.protocol)), rubric_hash(plan.task)
+    scale = "; ".join(  # where the task has none, those of its criteria or their options: "toxic|not toxic"
+        f"{one.minimum:g}..{one.maximum:g}" if isinstance(one, Numeric) else "|".join(one.options)
+        for one in plan.task.scales.values()
+    )
+    if "scale" in plan.task.data:
+        scale = "{:g}..{:g}".format(*plan.task.scale)
     return {
         cell: {
             "provenance": panel.provenance,
@@ -174,7 +179,7 @@ def headers(panel: Panel, plan: Plan, calls: Sequence[Call] | None = None) -> di
             "source": panel.source,
             "fingerprint": {
                 **_asked_how(plan.panel_judges.get(call.judge) or plan.judges[call.judge], call), "prompt": prompt,
-                "rubric": rubric, "scale": scale_words(plan.task), **_served(panel, call.judge),
+                "rubric": rubric, "scale": scale, **_served(panel, call.judge),
             },
         }
         for cell, call in first_calls.items()
@@ -219,23 +224,12 @@ UNTOLD = (
     "title", "description", "target", "tier", "text", "cluster", "clusters", "people", "reference", "thresholds",
     "payloads", "rules", "longest",
 )  # fmt: skip
-"""Tables of task.toml that say nothing to a judge: prose for readers, what answers are compared with, and where texts
-may end."""
+"""Tables of task.toml that no judge is told: prose for readers, what answers are compared with, where texts end."""
 
 
 def rubric_hash(task: Task) -> str:
     """Identifies criteria, anchors and levels: 16 hex digits over task.toml without what no judge is told."""
     return _digest({key: value for key, value in task.data.items() if key not in UNTOLD})
-
-
-def scale_words(task: Task) -> str:
-    """The ends of the task's scale, "1..5", or the options of its criteria where it has none, "toxic|not toxic"."""
-    if "scale" in task.data:
-        return f"{task.scale[0]:g}..{task.scale[1]:g}"
-    return "; ".join(
-        f"{scale.minimum:g}..{scale.maximum:g}" if isinstance(scale, Numeric) else "|".join(scale.options)
-        for scale in task.scales.values()
-    )
 
 
 def _asked_how(judge: Judge, call: Call) -> dict[str, Any]:

@@ -150,8 +150,7 @@ def contents_of(root: Path, names: Sequence[str]) -> Iterator[bytes | None]:
 
 
 COMMITS = ("RECUSE_COMMIT", "GITHUB_SHA", "CI_COMMIT_SHA", "BITBUCKET_COMMIT", "BUILDKITE_COMMIT", "GIT_COMMIT")
-"""Where systems of continuous integration say it. On a pull request GITHUB_SHA is a merge nobody made, so our action
-sets the first."""
+"""Where continuous integration says it. Our action sets the first: a pull request's GITHUB_SHA is nobody's merge."""
 
 SHA = re.compile(r"[0-9a-f]{7,64}")
 
@@ -160,13 +159,9 @@ def identity_of(root: Path, panels: Iterable[str], gates: Path, environ: Mapping
     """{"commit", "recorded": {panel: (first day, last day)}, "gates": sha256}; each as far as it is known."""
     recorded = recording_days(root, panels)
     digest = hashlib.sha256(gates.read_bytes()).hexdigest() if gates.is_file() else ""
-    return {"commit": commit_of(environ), "recorded": recorded, "gates": digest}
-
-
-def commit_of(environ: Mapping[str, str]) -> str:
-    """The commit that continuous integration says it is about; "" where none does, as on a desk."""
     commits = (environ.get(name, "").lower() for name in COMMITS)
-    return next((sha for sha in commits if SHA.fullmatch(sha)), "")
+    commit = next((sha for sha in commits if SHA.fullmatch(sha)), "")  # "" where nobody says it, as on a desk
+    return {"commit": commit, "recorded": recorded, "gates": digest}
 
 
 def recording_days(root: Path, panels: Iterable[str]) -> dict[str, tuple[str, str]]:
