@@ -1,5 +1,4 @@
-"""The mark that says what a test asks of ratings, and whom it asks: a test is collected once for every panel, task and
-protocol that offers what it needs."""
+"""The mark that says what a test asks of ratings; it is collected once per panel, task and protocol that offers it."""
 
 from __future__ import annotations
 

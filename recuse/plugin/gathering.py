@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from recuse.run.run import Run
     from recuse.schema.results import ChangedRow, InPlaceRow
     from recuse.suite import Suite
-    from recuse.suite.questions import Selection
 
 OURS = "recuse."
 QUOTES = ("examples", "texts")
@@ -97,6 +96,7 @@ class _Gathering:
             return
         from recuse.schema import RecuseError
         from recuse.schema.plain_values import spare_the_cycle_collector
+        from recuse.suite.questions import panel_path
 
         config = session.config
         try:
@@ -104,9 +104,18 @@ class _Gathering:
             self.run.replayed.update(suite.replayed)
             self.run.not_asked.update(suite.not_asked)
             self.run.due = self.run.due or suite.due
-            self.run.uses = {name: suite.uses(name) for name in (*suite.selection.panels, *suite.selection.files)}
-            configured, examined = _panels_of(config, suite.selection)
+            selection = suite.selection
+            panels, files, shown = selection.panels, selection.files, selection.shown
+            self.run.uses = {name: suite.uses(name) for name in (*panels, *files)}
+            configured = {panel_path(config.rootpath, name).resolve() for name in config.getini("recuse_panels")}
+            examined = {panel.path.resolve() for panel in panels.values()}
+            examined |= {file.path.resolve() for file in files.values()}
             outside = examined - configured if given(config, "panel") else ()
+            chosen = part = _chosen_tests(session)
+            if not part and shown:
+                part = f"only {', '.join(sorted(shown))} of the judges examined"
+            elif not part and not examined >= configured:
+                part = f"only {', '.join((*panels, *files))} of {len(configured | examined)} panels examined"
             self.run.outside = sorted(os.path.relpath(path, config.rootpath) for path in outside)
             self.run.drawings = config.getini("recuse_drawings")
             if not suite.recordings.texts:
@@ -116,8 +125,7 @@ class _Gathering:
                     row["estimate"]["detail"] = kept
             in_place, changed = _against_base(suite)
             self.run.finish(
-                suite.selection, suite.gates, whole=not (chosen := _chosen_tests(session)),
-                part=chosen or _chosen_panels(session, suite), baseline=baseline_path(config),
+                selection, suite.gates, whole=not chosen, part=part, baseline=baseline_path(config),
                 strict=given(config, "baseline") is not None, update=given(config, "update-baseline"),
                 because=given(config, "because"), base=suite.base, in_place=in_place, changed=changed,
             )  # fmt: skip
@@ -185,25 +193,6 @@ def _chosen_tests(session: pytest.Session) -> str:
     if any(config.getoption(name, None) for name in choosing):
         return "only the tests chosen on the command line ran"
     return "the run was stopped before its end" if session.shouldfail or session.shouldstop else ""
-
-
-def _chosen_panels(session: pytest.Session, suite: Suite) -> str:
-    config, selection = session.config, suite.selection
-    if selection.shown:
-        return f"only {', '.join(sorted(selection.shown))} of the judges examined"
-    configured, examined = _panels_of(config, selection)
-    if examined >= configured:
-        return ""
-    return f"only {', '.join((*selection.panels, *selection.files))} of {len(configured | examined)} panels examined"
-
-
-def _panels_of(config: pytest.Config, selection: Selection) -> tuple[set[Path], set[Path]]:
-    """Those that the configuration names, and those that are examined."""
-    from recuse.suite.questions import panel_path
-
-    configured = {panel_path(config.rootpath, name).resolve() for name in config.getini("recuse_panels")}
-    examined = {panel.path.resolve() for panel in selection.panels.values()}
-    return configured, examined | {file.path.resolve() for file in selection.files.values()}
 
 
 def scope_of(nodeid: str) -> str:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from pathlib import Path
 from typing import cast
 
@@ -23,6 +24,7 @@ from recuse.report.canonical_form import normalised
 from recuse.schema import RecuseError
 from recuse.schema import results as row_types
 from recuse.schema.factors import LEVELS, level_words
+from recuse.schema.plain_values import grouped
 from recuse.schema.results import ChangedRow, InPlaceRow, NotAskedRow, PanelRow, QuestionRow, Replayed, Results
 from recuse.schema.verdict_rows import Because, Comparison
 from recuse.schema.vocabulary import ACCEPTED, FAIL, NOT_MEASURED, PASS, UNDECIDED, printed
@@ -267,16 +269,12 @@ class Run(Records):
         return next((name for name in (NOT_MEASURED, FAIL, UNDECIDED) if name in objecting), PASS)
 
     def _questions(self) -> list[QuestionRow]:
-        questions: dict[tuple[str, str], QuestionRow] = {}
-        for record in (*self.verdicts, *self.measurements):
-            task, protocol = record["subject"]["task"], record["subject"]["protocol"]
-            words: QuestionRow = {
-                "id": record["question"], "title": record["title"], "note": record["note"], "task": task,
-                "protocols": [],
-            }  # fmt: skip
-            question = questions.setdefault((record["question"], task), words)
-            question["protocols"] = sorted({*question["protocols"], protocol})
-        return [questions[key] for key in sorted(questions)]
+        records = grouped((*self.verdicts, *self.measurements), lambda row: (row["question"], row["subject"]["task"]))
+        return [
+            {"id": question, "title": rows[0]["title"], "note": rows[0]["note"], "task": task,
+             "protocols": sorted({row["subject"]["protocol"] for row in rows})}
+            for (question, task), rows in sorted(records.items(), key=itemgetter(0))
+        ]  # fmt: skip
 
     def _not_asked(self) -> list[NotAskedRow]:
         """Once per question, panel, task and protocol: what was missing, and what would unlock it."""

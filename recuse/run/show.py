@@ -80,8 +80,6 @@ def write_results(results: Results, to_json: Path | None, to_html: Path | None) 
         files.write_output(to_html, pages(normalised(results), studies=())["index.html"], files.is_page)
 
 
-# --------------------------------------------------------------------------- what choose, weeks and rank print
-
 Row = Mapping[str, Any]
 
 
@@ -95,8 +93,7 @@ def show_tables(
     command: str, lines: Iterable[str], columns: Sequence[str], rows: Iterable[Row], facts: Row, to_json: Path | None,
     to_csv: Path | None,
 ) -> None:  # fmt: skip
-    """Print the lines, and write the rows, and what holds of all, where a path is given: ten digits, null or an empty
-    cell for unknown."""
+    """Print the lines; write rows, and facts on all, where a path is given: ten digits, null or no text for unknown."""
     from recuse.report.canonical_form import canonical, normalised
 
     print("\n".join(map(visible, lines)))

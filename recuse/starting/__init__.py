@@ -1,5 +1,4 @@
-"""A first suite, out of templates below `files/`, whose marks, `<< name >>` and `<% if name %>`, are told from those of
-prompts and of workflows."""
+"""A first suite, of templates below `files/`; prompts and workflows have other marks than their << >> and <% %>."""
 
 import json
 from functools import partial

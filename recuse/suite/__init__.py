@@ -158,21 +158,18 @@ class Suite:
         return Upgrade(before, incumbent, after, elicitation.candidate, change, settings, calls)
 
     def answered(self, elicitation: Elicitation, judge: str) -> tuple[Any, Any, Any]:
-        """The ratings, and, where the judge was recorded, its `settings` and `calls`."""
+        """The ratings, and, where the judge was recorded, how it was asked, by the names of `SETTINGS`, and `calls`."""
+        from recuse.metrics.upgrade import SETTINGS
+
         ratings = self.ratings(elicitation)
         if elicitation.panel in self.selection.files:
             return ratings, {}, {}
-        return ratings, self.settings(elicitation, judge), self.calls(elicitation, judge)
-
-    def settings(self, elicitation: Elicitation, judge: str) -> dict[str, Any]:
-        """How a judge was asked, by the names of `SETTINGS`: from the header that its cassettes must have."""
-        from recuse.metrics.upgrade import SETTINGS
-
         plan = self.selection.plan(elicitation)
         plan = plan.without(set(plan.judges) - {judge})
-        header = headers(self.selection.panels[elicitation.panel], plan, Chain(plan).expected())
+        header = headers(self.selection.panels[elicitation.panel], plan, Chain(plan).expected())  # of its cassettes
         first = next(iter(header.values()), {}).get("fingerprint", {})
-        return {**{name: first[name] for name in SETTINGS if name in first}, "repeats": plan.repeats}
+        settings = {**{name: first[name] for name in SETTINGS if name in first}, "repeats": plan.repeats}
+        return ratings, settings, self.calls(elicitation, judge)
 
     def calls(self, elicitation: Elicitation, judge: str) -> dict[str, float | None]:
         """Mean dollars, tokens and seconds per call of a judge, as recorded; None where a reply did not say."""

@@ -105,8 +105,7 @@ class Recordings:
 
     def record(self, wanted: Iterable[Elicitation], *, stop_at_first: bool = False) -> None:
         """Ask what is missing for all of these, or a sample of what is there: one recording per panel, one budget over
-        all its tasks and protocols. A panel that could not be recorded fails the tests that need it, in words; an
-        interruption ends everything."""
+        all of it. A panel that could not be recorded fails the tests that need it; an interruption ends everything."""
         from recuse.recording.panel_recording import Recorder, record_batches
         from recuse.recording.sample import not_sampled, sample_again
 
