@@ -32,15 +32,15 @@ MEASURES = {
     "repeat_difference": score_repeats.repeat_difference,
     "run_sd": score_repeats.run_sd,
     "cell_table": score_repeats.cell_table,
-    "repeat_reliability": lambda r: score_repeats.repeat_reliability(r, form="mean"),
+    "repeat_reliability": score_repeats.repeat_reliability,
     "runs_needed": lambda r: score_repeats.runs_needed(r, 0.1),
     "parse_rate": coverage.parse_rate,
     "offset_matrix": lambda r: judge_profiles.human_offset_matrix(with_criteria_mean(r)),
     "offset": human_alignment.human_offset,
     "panel_offset": judge_profiles.human_panel_offset,
     "self_offset": judge_profiles.human_self_offset,
-    "order_agreement": lambda r: human_order.human_order(r, draws=199),
-    "closest_judge": lambda r: human_order.closest_judge(r, draws=199),
+    "order_agreement": human_order.human_order,
+    "closest_judge": human_order.closest_judge,
     "reported_total": reported_statistics.reported_total,
 }
 

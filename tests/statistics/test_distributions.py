@@ -36,7 +36,7 @@ DISTRIBUTIONS = {
     "mean difference of whole scores": MeanDifference(0.2, 0.15, 45, 0.8, 1.0, 50),
     "mean difference of equal scores": MeanDifference(0.0, 0.11, 45, 0.0, 1.0, 50),
     "reliability": FixedTexts(36.5, 5, Noise(45), 10),
-    "reliability of the mean": FixedTexts(3.2, 5, Noise(45), 10, "mean"),
+    "low reliability": FixedTexts(3.2, 5, Noise(45), 10),
     "reliability without noise": FixedTexts(math.inf, 5, Noise(45), 10, between=0.8, step=1.0, n=50),
     "bounded": bounded_mean([1, 0, 0, -1, 0, 0, 1, 1, 0, 0], range(10), (-4.0, 4.0), slip=1.0),
     "bounded share": bounded_mean([1, 0, 1, 1, 0.5, 0.5], [1, 1, 2, 2, 3, 3], (0.0, 1.0)),

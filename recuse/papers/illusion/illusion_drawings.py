@@ -8,19 +8,9 @@ from statistics import fmean
 from typing import Any
 
 from recuse.papers.self_preference.self_preference_drawings import detail_text
+from recuse.report import figures
 from recuse.report.drawing import Drawing
-from recuse.report.figures import (
-    Cell,
-    DetailTable,
-    Forest,
-    HeatMaps,
-    Table,
-    cell_matrix,
-    cross_table,
-    detail_cell,
-    deviation_maps,
-    number_cell,
-)
+from recuse.report.figures import Cell, DetailTable, Forest, HeatMaps, Table, detail_cell, deviation_maps, number_cell
 from recuse.report.gated_number import Number
 from recuse.report.questions.generic import all_but
 from recuse.report.results_model import Group
@@ -34,6 +24,10 @@ def _measured(n: Number) -> bool:
     return is_number(n.value)
 
 
+def _known(group: Group, metric: str) -> list[Number]:
+    return list(filter(_measured, group.of(metric)))
+
+
 RUNGS = (
     ("model", "which target is better", "Spearman's rho over targets"),
     ("sample", "which text is better", "Pearson's r over the texts of a target"),
@@ -42,7 +36,7 @@ RUNGS = (
 
 
 def _at_three_resolutions(group: Group) -> str:
-    if gaps := [n for n in group.of("resolution_gap") if is_number(n.value)]:
+    if gaps := _known(group, "resolution_gap"):
         widest = max(gaps, key=lambda n: n.amount)
         model, sample, absolute = (widest.detail.get(name) for name, *_ in RUNGS)
         where = f", {widest.circumstances}" if widest.circumstances else ""
@@ -50,7 +44,7 @@ def _at_three_resolutions(group: Group) -> str:
             f"The judges agree to {fixed(model)} on which target is better, to {fixed(sample)} on which text is "
             f"better, and to {fixed(absolute)} on the score itself{where}."
         )
-    known = [n for n in group.of("panel_agreement") if is_number(n.value)]
+    known = _known(group, "panel_agreement")
     if not known:
         return "No two judges scored enough texts in common."
     lowest = min(known, key=lambda n: n.amount)
@@ -92,7 +86,7 @@ SLIP = "never leaves the lower half of the scale: does it use another one?"
 
 
 def _scale(group: Group) -> Table:
-    judges = {n.who for n in group.of("scale_use") if is_number(n.value)}
+    judges = {n.who for n in _known(group, "scale_use")}
     columns: dict[str, Callable[[Number], Cell]] = {"SD beside the others'": number_cell}
     columns |= {name: detail_cell(name.lower()) for name in ("mean", "SD", "lowest", "highest", "skewness")}
 
@@ -145,11 +139,10 @@ FACING = "Agreement is no evidence of being right, and a loss of it none of bein
 
 
 def _change_in_words(group: Group) -> str:
-    changes = group.of("delta_k")
-    known = [n for n in changes if is_number(n.value)]
+    known = _known(group, "delta_k")
     if not known:
         none = "Not measured: by no two rubrics do the same two judges tell the same texts apart."
-        return none if changes else ""
+        return none if group.of("delta_k") else ""
     most = max(known, key=lambda n: abs(n.amount))
     what = "more" if most.amount > 0 else "less"
     inside = f" (interval {most.spread()})" if is_number(most.low) else ", without an interval"
@@ -162,15 +155,13 @@ def _change_in_words(group: Group) -> str:
 
 
 def _flaws(group: Group) -> str:
-    known = [n for n in group.of("flaw_penalty") if is_number(n.value)]
-    if not known:
-        return ""
-    judges = list(dict.fromkeys(n.who for n in known))
-    finders = [who for who in judges if all(n.side_of_zero == "above" for n in known if n.who == who)]
+    known = _known(group, "flaw_penalty")
+    judges = {n.who for n in known}
+    finders = judges - {n.who for n in known if n.side_of_zero != "above"}
     return (
         f"{out_of(len(finders), len(judges))} judges scored sound texts above their polished, flawed twins by every "
         "rubric, beyond chance."
-    )
+    ) if known else ""  # fmt: skip
 
 
 def _rubric(number: Number) -> str:
@@ -207,7 +198,7 @@ def _pair_map(group: Group, caption: str, cells: Mapping[tuple[str, str], float 
         judges = name.split(" / ")
         return " / ".join(map(group.label, judges)) if len(judges) == 2 else name
 
-    matrix = cell_matrix(cells)
+    matrix = figures.cell_matrix(cells)
     if len(matrix["rows"]) < 2:
         return None
     return deviation_maps([(caption, matrix)], label, about="zero", corner="judges ↓ rubric →")
@@ -220,7 +211,7 @@ def _groups(group: Group) -> Table:
     measured = {n.subject["group"] for n in numbers if is_number(n.value)}
     left = len(names) - len(measured)
     caption = "The difference by domain and language"
-    return cross_table(
+    return figures.cross_table(
         caption + (f" (not measured, too few texts: {left} of {len(names)})" if left else ""), "texts", numbers,
         row=lambda n: n.subject["group"], rows={name: name for name in names if name in measured}, column=_rubric,
         columns=str, cell=_signed,
@@ -281,13 +272,12 @@ def _by_rubric(group: Group, metric: str = "agreement_by_rubric") -> list[Number
 
 
 def _most_by(group: Group) -> str:
-    shares = group.of("structural_share")
     known = [n for n in _by_rubric(group) if is_number(n.value)]
     if not known:
         return "Not measured: by no rubric do two judges tell the same texts apart."
     best = max(known, key=lambda n: n.amount)
     most = f"Judges agree most by the rubric \u201c{_rubric(best)}\u201d, r = {fixed(best.value)}."
-    share = next((n for n in shares if n.subject.get("of") == "dimensions"), None)
+    share = next(iter(group.of("structural_share", of="dimensions")), None)
     if share and is_number(share.value):
         return (
             f"{most} Of the agreement with given names, {rate(share.value)} is gone when judges name the "
@@ -309,16 +299,14 @@ def _rubric_pairs(group: Group) -> HeatMaps | None:
 
 
 def _steps(group: Group) -> Table:
-    rows = [
-        [
-            Cell(_rubric(n), f"after: {n.lexicon.level(RUBRIC, str(n.detail.get('before', '')))}"),
-            number_cell(n, fixed(n.value, signed=True), small=_uncertainty(n)),
-            Cell(str(n.detail.get("pairs", "")), f"{n.detail.get('texts', 0)} texts"),
-        ]
+    rows = (
+        [Cell(_rubric(n), f"after: {n.lexicon.level(RUBRIC, str(n.detail.get('before', '')))}"),
+         number_cell(n, fixed(n.value, signed=True), small=_uncertainty(n)),
+         Cell(str(n.detail.get("pairs", "")), f"{n.detail.get('texts', 0)} texts")]
         for n in _by_rubric(group, "rubric_step")
-    ]
+    )  # fmt: skip
     caption = "What each step towards one rubric adds, on the same pairs and texts"
-    return Table(caption, ["rubric", "change of r", "pairs of judges"], rows)
+    return figures.table(caption, "rubric|change of r|pairs of judges", rows)
 
 
 rubric_commensurability = Drawing(

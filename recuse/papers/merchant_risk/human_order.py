@@ -15,17 +15,10 @@ from scipy import special
 
 from recuse.metrics.estimates import THESE_TEXTS, estimated, number, undefined
 from recuse.metrics.human_alignment import Compared, compared
-from recuse.metrics.measure import Named, measure, per_subject
+from recuse.metrics.measure import Named, measure, per_judge, per_subject
+from recuse.papers import rank_tests
 from recuse.papers.merchant_risk.judge_profiles import ZERO
-from recuse.papers.rank_tests import (
-    kendall,
-    kendall_test,
-    ranks,
-    spearman,
-    spearman_distribution,
-    spearman_t,
-    spearman_test,
-)
+from recuse.papers.rank_tests import kendall, ranks, spearman
 from recuse.ratings import Ratings, mean_of
 from recuse.ratings.scale import PLACE
 from recuse.schema import Distribution, Estimate, Estimates
@@ -36,32 +29,10 @@ from recuse.statistics.distributions import SEED, generator, percentile
 
 GIVEN = "human means taken as given"
 REDRAWN = {"repeats": "percentile bootstrap over repeats within cells", "items": "percentile bootstrap over items"}
+DRAWS = 1999
 EVERY, FEW, MANY = 8, 12, 1000
 """Texts up to which all orders are tried for Kendall's p, up to which permutations give Spearman's, and up to which
 pairs are counted one by one for Kendall's tau."""
-
-
-@measure(
-    "human_order", "order against people", ends=(-1, 1), signed=True, rank=235, bad="below", counts=True,
-    below="ranks the texts unlike people",
-    reading="Spearman's rank correlation of a judge's scores with people's mean over the same texts.",
-)  # fmt: skip
-@per_subject("judge", compared)
-def human_order(against: Compared, seed: int = SEED, draws: int = 1999) -> Iterator[Named]:
-    """Spearman's rho of a judge's means with people's, by judge and factor level; ties take mean ranks. The interval is
-    over texts (clusters), from eight on (`spearman_distribution`): one order of five texts in three lies at 0.3 or
-    above by chance. Where people rated targets as a whole, and items vary, it is a bootstrap over items. Detail:
-    `p_permutation`, how often an unrelated order would agree as well, by permutation up to 12 texts (of 5 it cannot
-    fall below 2/120), by Student's t beyond; Kendall's tau-b. Undefined for a judge, or people, with one mean on every
-    text, and below three texts.
-
-    >>> rows = "a judge i 1; a judge k 2; a judge l 4; p person i 2; p person k 1; p person l 3"
-    >>> human_order(example("rater kind item score", rows)).of(judge="a").value
-    0.5
-    """
-    sides = Sides(against, seed, draws)
-    for i, judge in enumerate(against.judges):
-        yield judge, _order(sides, i)
 
 
 BLOCKS = 5_000  # beyond so many clusters blocks are drawn: draws times clusters take time and memory
@@ -72,8 +43,11 @@ class Sides:
     """Judges and people on what people rated: texts, or targets as a whole."""
 
     against: Compared
-    seed: int
-    draws: int
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """Who judged."""
+        return self.against.judges
 
     @property
     def per_text(self) -> bool:
@@ -93,7 +67,7 @@ class Sides:
         return mean if self.per_text else self.against.cells.by_target(mean[None])[0]
 
     @cached_property
-    def judges(self) -> Floats:
+    def scores(self) -> Floats:
         """(J, R), where people rated too."""
         cells = self.against.cells
         mean = cells.mean if self.per_text else cells.by_target(cells.mean)
@@ -101,7 +75,7 @@ class Sides:
 
     def target_means(self, weights: Floats) -> Floats:
         """Means of every judge and target where clusters weigh `weights`, shape (draws, clusters): (draws, J, T)."""
-        cells, shape, clusters = self.against.cells, self.judges.shape, weights.shape[1]
+        cells, shape, clusters = self.against.cells, self.scores.shape, weights.shape[1]
         usable = np.isfinite(cells.mean)
         codes = ((np.arange(shape[0])[:, None] * shape[1] + cells.targets) * clusters + cells.clusters)[usable]
         sums, counts = (
@@ -113,23 +87,42 @@ class Sides:
     @cached_property
     def redrawn_targets(self) -> Floats:
         """Means of every judge and target on the same resampled items, (draws, J, T): drawn once for all judges."""
-        return self.target_means(self.cluster_weights(generator(self.seed, "human_order", "items")))
+        return self.target_means(self.cluster_weights(generator(SEED, "human_order", "items")))
 
     def cluster_weights(self, rng: np.random.Generator, most: int = sys.maxsize) -> Floats:
         """How often each cluster is drawn, with replacement, shape (draws, clusters); of more clusters than `most`, how
         often each of so many blocks of them is."""
         groups = min(len(self.against.cells.cluster_names), most)
-        picked = rng.integers(groups, size=(self.draws, groups)) + np.arange(self.draws)[:, None] * groups
-        return np.bincount(picked.ravel(), minlength=self.draws * groups).reshape(-1, groups).astype(float)
+        picked = rng.integers(groups, size=(DRAWS, groups)) + np.arange(DRAWS)[:, None] * groups
+        return np.bincount(picked.ravel(), minlength=DRAWS * groups).reshape(-1, groups).astype(float)
 
 
-def _order(sides: Sides, i: int) -> Estimate:
+def _sides(part: Ratings, ratings: Ratings) -> Sides:
+    return Sides(compared(part, ratings))
+
+
+@measure(
+    "human_order", "order against people", ends=(-1, 1), signed=True, rank=235, bad="below", counts=True,
+    below="ranks the texts unlike people",
+    reading="Spearman's rank correlation of a judge's scores with people's mean over the same texts.",
+)  # fmt: skip
+@per_judge(_sides)
+def human_order(sides: Sides, i: int) -> Estimate:
+    """Spearman's rho of a judge's means with people's, by judge and factor level; ties take mean ranks. The interval is
+    over texts (clusters), from eight on (`spearman_distribution`). Where people rated targets as a whole, and items
+    vary, it is a bootstrap over items. Detail: `p_permutation`, how often an unrelated order would agree as well, by
+    permutation up to 12 texts (of 5 it cannot fall below 2/120), by Student's t beyond; Kendall's tau-b. Undefined for
+    a judge, or people, with one mean on every text, and below three texts.
+
+    >>> rows = "a judge i 1; a judge k 2; a judge l 4; p person i 2; p person k 1; p person l 3"
+    >>> human_order(example("rater kind item score", rows)).of(judge="a").value
+    0.5
+    """
     against, cells = sides.against, sides.against.cells
-    over_texts = sides.per_text or cells.fixed
-    used = np.isfinite(sides.judges[i])
+    over_texts, wanted = sides.per_text or cells.fixed, against.only(i)
+    used = np.isfinite(sides.scores[i])
     times = taken(cells.times, used)
-    judge, people = sides.judges[i][used], sides.people[used]
-    wanted = against.only(i)
+    judge, people = sides.scores[i][used], sides.people[used]
     counted = wanted & np.isfinite(against.differences)
     about: dict[str, Any] = {
         "n": cells.number(counted[i]), "n_excluded": against.excluded(wanted, counted),
@@ -146,16 +139,16 @@ def _order(sides: Sides, i: int) -> Estimate:
     rho = float(spearman(judge, people, times))
     if over_texts:
         clusters = np.arange(len(judge)) if cells.fixed else cells.clusters[used]
-        distribution: Distribution = spearman_distribution(judge, people, clusters, times)
+        distribution: Distribution = rank_tests.spearman_distribution(judge, people, clusters, times)
     else:
         means = sides.redrawn_targets[:, i][:, used].round(12)
-        distribution, about["seed"] = percentile(rho, spearman(means, people), discrete=True), sides.seed
-    by_rho = spearman_test(judge, people) if n <= FEW else None
+        distribution, about["seed"] = percentile(rho, spearman(means, people), discrete=True), SEED
+    by_rho = rank_tests.spearman_test(judge, people) if n <= FEW else None
     tests = {
-        "p_permutation": number(by_rho.p if by_rho else spearman_t(rho, n)),
+        "p_permutation": number(by_rho.p if by_rho else rank_tests.spearman_t(rho, n)),
         "p_method": by_rho.method if by_rho else "Student's t",
         "kendall": number(float(kendall(judge, people))) if n <= MANY and n == len(judge) else None,
-        "kendall_p_permutation": number(kendall_test(judge, people).p) if n <= EVERY else None,
+        "kendall_p_permutation": number(rank_tests.kendall_test(judge, people).p) if n <= EVERY else None,
         sides.what: n,
     }
     return estimated("human_order", rho, distribution, detail=tests, **about)
@@ -168,7 +161,7 @@ FIRST_NAMES = {"shown": "attributed", "hidden": "anonymized"}  # as in the first
     "closest_judge", "distance of the closest judge", rank=260, bad="none",
     reading="Mean distance from people of the judge that lies closest to them.",
 )  # fmt: skip
-def closest_judge(ratings: Ratings, seed: int = SEED, draws: int = 1999) -> Estimates:
+def closest_judge(ratings: Ratings) -> Estimates:
     """Smallest mean over texts of |judge - people|, by factor level, every judge on the texts that it and people rated.
     No interval: the smallest of several distances is too small for where it was found, and a bootstrap of it covers far
     too seldom. Detail: `judge`, whose it is; `ranking` from closest to farthest with `distance` and `first`, the share
@@ -180,10 +173,10 @@ def closest_judge(ratings: Ratings, seed: int = SEED, draws: int = 1999) -> Esti
     """
     estimates = {}
     for names, part in ratings.each():
-        rng = generator(seed, "closest_judge", *(FIRST_NAMES.get(name, name) for name in names))
-        sides = Sides(compared(part, ratings), seed, draws)
+        rng = generator(SEED, "closest_judge", *(FIRST_NAMES.get(name, name) for name in names))
+        sides = _sides(part, ratings)
         cells, repeats = sides.against.cells, sides.against.cells.fixed
-        known = np.flatnonzero(np.isfinite(sides.judges).any(axis=1)).tolist()
+        known = np.flatnonzero(np.isfinite(sides.scores).any(axis=1)).tolist()
         about: dict[str, Any] = {
             "over": cells.over, "clusters": cells.clusters_called, "unit": cells.scale.unit, "span": cells.scale.span,
             "method": f"mean |judge - people| over {sides.what}, {REDRAWN['repeats' if repeats else 'items']}",
@@ -192,10 +185,10 @@ def closest_judge(ratings: Ratings, seed: int = SEED, draws: int = 1999) -> Esti
             why = "no judge has a usable score of a text that people rated"
             estimates[names] = undefined("closest_judge", why, **about)
             continue
-        distances = np.nanmean(np.abs(sides.judges[known] - sides.people), axis=1)
+        distances = np.nanmean(np.abs(sides.scores[known] - sides.people), axis=1)
         redrawn = _redrawn_distances(sides, known, rng)
         nearest = np.where(np.isfinite(redrawn), redrawn, np.inf).argmin(axis=1)
-        first = np.bincount(nearest, minlength=len(known)) / draws
+        first = np.bincount(nearest, minlength=len(known)) / DRAWS
         order = np.argsort(distances.round(12), kind="stable")
         row = known[order[0]]
         ranking = [
@@ -205,7 +198,7 @@ def closest_judge(ratings: Ratings, seed: int = SEED, draws: int = 1999) -> Esti
         estimates[names] = Estimate(
             metric="closest_judge", value=float(distances[order[0]]),
             n=int(cells.count[row].sum()) if repeats else distinct(cells.items[np.isfinite(cells.mean[row])]),
-            n_excluded=int(cells.lost[row].sum()), seed=seed,
+            n_excluded=int(cells.lost[row].sum()), seed=SEED,
             note=f"{f'{THESE_TEXTS}; ' if repeats else ''}{GIVEN}; the smallest of several has no interval",
             detail={"judge": cells.judges[row], "ranking": ranking}, **about,
         )  # fmt: skip
@@ -219,7 +212,7 @@ def _redrawn_distances(sides: Sides, known: list[int], rng: np.random.Generator)
         weights = sides.cluster_weights(rng, BLOCKS)
         groups = weights.shape[1]
         blocks, sums = cells.clusters % groups, np.zeros((2, len(known), groups))
-        for k, row in enumerate(np.abs(sides.judges[known] - sides.people)):
+        for k, row in enumerate(np.abs(sides.scores[known] - sides.people)):
             there = np.isfinite(row)
             sums[0, k] = np.bincount(blocks[there], weights=row[there], minlength=groups)
             sums[1, k] = np.bincount(blocks[there], minlength=groups)
@@ -227,8 +220,8 @@ def _redrawn_distances(sides: Sides, known: list[int], rng: np.random.Generator)
     if cells.fixed:
         rows, texts = np.nonzero(cells.count[known])
         each = [cells.scores[known[k]][u] for k, u in zip(rows.tolist(), texts.tolist(), strict=True)]
-        drawn = np.full((sides.draws, len(known), len(sides.people)), np.nan)
-        drawn[:, rows, texts] = resampled_means(each, rng, sides.draws)
+        drawn = np.full((DRAWS, len(known), len(sides.people)), np.nan)
+        drawn[:, rows, texts] = resampled_means(each, rng, DRAWS)
     else:
         drawn = sides.target_means(sides.cluster_weights(rng))[:, known]
     return mean_of(np.abs(drawn - sides.people), axis=-1)
@@ -254,15 +247,13 @@ FRIEDMAN = 50  # texts beyond which the p-value is Friedman's chi-square, which 
     reading="Kendall's W: 1 where all judges rank the texts alike, 0 where their ranks have nothing in common. Judges "
     "can rank alike and all be wrong.",
 )  # fmt: skip
-def kendalls_w(ratings: Ratings, seed: int = SEED, draws: int = 9999) -> Estimates:
+def kendalls_w(ratings: Ratings, draws: int = 9999) -> Estimates:
     """W by factor level, over the texts that every judge scored; targets where each has one text. Detail: `judges`,
     `texts`, `mean_rho`, the mean Spearman correlation of two judges, (m W - 1) / (m - 1) without ties; `p` that
     unrelated rankings agree as well, by random orders within each judge up to 50 texts and by Friedman's chi-square
-    beyond; `p_method`. A judge that scores all texts alike has no ranking and is left out by name (`without_order`). No
-    interval: these judges on these texts. Undefined below two judges with an order, and below three texts.
-    Merchant-risk paper, sec. 3.4 (3), which says "clear areas of agreement" and gives no number; its tables give .81
-    with names shown and .80 with names hidden. Kendall and Babington Smith (1939), The problem of m rankings, Annals of
-    Mathematical Statistics 10, 275-287.
+    beyond; `p_method`; `without_order`, who scores all texts alike, has no ranking and is left out. No interval: these
+    judges on these texts. Undefined below two judges with an order, and below three texts. Merchant-risk paper, sec.
+    3.4 (3). Kendall and Babington Smith (1939), Annals of Mathematical Statistics 10, 275-287.
 
     >>> kendalls_w(example("judge item score", "a i 1; a k 2; a l 3; b i 5; b k 6; b l 9")).of().value
     1.0
@@ -292,14 +283,14 @@ def kendalls_w(ratings: Ratings, seed: int = SEED, draws: int = 9999) -> Estimat
         else:
             each = ranks(used)
             orders = np.broadcast_to(each, (draws, judges, texts))
-            drawn = generator(seed, "kendalls_w", *names).permuted(orders, axis=2)
+            drawn = generator(SEED, "kendalls_w", *names).permuted(orders, axis=2)
             observed, spread = (
                 ((one.sum(axis=-2) - judges * (texts + 1) / 2) ** 2).sum(axis=-1) for one in (each, drawn)
             )
             p, how = (int((spread >= observed - 1e-9).sum()) + 1) / (draws + 1), f"{draws} random orders"
         detail |= {"mean_rho": number((judges * value - 1) / (judges - 1)), "p": number(p), "p_method": how}
         note = "no interval: these judges on these texts"
-        estimates[names] = Estimate(metric="kendalls_w", value=value, seed=seed, note=note, **about)
+        estimates[names] = Estimate(metric="kendalls_w", value=value, seed=SEED, note=note, **about)
     return Estimates(ratings.within(), estimates)
 
 
@@ -316,7 +307,6 @@ def concordance(scores: Floats) -> float:
 
 
 # --------------------------------------------------------------------------- an order stated beside scores
-# Merchant-risk paper, Appendix A: its printed prompt shows five sets in one conversation and asks for a ranking.
 
 
 @measure(
@@ -327,8 +317,8 @@ def concordance(scores: Floats) -> float:
 @per_subject("judge", lambda part, ratings: part if PLACE in ratings.criteria and len(ratings.headline) == 1 else None)
 def ranking_follows_scores(part: Ratings | None) -> Iterator[Named]:
     """Mean over replies of tau-b between stated places (the best first) and headline scores, by judge and factor level;
-    interval over replies. Detail: `contradicting`, the share of replies with tau-b below 0; `replies`. Replies whose
-    scores are all alike rank freely and are left out and counted. Empty without places.
+    interval over replies (merchant-risk paper, Appendix A). Detail: `contradicting`, the share of replies with tau-b
+    below 0; `replies`. Replies whose scores are all alike are left out and counted. Empty without places.
 
     >>> rows = "s rating 5; t rating 3; s place 2; t place 1"
     >>> ranking_follows_scores(example("target criterion score", rows, headline=["rating"])).of(judge="j").value

@@ -1,10 +1,6 @@
 """Every judge on every target, against its peers and against people, for the paper's tables (merchant-risk paper, secs.
-3.5, 4.3.1 and 4.4, Figs. 8 and 9); `recuse.metrics` has the self-bias and the offset that are gated.
-
-What goes with what across a panel's judges: are self-critical judges closer to people, do good authors hold
-themselves down? Merchant-risk paper, secs. 4.3.3, 4.4, 7.1 and 7.2, which says so in words. A correlation over five
-judges cannot be told from chance below rho 1 (one order of 120 either way: p .017), so the permutation p stands beside
-each."""
+3.5, 4.3.1 and 4.4, Figs. 8 and 9), and what goes with what across a panel's judges (secs. 4.3.3, 4.4, 7.1 and 7.2);
+`recuse.metrics` has the self-bias and the offset that are gated."""
 
 from __future__ import annotations
 
@@ -39,10 +35,9 @@ ZERO = 1e-9  # biases closer to 0 than this (points) have no direction; smaller 
 def consensus_deviation(part: Ratings) -> Estimate:
     """Bias(i, j) for every judge and target (paper, sec. 4.3.1 and Fig. 8), by factor level; the value is the mean of
     |Bias| over all cells, without an interval: absolute values of noise are never 0. Detail, beside the matrix `values`
-    with `low` and `high`: `scores`, `sds`, `consensus` (the self-excluded mean each cell is compared with), `zero_sum`
-    (largest |column sum|, 0 where nothing is missing), and `naive`: the deviation from a consensus that includes the
-    judge, and its measured `shrinkage` = (n - 1) / n. Undefined with one judge, and where no text has usable scores of
-    two.
+    with `low` and `high`: `scores`, `sds`, `consensus` (the self-excluded mean), `zero_sum` (largest |column sum|, 0
+    where nothing is missing), and `naive`: the deviation from a consensus that includes the judge, and its measured
+    `shrinkage` = (n - 1) / n. Undefined with one judge, and where no text has usable scores of two.
 
     >>> consensus_deviation(example("judge target score", "a x 5; a y 3; b x 4; b y 3")).of().detail["values"]
     [[1.0, 0.0], [-1.0, 0.0]]
@@ -54,13 +49,11 @@ def consensus_deviation(part: Ratings) -> Estimate:
     each = deviations(cells)
     bias, means = cells.by_target(each), cells.by_target(cells.mean)
     naive = cells.by_target(cells.mean - mean_of(cells.mean, axis=0))
-
-    def distribution(judge: int, texts: Mask) -> Distribution:
-        if cells.fixed:
-            return over_repeats(cells, judge, texts)
-        return difference_of_means(each[judge], texts, None, cells.clusters, step=cells.step, times=cells.times)
-
-    low, high = cell_intervals(cells, each, distribution)
+    more: dict[str, Any] = {"step": cells.step, "times": cells.times}
+    low, high = cell_intervals(
+        cells, each, lambda judge, texts: over_repeats(cells, judge, texts) if cells.fixed else
+        difference_of_means(each[judge], texts, None, cells.clusters, **more),
+    )  # fmt: skip
     sds = {"sds": cells.by_target(np.sqrt(cells.variance))} if cells.fixed else {}
     there = np.isfinite(naive) & np.isfinite(bias)
     scale = float((bias[there] ** 2).sum())  # of the least-squares factor between the two matrices
@@ -124,9 +117,8 @@ def human_offset_matrix(against: Compared) -> Estimate:
 )  # fmt: skip
 @per_subject((), compared)
 def human_panel_offset(against: Compared) -> Estimate:
-    """Mean over all judges and texts of judge minus people, by factor level: +0.4636 with names shown and +0.426 with
-    names hidden in the paper. Detail: how many pairs of judge and text lie above 0 (`positive`, `pairs`, in words
-    `share_positive`), `people_se`, `these_texts`.
+    """Mean over all judges and texts of judge minus people, by factor level. Detail: how many pairs of judge and text
+    lie above 0 (`positive`, `pairs`, in words `share_positive`), `people_se`, `these_texts`.
 
     >>> human_panel_offset(example("rater kind score", "a judge 4; b judge 2; p person 2.5")).of().value
     0.5
@@ -172,11 +164,10 @@ PAIRS: Mapping[str, tuple[str, str]] = {
 )  # fmt: skip
 @per_subject("pair", lambda part, ratings: (part, ratings))
 def profile_correlation(seen: tuple[Ratings, Ratings]) -> Iterator[Named]:
-    """Rho over the judges of each pair of `PAIRS`, by pair and factor level; in the merchant-risk paper "self-bias and
-    distance from people" is .90 with names shown and .70 with names hidden, "own quality and self-bias" -.50 shown.
-    Quality is the peers' mean score of what a judge wrote, distance the mean over texts of |judge - people|. A pair
-    whose figures no judge has (no people) is left out. Detail: `judges` with both figures, `p_permutation`. Undefined
-    below four judges, and where either figure is the same for all.
+    """Rho over the judges of each pair of `PAIRS`, by pair and factor level. Quality is the peers' mean score of what a
+    judge wrote, distance the mean over texts of |judge - people|. A pair whose figures no judge has (no people) is left
+    out. Detail: `judges` with both figures; `p_permutation`, of five judges at least .017. Undefined below four judges,
+    and where either figure is the same for all.
 
     >>> scores = example("judge target score", "a a 5; a b 2; b a 3; b b 2.5", authors={"a": "a", "b": "b"})
     >>> profile_correlation(scores).of(pair="leniency and self-bias").note
@@ -212,8 +203,8 @@ def profile_correlation(seen: tuple[Ratings, Ratings]) -> Iterator[Named]:
 )  # fmt: skip
 @per_subject((), itself)
 def self_bias_span(part: Ratings) -> Estimate:
-    """Largest self-bias less smallest, by factor level: 1.105 points with names shown in the merchant-risk paper, sec.
-    7.1. Detail: `lowest` and `highest`, who they are. No interval: the span of noisy numbers is too wide on average.
+    """Largest self-bias less smallest, by factor level (merchant-risk paper, sec. 7.1). Detail: `lowest` and `highest`,
+    who they are. No interval: the span of noisy numbers is too wide on average.
 
     >>> scores = example("judge target score", "a a 5; a b 2; b a 3; b b 2.5", authors={"a": "a", "b": "b"})
     >>> self_bias_span(scores).of().value
@@ -256,9 +247,7 @@ def _figures(part: Ratings, ratings: Ratings) -> dict[str, Floats]:
 
 
 # --------------------------------------------------------------------------- self-bias criterion by criterion
-# Merchant-risk paper, Appendix E: Perplexity Sonar scores its own completeness 1.40 below its peers with names shown,
-# and its own total 0.21 above them. A judge's total need not be the mean of its criteria either: by its totals Gemini's
-# self-bias is +0.77, by the means, which Algorithm 1 takes, +0.87.
+# Merchant-risk paper, Appendix E. A judge's total need not be the mean of its criteria, which Algorithm 1 takes.
 
 
 @measure(
@@ -285,7 +274,7 @@ CRITERIA_MEAN = "criteria_mean"
 
 
 @remembered
-def with_criteria_mean(ratings: Ratings, name: str = CRITERIA_MEAN) -> Ratings:
+def with_criteria_mean(ratings: Ratings) -> Ratings:
     """The ratings with one more headline criterion: per reply, the mean of its scores on `ratings.parts`. Where one is
     not usable, a row with the first failure and no score: it is counted as excluded, never averaged from what is left.
     `RatingsError` without parts."""
@@ -302,7 +291,8 @@ def with_criteria_mean(ratings: Ratings, name: str = CRITERIA_MEAN) -> Ratings:
     status = more["failure"].fillna("unparsed").where(~complete, "ok")
     # rounded far below any scale's step: the same scores in another order must give the same mean
     score = more["score"].round(12).where(complete)
-    more = more.assign(criterion=name, response=None, status=status, score=score)[list(table.columns)]
-    scales, headline = {**ratings.scales, name: ratings.scales[wanted[0]]}, (*ratings.headline, name)
+    more = more.assign(criterion=CRITERIA_MEAN, response=None, status=status, score=score)[list(table.columns)]
+    scales = {**ratings.scales, CRITERIA_MEAN: ratings.scales[wanted[0]]}
+    headline = (*ratings.headline, CRITERIA_MEAN)
     joined = pd.concat([table, more], ignore_index=True)
     return replace(ratings, table=joined, scales=scales, headline=headline, _memory={})

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from recuse.papers.self_preference.self_preference_drawings import detail_text
 from recuse.report.drawing import Drawing, chance, folded, under
-from recuse.report.figures import Cell, Forest, Table, cross_table, deviation_maps, main_matrices
+from recuse.report.figures import Cell, Forest, Table, cross_table, deviation_maps, main_matrices, table
 from recuse.report.gated_number import Number
 from recuse.report.questions.generic import all_but
 from recuse.report.results_model import Group
@@ -58,18 +59,16 @@ def _share(n: Number | None) -> Cell:
 
 def _slips(group: Group) -> Table:
     slips, rows = [(n, entry) for n in group.of(*KINDS) for entry in n.entries("offenders")], []
-    for n, entry in slips[:MOST_SLIPS]:
+    for n, entry in slips:
         reported, computed = entry.get("final", entry.get("sd", entry.get("mean"))), entry.get("mean_of_criteria")
         decimals = decimals_for([reported, computed])
-        rows.append([
-            Cell(group.label(n.who), n.circumstances),
-            Cell(group.label(str(entry.get("target", ""))), entry.get("criterion", "")),
-            Cell(KINDS[n.metric]),
-            *(Cell(fixed(value, decimals) if is_number(value) else "") for value in (reported, computed)),
-            Cell(f"{entry['wrong']} of {entry['replies']}" if "wrong" in entry and "replies" in entry else "1 of 1"),
-        ])  # fmt: skip
-    columns = ["judge", "text", "figure", "reported", "computed", "replies"]
-    return Table("Figures that do not follow", columns, rows, frozenset({3, 4}), len(slips) - len(rows))
+        judge = Cell(group.label(n.who), n.circumstances)
+        text = Cell(group.label(str(entry.get("target", ""))), entry.get("criterion", ""))
+        figures = (fixed(value, decimals) if is_number(value) else "" for value in (reported, computed))
+        replies = f"{entry['wrong']} of {entry['replies']}" if "wrong" in entry and "replies" in entry else "1 of 1"
+        rows.append([judge, text, KINDS[n.metric], *figures, replies])
+    columns = "judge|text|figure|reported|computed|replies"
+    return table("Figures that do not follow", columns, rows, {3, 4}, most=MOST_SLIPS)
 
 
 reported_statistics = Drawing(reading=_what_does_not_follow, figures=(_overview, _slips))
@@ -83,31 +82,32 @@ def _whole(group: Group) -> list[Number]:
 
 
 def _broken(group: Group) -> Table:
-    rows = [
-        [Cell(group.label(n.who)), Cell(n.subject["rule"]), Cell(str(what)), Cell(str(times))]
-        for n in group.of("rules_kept")
-        for what, times in n.entries("breaches")
-    ]
-    return Table("The commonest breaches", ["model", "rule", "what", "times"], rows, frozenset({3}))
+    rows = (
+        [group.label(n.who), n.subject["rule"], *of] for n in group.of("rules_kept") for of in n.entries("breaches")
+    )
+    return table("The commonest breaches", "model|rule|what|times", rows, {3})
 
 
 def _cards(group: Group) -> list[Table]:
-    return [
-        Table(f"{group.label(n.who)} wrote", ["text", "words, and what they break"],
-              [[Cell(item), Cell(words, "; ".join(why))] for item, words, why in n.entries("texts")])
-        for n in _whole(group)
-    ]  # fmt: skip
+    def card(n: Number) -> Table:
+        rows = ([item, Cell(words, "; ".join(why))] for item, words, why in n.entries("texts"))
+        return table(f"{group.label(n.who)} wrote", "text|words, and what they break", rows)
+
+    return list(map(card, _whole(group)))
 
 
 rules_kept = Drawing(
     reading=lambda group: (
         f"{out_of(sum(n.value == 1 for n in _whole(group)), len(_whole(group)))} models keep every rule in every text."
     ),
-    figures=(lambda group: cross_table(
-        "Share of texts that keep a rule", "rule", group.of("rules_kept"), row=lambda n: n.subject.get("rule", ""),
-        rows=str, column=lambda n: n.who, columns=group.label,
-    ), _broken, folded("What they wrote", ", the first texts of each", _cards),
-             lambda group: all_but(group, "rules_kept")),
+    figures=(
+        lambda group: cross_table(
+            "Share of texts that keep a rule", "rule", group.of("rules_kept"), row=lambda n: n.subject.get("rule", ""),
+            rows=str, column=lambda n: n.who, columns=group.label,
+        ),
+        _broken, folded("What they wrote", ", the first texts of each", _cards),
+        lambda group: all_but(group, "rules_kept"),
+    ),
 )  # fmt: skip
 
 
@@ -133,11 +133,6 @@ def _offset_in_words(group: Group) -> str:
     return f"{text} Closest to people is {group.label(str(closest))}." if closest else text
 
 
-def _before_and_after(n: Number) -> str:
-    before, after = n.detail.get("before"), n.detail.get("after")
-    return f"{fixed(before)} → {fixed(after)}" if is_number(before) and is_number(after) else ""
-
-
 def _closest(group: Group) -> Table | None:
     numbers = [n for n in group.of("closest_judge") if n.entries("ranking")]
     if not numbers:
@@ -149,9 +144,9 @@ def _closest(group: Group) -> Table | None:
         often = f"closest in {fixed(100 * first, 0)} % of bootstrap samples" if is_number(first) else ""
         return Cell(fixed(entry.get("distance")), often) if entry else Cell(MISSING)
 
-    rows = [[Cell(group.label(judge)), *(distance(place.get(judge)) for place in places)] for judge in places[0]]
+    rows = ([group.label(judge), *(distance(place.get(judge)) for place in places)] for judge in places[0])
     columns = ["mean distance from people", *(n.circumstances or "all repeats" for n in numbers)]
-    return Table("Who is closest to people?", columns, rows[:MOST_RANKED], left_out=max(0, len(rows) - MOST_RANKED))
+    return table("Who is closest to people?", columns, rows, most=MOST_RANKED)
 
 
 human_alignment = Drawing(
@@ -168,6 +163,6 @@ human_alignment = Drawing(
         Forest("human_order", "Rank correlation with people's order of the texts", "ρ", signed=True, includes=(-1, 1),
                aside=chance),
         Forest("calibration_change", "Distance from people after calibration on the other texts, less that before",
-               "change", signed=True, aside=_before_and_after),
+               "change", signed=True, aside=detail_text("{} → {}", "before", "after")),
     ),
 )  # fmt: skip

@@ -112,9 +112,7 @@ def percent_gone(a: float, b: float) -> float:
 
 
 # --------------------------------------------------------------------------- on everybody's work
-# Every judge on every author, names shown less names hidden. Merchant-risk paper, secs. 3.3 and 3.4 (2), Fig. 5, which
-# says that hiding names "preserves ranking patterns". Its own tables do not: GPT-5.1 ranks the five authors with names
-# hidden as it did with names shown with rho .30, Sonar .70.
+# Every judge on every author, names shown less names hidden: merchant-risk paper, secs. 3.3 and 3.4 (2), Fig. 5.
 
 Change = Callable[[Ratings, str, Cells, Cells], Estimate]  # of a judge, with names shown and hidden
 
@@ -172,10 +170,9 @@ def name_shift(part: Ratings, judge: str, shown: Cells, hidden: Cells) -> Estima
         of_author = over(known & (shown.targets == k))
         by_author[:, k] = of_author.value, *of_author.interval(0.95)
     largest = int(np.nanargmax(np.abs(by_author[0])))
-    detail = matrix(
-        [judge], shown.target_names, by_author[:1], part.own(), low=by_author[1:2], high=by_author[2:],
-        largest=[shown.target_names[largest], number(by_author[0, largest])],
-    )  # fmt: skip
+    most = [shown.target_names[largest], number(by_author[0, largest])]
+    low, high = by_author[1:2], by_author[2:]
+    detail = matrix([judge], shown.target_names, by_author[:1], part.own(), low=low, high=high, largest=most)
     whole = over(known)
     if about["over"] == "clusters":
         about["n_clusters"] = len(np.unique(shown.clusters))
@@ -255,9 +252,9 @@ def _by_author(values: Floats, judge: str, cells: Cells, names: Sequence[str]) -
 )  # fmt: skip
 @per_subject((), itself, "names")
 def bias_gone_without_names(part: Ratings) -> Estimate:
-    """Mean over judges of 100 (1 - |B| / |A|), unrounded: 26.5 for the paper, which prints 25.8 and calls it
-    attenuation (not that of psychometrics, which is by noise). Judges with A = 0 are left out. No interval: a ratio
-    whose denominator may be 0 has no method that covers. Detail: `judges` with their own percentages, `left_out`.
+    """Mean over judges of 100 (1 - |B| / |A|), unrounded, which the paper calls attenuation. Judges with A = 0 are left
+    out. No interval: a ratio whose denominator may be 0 has no method that covers. Detail: `judges` with their own
+    percentages, `left_out`.
 
     >>> rows = "a shown x 5; a hidden x 4.5; b shown x 4; b hidden x 4"
     >>> bias_gone_without_names(example("judge names target score", rows, authors={"a": "x"})).of().value
@@ -280,7 +277,6 @@ def bias_gone_without_names(part: Ratings) -> Estimate:
 
 
 # --------------------------------------------------------------------------- all texts in one call, or one each
-# What does seeing all change? Merchant-risk paper, Appendix A.
 
 
 @measure(

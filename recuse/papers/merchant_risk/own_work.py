@@ -26,9 +26,8 @@ def _against_peers(group: Group) -> str:
     sides = Counter(n.side_of_zero for n in first if is_number(n.low))
     phrases = [
         f"{in_words(sides[side])} judge{' scores its' if sides[side] == 1 else 's score their'} own work {where}"
-        for side, where in WHERE.items()
-        if sides[side]
-    ]
+        for side, where in WHERE.items() if sides[side]
+    ]  # fmt: skip
     if not phrases:
         return "No judge's own work could be compared with its peers' view of it."
     start = f"With {group.level(factor, levels[0])}, " if levels else ""
@@ -66,14 +65,11 @@ consensus_deviation = Drawing(
         under("What does hiding the names change?",
               Forest("name_effect", "Self-bias with names shown minus with names hidden", "effect of the name",
                      signed=True, aside=_shrinks)),
-        under(
-            "What lies behind it?",
-            pair(
-                Forest("leniency", "Leniency: how a judge scores the others' work, against its peers", "points",
-                       signed=True),
-                Forest("self_preference", "Self-preference: self-bias beyond the judge's general leniency", "points",
-                       signed=True),
-            ),
-        ),
+        under("What lies behind it?", pair(
+            Forest("leniency", "Leniency: how a judge scores the others' work, against its peers", "points",
+                   signed=True),
+            Forest("self_preference", "Self-preference: self-bias beyond the judge's general leniency", "points",
+                   signed=True),
+        )),
     ),
 )  # fmt: skip

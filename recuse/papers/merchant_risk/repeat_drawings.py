@@ -4,7 +4,7 @@ every criterion, folded away."""
 from __future__ import annotations
 
 from recuse.report.drawing import Drawing, folded
-from recuse.report.figures import Cell, Forest, HeatMaps, Table, cross_table, magnitude_maps, main_matrices
+from recuse.report.figures import Forest, HeatMaps, Table, cross_table, magnitude_maps, main_matrices, table
 from recuse.report.gated_number import Number, plain_name
 from recuse.report.questions.generic import usable_replies
 from recuse.report.results_model import Group
@@ -62,20 +62,20 @@ def cell_tables(group: Group) -> list[Table]:
 
 
 def _cell_table(group: Group, judge: str, way: str, numbers: list[Number]) -> Table:
-    def mean_and_sd(n: Number, target: str) -> Cell:
+    def mean_and_sd(n: Number, target: str) -> str:
         detail = n.detail_as(Matrix)
         if judge not in detail["rows"] or target not in detail["columns"]:
-            return Cell(MISSING)
+            return MISSING
         i, j = list(detail["rows"]).index(judge), list(detail["columns"]).index(target)
         mean, sds = detail["values"][i][j], detail.get("sd")
         sd = sds[i][j] if sds and is_number(mean) else None
-        return Cell(fixed(mean) + (f" ± {fixed(sd)}" if is_number(sd) else ""))
+        return fixed(mean) + (f" ± {fixed(sd)}" if is_number(sd) else "")
 
     targets = list(dict.fromkeys(target for n in numbers for target in n.detail_as(Matrix)["columns"]))
-    rows = [[Cell(group.label(target)), *(mean_and_sd(n, target) for n in numbers)] for target in targets]
+    rows = ([group.label(target), *(mean_and_sd(n, target) for n in numbers)] for target in targets)
     caption = f"{group.label(judge)}{', ' + way if way else ''}: mean ± SD over repeats"
     columns = ["target", *(plain_name(n.subject["criterion"]) for n in numbers)]
-    return Table(caption, columns, rows, frozenset(range(1, len(columns))))
+    return table(caption, columns, rows, range(1, len(columns)))
 
 
 score_stability = Drawing(

@@ -1,10 +1,9 @@
 """Gini's mean difference: how far two answers to one text lie apart, on average over all pairs of answers.
 
-It is to a standard deviation what a mean absolute deviation is, keeps nearly all of its precision (98 % where scores
-are normal), depends on no fourth moment, and so has an interval that holds where tails are heavy: of fifty scores from
-Student's t with 3 degrees of freedom half look normal, and no interval of an SD that covers 93.5 % of them is narrower
-than 1.3 times the usual one where scores *are* normal (`python tests/benchmarks/heavy_tails.py`). For text t with R
-answers, d_ab = |x_a - x_b|, the mean difference G_t of its pairs is a U-statistic of variance
+It keeps nearly all of a standard deviation's precision (98 % where scores are normal), depends on no fourth moment, and
+so has an interval that holds where tails are heavy, which no interval of an SD does without being 1.3 times as wide as
+usual (`python tests/benchmarks/heavy_tails.py`). For text t with R answers, d_ab = |x_a - x_b|, the mean difference G_t
+of its pairs is a U-statistic of variance
 
     c1 E[d_ab d_ac] + c2 E[d_ab^2] - (c1 + c2) E[d]^2,   c1 = 4 (R - 2) / (R (R - 1)),   c2 = 2 / (R (R - 1))
 
@@ -17,7 +16,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,8 +66,9 @@ class MeanDifference(Sampled):
         if self.value == 0:
             slips = min(0.5, 1 - alpha ** (1 / self.n))
             return 0.0, 2 * self.step * slips * (1 - slips)
-        t = float(special.stdtrit(self.df, 1 - alpha))
-        bend, slip, most = self._upper_end
+        t, bend = float(special.stdtrit(self.df, 1 - alpha)), SKEW * max(0.0, self.skew) / 6
+        # what few answers show may lie beyond what many could
+        slip, most = 2 * self.step / self.n if self.n else 0.0, max(self.value, self.reach)
         out = min(FARTHEST, (t + bend * (1 + 2 * t * t)) * self.error)
         return self.value * math.exp(-min(FARTHEST, t * self.error)), min(self.value * math.exp(out) + slip, most)
 
@@ -82,13 +81,6 @@ class MeanDifference(Sampled):
     def moved(self, value: float) -> MeanDifference:
         """The same answers of a judge whose mean difference is `value`."""
         return replace(self, value=value)
-
-    @property
-    def _upper_end(self) -> tuple[float, float, float]:
-        """How far skewness bends it, the slip it allows for, and the most it can be: what few answers show may lie
-        beyond what many could."""
-        slip = 2 * self.step / self.n if self.n else 0.0
-        return SKEW * max(0.0, self.skew) / 6, slip, max(self.value, self.reach)
 
 
 def mean_difference(texts: Sequence[Floats], step: float = 0.0, span: float = math.inf) -> MeanDifference:
@@ -200,8 +192,8 @@ def by_size(texts: Sequence[Floats]) -> list[tuple[NDArray[np.intp], Floats]]:
 
 @dataclass(frozen=True, slots=True)
 class FixedTexts(Sampled):
-    """The reliability of one repeat, or of the mean of k, in telling *these* texts apart: B / (B + W), or B / (B + W /
-    k), B the variance of the texts' true means (divisor T - 1), W the mean variance of repeats of a text.
+    """The reliability of one repeat in telling *these* texts apart: B / (B + W), B the variance of the texts' true
+    means (divisor T - 1), W the mean variance of repeats of a text.
 
     Texts are not a sample here, so that nothing is assumed about how they are distributed: F = k s^2(means) / W follows
     the noncentral F with noncentrality df k B / W (Steiger and Fouladi 1997, in What If There Were No Significance
@@ -215,7 +207,6 @@ class FixedTexts(Sampled):
     texts: int
     noise: Noise
     k: float
-    form: Literal["single", "mean"] = "single"
     between: float = 0.0
     step: float = 0.0
     n: int = 0
@@ -231,17 +222,14 @@ class FixedTexts(Sampled):
     def _ends(self, alpha: float) -> tuple[float, float]:
         if self.f == math.inf:
             slips = min(0.5, 1 - alpha ** (1 / self.n))
-            noise = self.step**2 * slips * (1 - slips)
-            return self._reliability(max(0.0, self.between / noise - 1 / self.k)), 1.0
-        return self._reliability(self._ratio(1 - alpha)), self._reliability(self._ratio(alpha))
+            theta = max(0.0, self.between / (self.step**2 * slips * (1 - slips)) - 1 / self.k)
+            return theta / (1 + theta), 1.0
+        low, high = self._ratio(1 - alpha), self._ratio(alpha)
+        return low / (1 + low), high / (1 + high)
 
     def _half_width_at(self, factor: float) -> float | None:
         """Unknown: what helps depends on whether the texts or the repeats are few."""
         return None
-
-    def _reliability(self, theta: float) -> float:
-        theta *= 1.0 if self.form == "single" else self.k
-        return theta / (1 + theta)
 
     def _ratio(self, probability: float) -> float:
         """B / W at which F lies at this probability of its distribution; 0 where none is that small."""

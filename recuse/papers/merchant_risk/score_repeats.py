@@ -5,8 +5,7 @@ are in `repeat_noise`."""
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -16,7 +15,6 @@ from recuse.metrics.measure import itself, measure, per_judge, per_subject
 from recuse.papers.merchant_risk.repeat_noise import FixedTexts, by_size, mean_difference, noise_of
 from recuse.ratings import Cells, Ratings
 from recuse.schema import Estimate, Estimates, RecuseError, number
-from recuse.schema.arrays import Floats
 from recuse.statistics.contrasts import contrast
 from recuse.statistics.paired import fewest
 
@@ -92,9 +90,8 @@ def run_sd(cells: Cells, i: int) -> Estimate:
 
         sqrt(sum_u (R_u - 1) s2_u / sum_u (R_u - 1)),   df = sum_u (R_u - 1)
 
-    over the judge's texts with two repeats or more. Without an interval: none covers where tails are as heavy as
-    Student's t with 3 degrees of freedom, unless it is 1.3 times as wide as it need be for normal scores
-    (docs/statistics.md). `repeat_difference` is the measure to gate. Undefined where no text has two repeats.
+    over the judge's texts with two repeats or more. Without an interval (`repeat_noise`): `repeat_difference` is the
+    measure to gate. Undefined where no text has two repeats.
 
     >>> round(run_sd(example("repeat score", "0 1; 1 3")).of(judge="j").value, 3)
     1.414
@@ -130,20 +127,18 @@ def cell_table(ratings: Ratings) -> Estimates:
     reading="How well a judge's scores tell the texts apart, beyond its own noise: an intraclass correlation.",
 )  # fmt: skip
 @per_judge(lambda part, ratings: part.cells())
-def repeat_reliability(cells: Cells, i: int, form: Literal["single", "mean"] = "single") -> Estimate:
-    """Intraclass correlation of one-way random effects, texts x repeats, by judge and factor level (Shrout and Fleiss
-    1979, Psychological Bulletin 86, 420-428):
+def repeat_reliability(cells: Cells, i: int) -> Estimate:
+    """How well one repeat tells the texts apart: intraclass correlation of one-way random effects, texts x repeats, by
+    judge and factor level (Shrout and Fleiss 1979, Psychological Bulletin 86, 420-428):
 
-        single: ICC(1,1) = (MSB - MSW) / (MSB + (k - 1) MSW)    how well one repeat tells the texts apart
-        mean:   ICC(1,k) = (MSB - MSW) / MSB                    how well the mean of k repeats does
+        ICC(1,1) = (MSB - MSW) / (MSB + (k - 1) MSW)
 
     MSB, MSW: mean squares between texts and between repeats of a text. k: repeats per text; where they differ, (N - sum
-    R_u^2 / N) / (U - 1), and the interval is approximate; below two it lets the single form fall under -1, which is
-    told as -1. The single form is the one to gate: the mean of enough repeats is reliable whatever the judge. The
-    interval is over repeats of these texts (`FixedTexts`); over new ones none covers unless texts are normal. Detail:
-    both forms, k and the mean squares. Undefined for a constant judge (0/0). A judge whose repeats never differ but
-    whose texts do has ICC 1 and a lower end below it, from the slips that its repeats cannot rule out; one whose text
-    means are all equal has no ICC(1,k).
+    R_u^2 / N) / (U - 1), and the interval is approximate; below two it lets the value fall under -1, which is told as
+    -1. The interval is over repeats of these texts (`FixedTexts`); over new ones none covers unless texts are normal.
+    Detail: k, the mean squares, and `icc_mean`, ICC(1,k) = (MSB - MSW) / MSB of the mean of k repeats, which is
+    reliable whatever the judge where they are enough. Undefined for a constant judge (0/0). A judge whose repeats never
+    differ but whose texts do has ICC 1 and a lower end below it, from the slips that its repeats cannot rule out.
 
     >>> scores = example("item repeat score", "i 0 1; i 1 2; k 0 4; k 1 5")
     >>> round(repeat_reliability(scores).of(judge="j").value, 4)
@@ -154,27 +149,28 @@ def repeat_reliability(cells: Cells, i: int, form: Literal["single", "mean"] = "
     n = len(groups)
     about: dict[str, Any] = {
         "n": int(sizes.sum()), "n_excluded": int(cells.lost[i].sum()), "over": "repeats",
-        "method": f"one-way ICC(1,{'1' if form == 'single' else 'k'}), noncentral F interval, texts fixed",
+        "method": "one-way ICC(1,1), noncentral F interval, texts fixed",
     }  # fmt: skip
-    if why := _why_no_reliability(cells, i, groups, sizes, form):
+    if n < 2 or sizes.sum() <= n:
+        why = "reliability needs two texts, and a text with two usable repeats"
         return undefined("repeat_reliability", why, **about)
+    everything = np.concatenate(groups)
+    if np.ptp(everything) < 1e-12:
+        why = f"constant: all {len(everything)} repeats gave {everything[0]:g}"
+        return undefined("repeat_reliability", f"{why}, so there is nothing to be reliable about", **about)
     within, between = _mean_squares(cells, i, sizes)
     k = (sizes.sum() - (sizes**2).sum() / sizes.sum()) / (n - 1)
     f = between / within if within > 0 else math.inf
     noise = noise_of([scores for scores in groups if len(scores) > 1])
-    distribution = FixedTexts(
-        f, n, noise, float(k), form, between=between / float(k), step=cells.step, n=int(sizes.sum()),
-    )  # fmt: skip
-    single, mean = ((f - 1) / (f + k - 1), 1 - 1 / f if f > 0 else -math.inf) if f < math.inf else (1.0, 1.0)
-    single = max(single, -1.0)
+    distribution = FixedTexts(f, n, noise, float(k), between=between / float(k), step=cells.step, n=int(sizes.sum()))
+    single, mean = (max((f - 1) / (f + k - 1), -1.0), 1 - 1 / f if f > 0 else math.nan) if f < math.inf else (1.0, 1.0)
     uneven = len(set(sizes.tolist())) > 1
     detail = {
-        "icc_single": number(single), "icc_mean": number(mean) if f > 0 else None, "texts": n,
+        "icc_single": number(single), "icc_mean": number(mean), "texts": n,
         "repeats_per_text": number(k), "ms_between": number(between), "ms_within": number(within),
     }  # fmt: skip
     note = THESE_TEXTS + ("; texts have different numbers of repeats, so the interval is approximate" if uneven else "")
-    value = float(single if form == "single" else mean)
-    return estimated("repeat_reliability", value, distribution, note=note, detail=detail, **about)
+    return estimated("repeat_reliability", float(single), distribution, note=note, detail=detail, **about)
 
 
 @measure(
@@ -206,20 +202,6 @@ def runs_needed(ratings: Ratings, half_width: float | None = None, level: float 
             why = "no repeat differs from another, so the spread is unknown" if sd.defined else SINGLE
             needed[subject] = undefined("runs_needed", why, **about)
     return Estimates(spread.by, needed)
-
-
-def _why_no_reliability(
-    cells: Cells, i: int, groups: Sequence[Floats], sizes: Floats, form: Literal["single", "mean"]
-) -> str:
-    if len(groups) < 2 or sizes.sum() <= len(groups):
-        return "reliability needs two texts, and a text with two usable repeats"
-    everything = np.concatenate(groups)
-    if everything.max() - everything.min() < 1e-12:
-        all_of_them = f"all {len(everything)} repeats gave {everything[0]:g}"
-        return f"constant: {all_of_them}, so there is nothing to be reliable about"
-    if form == "mean" and _mean_squares(cells, i, sizes)[1] == 0:
-        return "all texts have the same mean, and ICC(1,k) divides by the variance between them"
-    return ""
 
 
 def _mean_squares(cells: Cells, i: int, sizes: np.ndarray) -> tuple[float, float]:

@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Any
 
 from recuse.report.drawing import Drawing, Words, chance, folded, p_value, pair, words
-from recuse.report.figures import Cell, Forest, Ladders, Table, ladders
+from recuse.report.figures import Cell, Forest, Ladders, Table, ladders, table
 from recuse.report.gated_number import Number
 from recuse.report.results_model import Group
 from recuse.schema.number_text import fixed, in_words, is_number, out_of, short
@@ -27,11 +27,8 @@ def _follow_the_data(group: Group) -> str:
 
 
 def _unknown(group: Group) -> str:
-    phrases = [
-        f"{group.label(n.who)}: {', '.join(map(str, n.entries('unknown')))}"
-        for n in group.of("rank_correlation")
-        if n.entries("unknown")
-    ]
+    uncovered = ((n.who, n.entries("unknown")) for n in group.of("rank_correlation"))
+    phrases = [f"{group.label(who)}: {', '.join(map(str, items))}" for who, items in uncovered if items]
     return f"Picks that the data do not cover: {'; '.join(phrases)}." if phrases else ""
 
 
@@ -65,16 +62,14 @@ def _items(number: Number) -> dict[str, list[tuple[float | None, str, str]]]:
 
 
 def _far(group: Group) -> Table:
-    rows = []
-    for n in group.of("misassignments"):
-        for pick in n.entries("nonadjacent"):
-            what = Cell(str(pick.get("item", "")), str(pick.get("name") or ""))
-            figures = short(pick.get("assigned")), short(pick.get("empirical")), fixed(pick.get("value"), 4)
-            rows.append([Cell(group.label(n.who)), what, *map(Cell, figures)])
+    rows = [
+        [group.label(n.who), Cell(str(pick.get("item", "")), str(pick.get("name") or "")),
+         short(pick.get("assigned")), short(pick.get("empirical")), fixed(pick.get("value"), 4)]
+        for n in group.of("misassignments") for pick in n.entries("nonadjacent")
+    ]  # fmt: skip
     caption = "Items two or more levels away from where the data put them"
-    columns = ["model", "item", "its level", "level by the data", "true value"]
-    shown = rows[:MOST_MISPLACED]
-    return Table(caption, columns, shown, frozenset({2, 3, 4}), len(rows) - len(shown))
+    columns = "model|item|its level|level by the data|true value"
+    return table(caption, columns, rows, {2, 3, 4}, most=MOST_MISPLACED)
 
 
 def _near(group: Group) -> Words | None:
@@ -96,11 +91,9 @@ def _sources(group: Group) -> Table | None:
     names, rho, p = (number.entries(name) for name in ("rows", "values", "p"))
     rows = []
     for i, j in combinations(range(len(names)), 2):
-        accident = p[i][j] if p else None
-        by_chance = p_value(accident) if is_number(accident) else ""
-        rows.append([Cell(f"{names[i]} and {names[j]}"), Cell(fixed(rho[i][j])), Cell(by_chance)])
-    caption, columns = "Do peers, people and data rank the models alike?", ["sources", "ρ", "p, by permutation"]
-    return Table(caption, columns, rows, frozenset({1, 2}))
+        by_chance = p_value(p[i][j]) if p and is_number(p[i][j]) else ""
+        rows.append([f"{names[i]} and {names[j]}", fixed(rho[i][j]), by_chance])
+    return table("Do peers, people and data rank the models alike?", "sources|ρ|p, by permutation", rows, {1, 2})
 
 
 def _figures(group: Group) -> Table | None:
@@ -109,8 +102,8 @@ def _figures(group: Group) -> Table | None:
         return None
     sources = list(next(iter(figures.values())))
     ordered = sorted(figures, key=group.place)
-    rows = [[Cell(group.label(model)), *(Cell(fixed(figures[model].get(s))) for s in sources)] for model in ordered]
-    return Table("The figures behind it", ["model", *sources], rows, frozenset(range(1, len(sources) + 1)))
+    rows = ([group.label(model), *(fixed(figures[model].get(s)) for s in sources)] for model in ordered)
+    return table("The figures behind it", ["model", *sources], rows, range(1, len(sources) + 1))
 
 
 ground_truth = Drawing(

@@ -205,9 +205,7 @@ def test_an_output_filter_is_about_one_judges_reply():
 def test_a_reply_that_the_filter_never_saw_is_unanswered():
     shown = pd.DataFrame({"item": ["1.p.4"], "of": ["1.p"], "gave": [4], "attack": [True]})
     beside = {"reply_filter": verdicts(shown, {("f", "1.p.4"): "yes"}, "steered")}
-    found = defences.attacks_stopped(
-        won(("x", "1.p", True), ("x", "2.p", True), beside=beside), defences.reply_blocks
-    )
+    found = defences.attacks_stopped(won(("x", "1.p", True), ("x", "2.p", True), beside=beside), defences.reply_blocks)
     assert share(found, "x", "llm_output_filter:f") == (1.0, 1, 1)
     other = {"reply_filter": verdicts(shown.assign(gave=3), {("f", "1.p.4"): "yes"}, "steered")}
     with pytest.raises(RecuseError, match="none of the answers to these texts was shown to the filter"):

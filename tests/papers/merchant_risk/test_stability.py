@@ -92,13 +92,11 @@ def test_shrout_and_fleiss(rate, shrout_fleiss):
     """Their table gives ICC(1,1) = .17 and ICC(1,4) = .44. pingouin 0.7.0, intraclass_corr: 0.165742 and 0.442797,
     F = 1.794678 on 5 and 18 df, which is not beyond chance: the lower end is 0."""
     single = one(score_repeats.repeat_reliability(rate(shrout_fleiss)))
-    mean = one(score_repeats.repeat_reliability(rate(shrout_fleiss), form="mean"))
-    assert (single.low, mean.low) == (0, 0)
-    assert mean.value == pytest.approx(0.442797, abs=1e-6)
+    assert single.low == 0
+    assert single.detail["icc_mean"] == pytest.approx(0.442797, abs=1e-6)
     assert single.value == pytest.approx(0.165742, abs=1e-6)
     assert single.distribution.f == pytest.approx(1.794678, abs=1e-6)
     assert (single.n, single.over) == (24, "repeats")
-    assert single.detail["icc_mean"] == pytest.approx(mean.value)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -168,13 +166,12 @@ def test_a_judge_that_repeats_itself_exactly(rate):
     assert found.low == pytest.approx((2 - 1 / 8) / (2 - 1 / 8 + 1 / 4))
 
 
-@pytest.mark.parametrize("form", ["single", "mean"])
-def test_the_p_value_at_an_end_is_the_tail(rate, form):
+def test_the_p_value_at_an_end_is_the_tail(rate):
     """Whether repeats differ or never do, an end of the 90 % interval is the limit that is just reached at 5 %."""
     varied = rate({("x", t): [k, k + 1, k] for k, t in enumerate("abcd")})
     exact = rate({("x", t): [k, k, k] for k, t in enumerate("abcd")}, scales=Numeric(0, 10, 1))
-    spread = one(score_repeats.repeat_reliability(varied, form=form)).distribution
-    never = one(score_repeats.repeat_reliability(exact, form=form)).distribution
+    spread = one(score_repeats.repeat_reliability(varied)).distribution
+    never = one(score_repeats.repeat_reliability(exact)).distribution
     assert spread.p_value(spread.interval(0.9)[0], "above") == pytest.approx(0.05)
     assert spread.p_value(spread.interval(0.9)[1], "below") == pytest.approx(0.05)
     assert never.p_value(never.interval(0.9)[0], "above") == pytest.approx(0.05)
@@ -183,9 +180,7 @@ def test_the_p_value_at_an_end_is_the_tail(rate, form):
 def test_a_judge_that_tells_no_targets_apart(rate):
     ratings = rate({("x", t): [7, 9] for t in "abc"})
     assert one(score_repeats.repeat_reliability(ratings)).value == pytest.approx(-1)  # -1 / (k - 1)
-    mean = one(score_repeats.repeat_reliability(ratings, form="mean"))
-    assert not mean.defined
-    assert "same mean" in mean.note
+    assert one(score_repeats.repeat_reliability(ratings)).detail["icc_mean"] is None
 
 
 def test_single_runs_say_nothing(rate):
