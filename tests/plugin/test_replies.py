@@ -55,7 +55,7 @@ QUOTING = """
     import pytest
 
     from recuse import measures
-    from recuse.papers.merchant_risk.picks import RATIONALE, RULE
+    from recuse.papers.merchant_risk.generation import RATIONALE, RULE
     from recuse.ratings import Ratings
 
     pytestmark = pytest.mark.asks("scores")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from recuse.papers.merchant_risk.reported_statistics import half_unit, mean_attainable, sd_attainable
+from recuse.papers.merchant_risk.reported_statistics import attainable_sums, half_unit, sd_attainable
 from recuse.schema import RecuseError
 
 TABLES = pd.read_csv(Path(__file__).parents[2] / "fixtures" / "published" / "scores.csv", dtype=str)
@@ -67,11 +67,11 @@ def test_rounding_stands_for_everything_within_half_a_unit():
 
 
 def test_means_on_a_grid():
-    assert mean_attainable(8.7, 10)
-    assert not mean_attainable(8.72, 10, decimals=2)
-    assert mean_attainable(8.72, 25, decimals=2)
-    assert not mean_attainable(5.19, 28, decimals=2)  # Brown and Heathers' own example: 145/28 = 5.18, 146/28 = 5.21
-    assert mean_attainable(8.72, 10, step=0.1, decimals=2)
+    assert attainable_sums(8.7, 10)
+    assert not attainable_sums(8.72, 10, decimals=2)
+    assert attainable_sums(8.72, 25, decimals=2)
+    assert not attainable_sums(5.19, 28, decimals=2)  # Brown and Heathers' own example: 145/28 = 5.18, 146/28 = 5.21
+    assert attainable_sums(8.72, 10, step=0.1, decimals=2)
 
 
 def test_the_range_bounds_the_spread():
@@ -83,7 +83,7 @@ def test_the_range_bounds_the_spread():
 
 def test_impossible_questions():
     with pytest.raises(RecuseError, match="at least one score"):
-        mean_attainable(8.0, 0)
+        attainable_sums(8.0, 0)
     with pytest.raises(RecuseError, match="needs more than 1 score"):
         sd_attainable(8.0, 0.0, 1, 0, 10)
     with pytest.raises(RecuseError, match="not a whole number of steps"):

@@ -1,24 +1,22 @@
-"""People's own ratings: how reliable one of them is, and all together; and what a scale of another length does.
-Merchant-risk paper, sec. 3.5: 26 experts rate 1-10, judges 0-10, so the worst of an expert is a tenth above a
-judge's."""
+"""People's own ratings: how reliable one of them is, and all together; what a scale of another length does; whether
+people tell the targets apart. Merchant-risk paper, sec. 3.5: 26 experts rate 1-10, judges 0-10."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from recuse.metrics.estimates import estimated, matrix, number, undefined
 from recuse.metrics.human_alignment import people_on
 from recuse.metrics.measure import itself, measure, per_subject
-from recuse.papers import rank_tests
 from recuse.papers.merchant_risk.judge_profiles import human_panel_offset
 from recuse.papers.merchant_risk.picks import rank_correlation
-from recuse.papers.rank_tests import spearman
+from recuse.papers.rank_tests import spearman, spearman_test
 from recuse.ratings import Ratings, Scale, mean_of
 from recuse.ratings.answers import without_truth
 from recuse.ratings.array import numbers
@@ -40,9 +38,8 @@ SIMULATED = "simulated people: nobody was asked"
 )  # fmt: skip
 def people_reliability(ratings: Ratings) -> Estimates:
     """ICC(2,1) of the people's single ratings that stand beside (`ratings.beside("blinded_people")`), by criterion, and
-    of each person's mean over the criteria (`mean`); F interval over texts (Satterthwaite). Detail: `together`,
-    ICC(2,k), the reliability of the mean of all k people; `people` and `texts`. A person with a gap is left out.
-    Undefined below two people or two texts.
+    of each person's mean over the criteria (`mean`); F interval over texts (Satterthwaite). Detail: `together`, the
+    ICC(2,k) of all k people's mean; `people` and `texts`. A person with a gap is left out. Undefined below two of each.
 
     >>> people = example("rater kind score", "p person 0/4/8; q person 1/5/9")
     >>> ratings = replace(people, beside={"blinded_people": people}.get)
@@ -95,8 +92,8 @@ def _of_blinded(ratings: Ratings, by: tuple[str, ...], compute: Callable[[Rating
 )  # fmt: skip
 def scale_matched_offset(ratings: Ratings) -> Estimates:
     """`human_panel_offset` with people's means and SDs stretched from their scale (minimum and maximum of their
-    summary) to the judges', by factor level: x' = low + (x - low_p) (high - low) / (high_p - low_p). The paper's +0.46
-    (0-10 less 1-10) becomes +0.65. Undefined where people's scale is not known, or is the judges'.
+    summary) to the judges', by factor level: x' = low + (x - low_p) (high - low) / (high_p - low_p). Undefined where
+    people's scale is not known, or is the judges'.
 
     >>> people = table("target mean sd n minimum maximum", "t 5.5 1 9 1 10")
     >>> scores = example("judge target score", "a t 6; b t 4", people=people, scales=Numeric(0, 10))
@@ -156,8 +153,8 @@ PAIRWISE = "mean pairwise Spearman's rho"
 def three_sources(ratings: Ratings) -> Estimates:
     """Mean of the three pairwise Spearman correlations across models, by the factor levels of the picks and of the
     scores beside them (`ratings.beside("scores")`). A model's figures: the mean score of its texts by the judges that
-    did not write them, people's mean score of them, and its rank correlation with the data. Detail: the 3 x 3 matrix of
-    rho with the exact permutation `p`, and the `figures`. No interval: the models are the few there are, not a sample.
+    did not write them, people's mean score of them, and its rank correlation with the data. Detail: the matrix of rho
+    with the exact permutation `p`, and the `figures`. No interval: the models are the few there are, not a sample.
     Undefined below three models with all three, and where the same judges' scores are not known.
 
     >>> three_sources(example("score", "1")).of().note
@@ -183,12 +180,11 @@ def _three_sources(figures: Mapping[str, tuple[float, float, float]]) -> Estimat
     named = {model: dict(zip(SOURCES, map(number, row), strict=True)) for model, row in complete.items()}
     more = dict[str, Any](n=len(complete), n_excluded=len(figures) - len(complete), over="items", method=PAIRWISE)
     if len(complete) < 3:
-        return undefined(
-            "three_sources", f"needs three models with all three figures; there are {len(complete)}", **more
-        )
+        why = f"needs three models with all three figures; there are {len(complete)}"
+        return undefined("three_sources", why, **more)
     columns = np.array(list(complete.values())).T
     rho = spearman(columns[:, None], columns[None])
-    p = np.array([[rank_tests.spearman_test(a, b).p for b in columns] for a in columns])
+    p = np.array([[spearman_test(a, b).p for b in columns] for a in columns])
     np.fill_diagonal(p, np.nan)
     value = float(rho[np.triu_indices(3, 1)].mean())
     if math.isnan(value):
@@ -213,11 +209,8 @@ def _figures(part: Ratings, scores: Ratings, data: Mapping[str, float]) -> dict[
 
 
 # --------------------------------------------------------------------------- do people tell the targets apart
-# Merchant-risk paper, sec. 3.5 and Fig. 7, which reads "a clear performance hierarchy" off five means by 26 experts.
-# Its means and SDs put neighbours z = 0.35, 3.28, 0.78 and 1.44 apart: two groups, not five places.
-# Where people are known one by one, each person's difference between two targets is paired; of a summary it is unpaired
-# (Welch), and wider: what one person is strict about on both targets stays in it. A group of the order ends where its
-# best and its worst are told apart.
+# Merchant-risk paper, sec. 3.5 and Fig. 7. Where people are known one by one, each person's difference between two
+# targets is paired; of a summary it is unpaired (Welch), and wider.
 
 
 PAIRED = "mean of each person's difference, paired t over people"
@@ -279,8 +272,7 @@ def people_groups(ratings: Ratings) -> Estimates:
     return Estimates(by, estimates)
 
 
-@dataclass(frozen=True)
-class View:
+class View(NamedTuple):
     """People's view of one target: mean, standard error of it, its degrees of freedom; each person's mean, if known."""
 
     mean: float
@@ -296,8 +288,7 @@ def _views(ratings: Ratings) -> tuple[tuple[str, ...], dict[tuple[str, ...], tup
     """For every criterion that people rated (those of their rows, or of the summary), named where there are several:
     people's views, and the scale. The first are the names of what is named."""
     ratings = without_truth(ratings)
-    people = ratings.table[ratings.table["kind"] == PERSON]
-    rated = set(map(str, people["criterion"]))
+    rated = set(map(str, ratings.table.loc[ratings.table["kind"] == PERSON, "criterion"]))
     criteria = [name for name in ratings.criteria if name in rated]
     if not rated and ratings.people is not None:
         criteria = list(ratings.headline[:1])
@@ -343,8 +334,6 @@ def _differences(views: Views, scale: Scale) -> dict[str, Estimate]:
     for (a, b), (d, n, method), by_itself, both in zip(pairs, made, p, corrected, strict=True):
         z = d.value / d.se if d.se > 0 else math.nan
         detail = {"z": number(z), "p": number(by_itself), "p_holm": number(both), "told_apart": bool(both < ALPHA)}
-        estimates[f"{a} - {b}"] = estimated(
-            "people_difference", d.value, d, n=n, method=method, note="over people, on these targets", detail=detail,
-            **about,
-        )  # fmt: skip
+        facts = {**about, "n": n, "method": method, "note": "over people, on these targets", "detail": detail}
+        estimates[f"{a} - {b}"] = estimated("people_difference", d.value, d, **facts)
     return estimates

@@ -1,11 +1,8 @@
-"""Ground truth: do the levels that a model puts items on follow the items' true values? (Merchant-risk paper, secs.
-5.1-5.3.) Ratings of kind "picks": the rater is the model, the item what it picked, the score (or ordered option) its
-level; `ratings.reference` has the true values. An item picked in several repeats counts once, with its mean level
-(`rank_correlation`) or the lower median (where levels are named). Picks that the reference lacks are left out and
-listed.
-
-Do models pick the same items, put them on the same level, and write alike? Merchant-risk paper, secs. 5.3 and 7.1,
-Fig. 10."""
+"""Ground truth: do the levels that a model puts items on follow the items' true values, and do models pick the same
+items and write alike? (Merchant-risk paper, secs. 5.1-5.3 and 7.1, Fig. 10.) Ratings of kind "picks": the rater is the
+model, the item what it picked, the score (or ordered option) its level; `ratings.reference` has the true values. An
+item picked in several repeats counts once, with its mean level (`rank_correlation`) or the lower median (where levels
+are named). Picks that the reference lacks are left out and listed."""
 
 from __future__ import annotations
 
@@ -24,12 +21,14 @@ from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.papers import rank_tests
 from recuse.papers.illusion.cited_evidence import jaccard, word_table, words_of
 from recuse.papers.merchant_risk.empirical_risk import YEARLY
+from recuse.papers.merchant_risk.generation import KEPT, RATIONALE, RULE
 from recuse.papers.rank_tests import spearman
 from recuse.papers.self_preference.over_texts import share_estimate
 from recuse.ratings import Nominal, Ordinal, Ratings, ResponseSets, Scale
 from recuse.ratings.array import numbers
 from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.schema.arrays import Floats
+from recuse.schema.pandas_when_used import pd
 from recuse.statistics.clusters import clustered_mean
 from recuse.statistics.distributions import FisherZ
 
@@ -111,11 +110,10 @@ def _per_model(function: Callable[[Picks], Estimate]) -> Callable[[Ratings], Est
 def rank_correlation(p: Picks) -> Estimate:
     """Spearman's rho of assigned level and true value, by judge and factor level; tied levels take mean ranks. The
     interval (`FisherZ`) is over items: how far would another choice of items by the same model move rho? Detail:
-    `p_permutation`, exact over all arrangements of the tied levels (168,168,000 for 15 picks on five levels), by
-    Student's t beyond 50 picks, and `p_method`; `p_t`, the t approximation that the paper's p-values follow (bolder:
-    .0007 against an exact .0012 at rho = .775); `beyond_chance`, whether p is below .05, each judge by itself;
-    `unknown`, the picks that the reference lacks. Undefined below four picks, and where all levels or all values are
-    equal. `RecuseError` without a reference, or with two values of one item.
+    `p_permutation`, exact over all arrangements of the tied levels, by Student's t beyond 50 picks, and `p_method`;
+    `p_t`, the bolder t approximation that the paper's p-values follow; `beyond_chance`, whether p is below .05, each
+    judge by itself; `unknown`, the picks that the reference lacks. Undefined below four picks, and where all levels or
+    all values are equal. `RecuseError` without a reference, or with two values of one item.
 
     >>> truth = table("item value", "i .1; k .1; l .4; m .9")
     >>> rank_correlation(example("item score", "i 1; k 1; l 2; m 3", reference=truth)).of(judge="j").value
@@ -245,8 +243,7 @@ def pick_overlap(part: Ratings) -> Estimate:
     """Mean Jaccard index of two models' picks, by factor level. Detail: the `values` per pair of models; `items`, how
     many were picked at all; `by_all`, those that every model picked, as [item, name, levels]; `same_level`, of these,
     those that all put on one level; `shared`, all that two or more picked, the most picked first; `adjacent` and
-    `apart`, how many of the shared lie at most one level apart, and further. No interval: one set of picks per model.
-    Undefined with fewer than two models with picks.
+    `apart`, how many of the shared lie at most one level apart, and further. Undefined below two models with picks.
 
     >>> pick_overlap(example("judge item score", "a i 1; a k 2; b i 1; b l 2")).of().detail["by_all"]
     [['i', '', {'a': 1.0, 'b': 1.0}]]
@@ -286,10 +283,10 @@ def pick_overlap(part: Ratings) -> Estimate:
     "share in any case stands beside it, of two authors on two items.",
 )  # fmt: skip
 def text_homogeneity(ratings: Ratings) -> Estimates:
-    """mean over items and pairs of authors of |A and B| / |A or B|, A and B the words of four letters or more in two
+    """Mean over items and pairs of authors of |A and B| / |A or B|, A and B the words of four letters or more in two
     authors' texts on one item (of targets, or rationales beside picks); cluster-robust t over items. Merchant-risk
-    paper, sec. 7.1, which fears that models trained alike write alike. Detail: the same of texts on two items, `own` by
-    one author, `other` by two. Undefined below two items on which two authors wrote; empty where no texts are known.
+    paper, sec. 7.1. Detail: the same of texts on two items, `own` by one author, `other` by two. Undefined below two
+    items on which two authors wrote; empty where no texts are known.
 
     >>> texts = table("item target text", "i a bridge,opens; i b bridge,opens; k a river,rises; k b river,falls")
     >>> scores = example("item target score", "i a 1; i b 1; k a 1; k b 1", texts=texts)
@@ -339,15 +336,13 @@ def yearly_rank_correlation(ratings: Ratings) -> Estimates:
     >>> yearly_rank_correlation(picks).of(judge="j", year="2021").value
     1.0
     """
-    truth = ratings.reference
-    years = [] if truth is None else [str(name) for name in truth if str(name).startswith(YEARLY)]
+    truth = pd.DataFrame() if ratings.reference is None else ratings.reference
     estimates: dict[tuple[str, ...], Estimate] = {}
-    for column in years:
-        assert truth is not None
+    for column in (name for name in map(str, truth) if name.startswith(YEARLY)):
         of_year = replace(ratings, reference=truth.assign(value=truth[column]), _memory={})
         for key, estimate in rank_correlation(of_year).items():
             estimates[(*key, column.removeprefix(YEARLY))] = replace(estimate, metric="yearly_rank_correlation")
-    if not years:
+    if not estimates:
         nothing = undefined("yearly_rank_correlation", "the true values tell no years apart", method=BONETT_WRIGHT)
         estimates = {(*key, ""): nothing for key in rank_correlation(ratings)}
     return Estimates(("judge", *ratings.within(), "year"), estimates)
@@ -355,10 +350,9 @@ def yearly_rank_correlation(ratings: Ratings) -> Estimates:
 
 # --------------------------------------------------------------------------- rules of the task that a text keeps
 # Ratings of a generating protocol carry one row per text and rule: criterion "rule: <name>", response "kept" or what
-# breaks it. Merchant-risk paper, sec. 2.1: five dimensions, three codes per level, no figures, no jargon.
+# breaks it (merchant-risk paper, sec. 2.1).
 
 
-RULE, KEPT, RATIONALE = "rule: ", "kept", "rationale"
 LONGEST = 400
 SHOWN = 5
 
@@ -370,8 +364,8 @@ SHOWN = 5
 )  # fmt: skip
 def rules_kept(ratings: Ratings) -> Estimates:
     """Share of texts that keep a rule, by judge (who wrote them) and rule, "all" being every one; interval over texts
-    as if they were independent. Detail: `breaches`, the commonest as [what, times], at most five; of `all`, `texts`,
-    the first few as [item, words, what they break]. Empty where no rules were checked.
+    as if they were independent. Detail: `breaches`, the five commonest as [what, times]; of `all`, `texts`, the first
+    few as [item, words, what they break]. Empty where no rules were checked.
 
     >>> frame = pd.DataFrame({"judge": "a", "item": ["i", "j"], "criterion": "rule: length",
     ...                       "response": ["kept", "has 90 words"]})

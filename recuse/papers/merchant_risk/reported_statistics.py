@@ -1,13 +1,12 @@
-"""Reported totals: does the total that a judge states follow from its own scores of the parts?
+"""Does the total that a judge states follow from its own scores of the parts, and can the means and SDs that it states
+for repeats it made in its head be right (merchant-risk paper, appendix C)?
 
 How precisely a number was printed decides how far it may be off, but ratings hold floats, where 8.70 and 8.7 are one.
 So the decimals of a number are those of its shortest decimal form, or, if more, those that at least a quarter of the
 judge's numbers of that kind need: a judge that writes 8.72 and 9 is held to have written 9.00.
 
-Claimed statistics: can the means and SDs that a judge states for repeats it made in its head be right? Ratings of
-kind "claimed_statistics" have criteria "<name>.mean" and "<name>.sd"; the headline's name is the final, which claims
-to be the mean of the others. Merchant-risk paper, appendix C. `reported_statistics` knows decimals, and whether any
-scores could have a mean and an SD."""
+Ratings of kind "claimed_statistics" have criteria "<name>.mean" and "<name>.sd"; the headline's name is the final,
+which claims to be the mean of the others."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ import math
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from functools import cache, lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -141,18 +140,13 @@ def half_unit(decimals: ArrayLike) -> Floats:
     return np.asarray(0.5 * 10.0 ** -np.asarray(decimals, dtype=float))
 
 
-def mean_attainable(mean: float, n: int, step: float = 1.0, decimals: int = 1) -> bool:
-    """GRIM: is some multiple of step / n within half a unit of `mean`? With n = 10 whole scores, any tenth is."""
-    return len(_sums(mean, n, step, decimals)) > 0
-
-
 def sd_attainable(
     mean: float, sd: float, n: int, minimum: float, maximum: float, step: float = 1.0, decimals: int = 2, ddof: int = 1,
     mean_decimals: int = 1,
 ) -> bool:  # fmt: skip
     """Can n scores on the grid, whole steps from minimum to maximum, have both this mean and this SD? `decimals` are
     those the SD was printed with. ddof = 1 is the sample SD, 0 the population SD."""
-    sums = _sums(mean - minimum, n, step, mean_decimals)
+    sums = attainable_sums(mean - minimum, n, step, mean_decimals)
     if n <= ddof:
         raise RecuseError(f"an SD with n - {ddof} needs more than {ddof} score(s); got n = {n}")
     first, last = minimum / step, maximum / step
@@ -171,8 +165,9 @@ def sd_attainable(
     return False
 
 
-def _sums(mean: float, n: int, step: float, decimals: int) -> range:
-    """Whole S with |S step / n - mean| within half a unit."""
+def attainable_sums(mean: float, n: int, step: float = 1.0, decimals: int = 1) -> range:
+    """Whole S with |S step / n - mean| within half a unit: without one, no n scores in steps of `step` have this mean
+    (GRIM). With n = 10 whole scores, any tenth has."""
     if n < 1 or not step > 0:
         what = "attainable statistics need at least one score and a step above 0"
         raise RecuseError(f"{what}; got n = {n}, step = {step:g}")
@@ -226,17 +221,17 @@ def self_reported_final(ratings: Ratings) -> Estimates:
     "self_reported_mean", "impossible means", rank=320, unit="share", above="reports means no scores have",
     reading="Share of claimed means that no scores on the scale's steps can have.",
 )  # fmt: skip
-def self_reported_mean(ratings: Ratings, repeats: int = 10, step: float | None = None) -> Estimates:
-    """Share of claimed means that no `repeats` scores have (GRIM; Brown and Heathers 2017), by judge and factor level;
-    of ten whole scores every tenth passes. Scores lie on the claimed mean's scale, in units of `step`: the scale's own,
-    or 1. No interval: means of one reply hang together. Detail: `checked`, `follow`, `wrong`, `offenders` (target,
-    criterion, what was reported). Undefined where nothing usable was reported.
+def self_reported_mean(ratings: Ratings) -> Estimates:
+    """Share of claimed means that no ten scores have (GRIM; Brown and Heathers 2017), by judge and factor level; of ten
+    whole scores every tenth passes. Scores lie on the claimed mean's scale, in its steps, or whole ones. No interval:
+    means of one reply hang together. Detail: `checked`, `follow`, `wrong`, `offenders` (target, criterion, what was
+    reported). Undefined where nothing usable was reported.
 
     >>> claimed = example("criterion score", "x.mean 8.25; f.mean 8.25", scales=Numeric(0, 10), headline=["f.mean"])
     >>> self_reported_mean(claimed).of(judge="j").value
     1.0
     """
-    return _on_grid(ratings, (MEAN,), repeats, step, ddof=1)
+    return _on_grid(ratings, (MEAN,), 1)
 
 
 @measure(
@@ -244,16 +239,16 @@ def self_reported_mean(ratings: Ratings, repeats: int = 10, step: float | None =
     above="reports spreads no scores have",
     reading="Share of claimed SDs that no scores with the claimed mean can have.",
 )  # fmt: skip
-def self_reported_sd(ratings: Ratings, repeats: int = 10, step: float | None = None, ddof: int = 1) -> Estimates:
-    """Share of claimed SDs that no `repeats` scores with the stated mean have (GRIMMER), by judge and factor level;
-    ddof = 1 is the sample SD, 0 the population SD. Grid, detail and undefined case as for `self_reported_mean`. SDs of
-    the final are not tested: it is a mean of several, on a finer grid.
+def self_reported_sd(ratings: Ratings, ddof: int = 1) -> Estimates:
+    """Share of claimed SDs that no ten scores with the stated mean have (GRIMMER), by judge and factor level; ddof = 1
+    is the sample SD, 0 the population SD. Grid, detail and undefined case as for `self_reported_mean`. SDs of the final
+    are not tested: it is a mean of several, on a finer grid.
 
     >>> claimed = example("criterion score", "x.mean 9; x.sd .2; f.mean 9", scales=Numeric(0, 10), headline=["f.mean"])
     >>> self_reported_sd(claimed).of(judge="j").value
     1.0
     """
-    return _on_grid(ratings, (MEAN, SD), repeats, step, ddof)
+    return _on_grid(ratings, (MEAN, SD), ddof)
 
 
 def _claimed(ratings: Ratings) -> list[str]:
@@ -274,37 +269,28 @@ def _finals(final: Floats, means: Floats, targets: NDArray[np.object_]) -> dict[
     rounding = half_unit(printed_decimals(means.ravel())).reshape(means.shape).mean(axis=1)
     off = np.abs(final - computed)
     verdict = np.where(off <= strict, "exact", np.where(off <= strict + rounding, "within_rounding", "inconsistent"))
-    rows = zip(targets, final.tolist(), computed, verdict.tolist(), strict=True)
     verdicts = [
-        {
-            "target": target, "final": stated, "mean_of_criteria": number(mean), "difference": number(stated - mean),
-            "verdict": word,
-        }
-        for target, stated, mean, word in rows
+        {"target": target, "final": stated, "mean_of_criteria": number(mean), "difference": number(stated - mean),
+         "verdict": word}
+        for target, stated, mean, word in zip(targets, final.tolist(), computed, verdict.tolist(), strict=True)
     ]  # fmt: skip
     bad = [entry for entry in verdicts if entry["verdict"] == "inconsistent"]
     return {"checked": len(final), "follow": len(final) - len(bad), "wrong": len(bad), "offenders": bad,
             "verdicts": verdicts}  # fmt: skip
 
 
-class Grid(NamedTuple):
-    """The repeats a judge claims, and the grid its scores lie on."""
-
-    repeats: int
-    ends: tuple[float, float]
-    step: float
-    ddof: int
+REPEATS = 10  # that a judge is asked to make in its head
 
 
-def _on_grid(ratings: Ratings, parts: tuple[str, ...], repeats: int, step: float | None, ddof: int) -> Estimates:
+def _on_grid(ratings: Ratings, parts: tuple[str, ...], ddof: int) -> Estimates:
     grids = {}
     for name in _claimed(ratings):
         scale = ratings.scales[f"{name}{MEAN}"]
         if not isinstance(scale, Numeric):
             raise RatingsError(f"claimed means are numbers; {name}{MEAN} has {scale}")
-        grids[name] = Grid(repeats, scale.ends, step or scale.step or 1.0, ddof)
+        grids[name] = *scale.ends, scale.step or 1.0
     names, wanted = list(grids), [f"{name}{part}" for name in grids for part in parts]
-    of_these = f"that no {repeats} scores in steps of {grids[names[0]].step:g}"
+    of_these = f"that no {REPEATS} scores in steps of {grids[names[0]][2]:g}"
     metric, method = "self_reported_mean", f"share of means {of_these} have (GRIM)"
     if SD in parts:
         divisor = "n - 1" if ddof else "n"
@@ -323,7 +309,7 @@ def _on_grid(ratings: Ratings, parts: tuple[str, ...], repeats: int, step: float
         offenders = [
             {"target": targets[row], "criterion": names[k], **dict(zip(what, values, strict=True))}
             for (row, k), values, digits in rows
-            if not _attainable(tuple(values), tuple(digits), grids[names[k]])
+            if not _attainable(tuple(values), tuple(digits), ddof, *grids[names[k]])
         ]
         detail = {"checked": n, "follow": n - len(offenders), "wrong": len(offenders), "offenders": offenders}
         note = "no interval: statistics of one reply hang together"
@@ -333,11 +319,11 @@ def _on_grid(ratings: Ratings, parts: tuple[str, ...], repeats: int, step: float
 
 
 @cache
-def _attainable(values: tuple[float, ...], decimals: tuple[int, ...], grid: Grid) -> bool:
-    mean, repeats, (low, high), step = values[0], grid.repeats, grid.ends, grid.step
-    if not low - EPSILON <= mean <= high + EPSILON:
+def _attainable(
+    values: tuple[float, ...], decimals: tuple[int, ...], ddof: int, low: float, high: float, step: float
+) -> bool:
+    if not low - EPSILON <= values[0] <= high + EPSILON:
         return False
     if len(values) == 1:
-        return mean_attainable(mean, repeats, step, decimals[0])
-    more = {"decimals": decimals[1], "ddof": grid.ddof, "mean_decimals": decimals[0]}
-    return sd_attainable(mean, values[1], repeats, low, high, step, **more)
+        return len(attainable_sums(values[0], REPEATS, step, decimals[0])) > 0
+    return sd_attainable(values[0], values[1], REPEATS, low, high, step, decimals[1], ddof, decimals[0])

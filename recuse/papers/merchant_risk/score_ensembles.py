@@ -25,6 +25,7 @@ from recuse.papers.rank_tests import spearman
 from recuse.ratings import Cells, Ratings, mean_of
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, Mask
+from recuse.schema.plain_values import grouped
 from recuse.statistics.clusters import clustered_mean
 from recuse.statistics.distributions import SEED, by_content, generator
 
@@ -74,29 +75,26 @@ def calibration_change(against: Compared) -> Iterator[Named]:
 )  # fmt: skip
 def calibration_helps(ratings: Ratings) -> Estimates:
     """Share of judges (under each combination of factor levels) whose calibrated scores lie closer to people on
-    left-out texts, by calibration: 9 of 10 for the offset in the merchant-risk paper's tables. Detail: `helped` and
-    `tried`, the two counts, and `not_helped`, who. No interval: a judge under two conditions is counted twice.
-    Undefined where no calibration could be tried.
+    left-out texts, by calibration. Detail: `helped` and `tried`, the two counts, and `not_helped`, who. No interval: a
+    judge under two conditions is counted twice. Undefined where no calibration could be tried.
 
     >>> scores = example("rater kind score", "a judge 2/3/4/5; p person 1/2/3/4")
     >>> calibration_helps(scores).of(calibration="offset").value
     1.0
     """
-    estimates: dict[tuple[str, ...], Estimate] = {}
     about: dict[str, Any] = {"unit": "share", "over": "items", "method": "share of judge x condition"}
-    for name in CALIBRATIONS:
+
+    def helps(name: str) -> Estimate:
         tried = {key: e.value for key, e in calibration_change(ratings).items() if key[1] == name and e.defined}
         if not tried:
-            estimates[(name,)] = undefined("calibration_helps", "no calibration could be tried", **about)
-            continue
+            return undefined("calibration_helps", "no calibration could be tried", **about)
         not_helped = [[key[0], *key[2:]] for key, value in tried.items() if value >= 0]
-        helped = len(tried) - len(not_helped)
-        estimates[(name,)] = Estimate(
-            metric="calibration_helps", value=helped / len(tried), n=len(tried),
-            detail={"helped": helped, "tried": len(tried), "not_helped": not_helped},
-            note="no interval: a judge counts once per condition", **about,
-        )  # fmt: skip
-    return Estimates(("calibration",), estimates)
+        n, helped = len(tried), len(tried) - len(not_helped)
+        detail = {"helped": helped, "tried": n, "not_helped": not_helped}
+        note = "no interval: a judge counts once per condition"
+        return Estimate(metric="calibration_helps", value=helped / n, n=n, detail=detail, note=note, **about)
+
+    return Estimates(("calibration",), {(name,): helps(name) for name in CALIBRATIONS})
 
 
 def _over(cells: Cells) -> dict[str, Any]:
@@ -114,11 +112,6 @@ def _left_out(order: NDArray[np.intp], predicted: Callable[[Mask], Floats]) -> F
     return predictions
 
 
-def _offset(score: Floats, people: Floats) -> Callable[[Floats], Floats]:
-    shift = float((people - score).mean())
-    return lambda new: new + shift
-
-
 def _linear(score: Floats, people: Floats) -> Callable[[Floats], Floats]:
     """A judge that gives one score to all is mapped to people's mean."""
     centred = score - score.mean()
@@ -134,7 +127,11 @@ def _isotonic(score: Floats, people: Floats) -> Callable[[Floats], Floats]:
     return lambda new: np.interp(new, known, fitted)
 
 
-CALIBRATIONS: Mapping[str, Fit] = {"offset": _offset, "linear": _linear, "isotonic": _isotonic}
+CALIBRATIONS: Mapping[str, Fit] = {
+    "offset": lambda score, people: lambda new: new + (people - score).mean(),
+    "linear": _linear,
+    "isotonic": _isotonic,
+}
 
 
 # --------------------------------------------------------------------------- ensembles of judges
@@ -143,9 +140,7 @@ CALIBRATIONS: Mapping[str, Fit] = {"offset": _offset, "linear": _linear, "isoton
 #     weighted       the same, each judge weighing 1 / its mean squared error after that
 #     best           the one judge that lies closest to people, or the mean of those that lie equally close
 #
-# Merchant-risk paper, sec. 7.3, which proposes calibration layers and ensembles and measures neither. Offsets, errors
-# and who is best are learnt on other texts than the one that is scored, which are left out as above. A calibration
-# that takes out an offset leaves a judge's own order as it was.
+# Offsets, errors and who is best are learnt on other texts than the one that is scored, left out as above.
 
 
 Weigh = Callable[[Floats, Floats], tuple[Floats, Floats]]
@@ -158,10 +153,9 @@ def _with_data(part: Ratings, ratings: Ratings) -> tuple[Ratings, Compared, dict
     """With people, and with the rank correlation of each model's picks with the data, where picks and true values stand
     beside the scores."""
     picks = ratings.beside("picks")
-    each: dict[str, list[float]] = {}
-    for (model, *_), estimate in () if picks is None or picks.reference is None else rank_correlation(picks).items():
-        each.setdefault(model, []).append(estimate.value)
-    data = {model: float(mean_of(np.array(values), axis=0)) for model, values in each.items()}
+    known = () if picks is None or picks.reference is None else rank_correlation(picks).items()
+    each = grouped(known, lambda named: named[0][0])
+    data = {model: float(mean_of(np.array([e.value for _, e in of]), axis=0)) for model, of in each.items()}
     return part, compared(part, ratings), data
 
 
@@ -173,10 +167,10 @@ def _with_data(part: Ratings, ratings: Ratings) -> tuple[Ratings, Compared, dict
 @per_subject("ensemble", _with_data)
 def ensemble_change(seen: tuple[Ratings, Compared, Mapping[str, float]]) -> Iterator[Named]:
     """Mean of |ensemble - people| less the judges' mean |score - people| over left-out texts, by ensemble and factor
-    level. Detail: `alone` and `together`, the two mean distances; `closest_alone`, the judge that lies closest on all
-    texts, which nobody knows beforehand, and its distance; `order`, Spearman's rho of targets' means with people's;
-    `data_order`, with how well each author's picks follow the data, where picks stand beside; `weights` with no text
-    left out. Undefined with one judge, and below four texts that all judges and people scored.
+    level. Detail: `alone` and `together`, the two mean distances; `closest_alone`, the judge that lies closest, and its
+    distance; `order`, Spearman's rho of targets' means with people's; `data_order`, with how well each author's picks
+    follow the data, where picks stand beside; `weights` with no text left out. Undefined with one judge, and below four
+    texts that all judges and people scored.
 
     >>> scores = example("rater kind score", "a judge 1/2/3/4; b judge -1/0/1/2; p person 0/1/2/3")
     >>> ensemble_change(scores).of(ensemble="mean").value
