@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import permutations
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -23,37 +23,37 @@ from recuse.statistics.distributions import FEWEST_PAIRS, SEED, FisherZ, InUnits
 CELLS = 2_000_000  # most numbers of random orders that are held at a time
 
 
-@dataclass(frozen=True, slots=True)
-class PermutationTest:
+class PermutationTest(NamedTuple):
     """Two-sided p-value: the share of arrangements whose statistic is at least as far from 0 as the observed one."""
 
     p: float
-    arrangements: int
-    exact: bool
     method: str
 
 
+UNDEFINED = PermutationTest(math.nan, "undefined")
+DRAWS = 99_999
+
+
 def permutation_test(
-    x: ArrayLike, y: ArrayLike, statistic: Callable[[Floats, Floats], Floats], rng: np.random.Generator, *,
-    draws: int = 99_999,
-) -> PermutationTest:  # fmt: skip
+    x: ArrayLike, y: ArrayLike, statistic: Callable[[Floats, Floats], Floats], rng: np.random.Generator
+) -> PermutationTest:
     """Is x unrelated to y? Every order of y is equally likely then. `statistic` maps x (n,) and rearranged y (B, n) to
-    values (B,). Up to n = 8 all n! orders are enumerated; beyond, `draws` random ones, and p = (k + 1) / (draws + 1)
+    values (B,). Up to n = 8 all n! orders are enumerated; beyond, `DRAWS` random ones, and p = (k + 1) / (DRAWS + 1)
     counts the observed order itself (Davison and Hinkley 1997, sec. 4.3). Ties simply repeat arrangements. p is NaN
     where the statistic is undefined."""
     first, second = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     observed = abs(float(statistic(first, second[None, :])[0])) if len(first) else math.nan
     if math.isnan(observed):
-        return PermutationTest(math.nan, 0, False, "undefined")
+        return UNDEFINED
     if len(first) <= 8:
         orders = np.array(list(permutations(second)))
         hits = int(np.sum(np.abs(statistic(first, orders)) >= observed - 1e-12))
-        return PermutationTest(hits / len(orders), len(orders), True, f"all {len(orders)} orders")
+        return PermutationTest(hits / len(orders), f"all {len(orders)} orders")
     hits, size = 0, max(1, CELLS // len(first))
-    for start in range(0, draws, size):
-        orders = rng.permuted(np.broadcast_to(second, (min(size, draws - start), len(second))), axis=1)
+    for start in range(0, DRAWS, size):
+        orders = rng.permuted(np.broadcast_to(second, (min(size, DRAWS - start), len(second))), axis=1)
         hits += int(np.sum(np.abs(statistic(first, orders)) >= observed - 1e-12))
-    return PermutationTest((hits + 1) / (draws + 1), draws, False, f"{draws} random orders")
+    return PermutationTest((hits + 1) / (DRAWS + 1), f"{DRAWS} random orders")
 
 
 STEPS = 200_000  # most transitions counted exactly; 15 pairs in five groups of three take 5,120, 12 untied pairs 49,152
@@ -66,31 +66,30 @@ def kendall(x: ArrayLike, y: ArrayLike) -> Floats:
     return over_root((a * b).sum(axis=(-2, -1)), (a**2).sum(axis=(-2, -1)) * (b**2).sum(axis=(-2, -1)))
 
 
-def kendall_test(x: ArrayLike, y: ArrayLike, seed: int = SEED) -> PermutationTest:
+def kendall_test(x: ArrayLike, y: ArrayLike) -> PermutationTest:
     """Two-sided permutation test of tau-b = 0; all orders up to n = 8, random ones beyond."""
-    return permutation_test(x, y, kendall, generator(seed, "kendall"))
+    return permutation_test(x, y, kendall, generator(SEED, "kendall"))
 
 
-def spearman_test(x: ArrayLike, y: ArrayLike, seed: int = SEED) -> PermutationTest:
+def spearman_test(x: ArrayLike, y: ArrayLike) -> PermutationTest:
     """Two-sided permutation test of rho = 0, ties and all: the share of the n! orders with |rho| as large as observed.
     Counted exactly, not sampled, wherever that takes up to STEPS steps: the observations that share an x are
-    interchangeable, so going through y from its lowest rank up, only how many of each group are taken matters. Beyond,
-    random orders from `seed`."""
+    interchangeable, so going through y from its lowest rank up, only how many of each group are taken matters."""
     a, b = (np.round(2 * ranks(side)).astype(np.int64) for side in (x, y))  # doubled: mean ranks become whole
     if len(a) < 2 or len(set(a.tolist())) < 2 or len(set(b.tolist())) < 2:
-        return PermutationTest(math.nan, 0, False, "undefined")
+        return UNDEFINED
     x_ties, y_ties = Counter(a.tolist()), Counter(b.tolist())
     steps, steps_of_y = (math.prod(count + 1 for count in ties.values()) * len(ties) for ties in (x_ties, y_ties))
     if steps_of_y < steps:
         a, b, x_ties = b, a, y_ties
     if min(steps, steps_of_y) > STEPS or len(a) > 20:
         # an order keeps the ranks
-        return permutation_test(ranks(x), ranks(y), pearson_of_ranks, generator(seed, "spearman"))
+        return permutation_test(ranks(x), ranks(y), pearson_of_ranks, generator(SEED, "spearman"))
     counts = _sums(tuple(sorted(x_ties.items())), tuple(np.sort(b).tolist()))
     n, both = len(a), int(a.sum()) * int(b.sum())
     distance = np.abs(n * np.arange(len(counts)) - both)
     hits, total = int(counts[distance >= abs(n * int(a @ b) - both)].sum()), int(counts.sum())
-    return PermutationTest(hits / total, total, True, f"all {total} arrangements")
+    return PermutationTest(hits / total, f"all {total} arrangements")
 
 
 def spearman_t(rho: float, n: int) -> float:

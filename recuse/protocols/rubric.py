@@ -1,12 +1,11 @@
 """Rubric scoring: one call, one run; a score and one sentence per criterion, and the judge's own total.
 
 Runs are independent calls at temperature 0.7, so the spread over runs is the judge's own (merchant-risk paper, sec. 3.1
-and Algorithm 1). The factor `condition` shows the author's name or hides it behind a fixed label (sec. 3.2).
-"""
+and Algorithm 1). The factor `condition` shows the author's name or hides it behind a fixed label (sec. 3.2)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -28,8 +27,7 @@ def total(task: Task) -> str | None:
 
 def headline(task: Task) -> tuple[str, ...]:
     """The judge's own total where the task has one, else all criteria."""
-    whole = total(task)
-    return task.criteria if whole is None else (whole,)
+    return tuple(scales(task)) or task.criteria
 
 
 def parts(task: Task) -> tuple[str, ...]:
@@ -53,12 +51,17 @@ def items(task: Task, judge: Judge) -> Sequence[Item]:
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
     """The text under its author's name or behind the fixed label (`factors["condition"]`), at temperature 0.7. The
     reply is an object with a score and a reason per criterion, and the total."""
-    words = wording.messages(
-        task, "rubric", task=task.data, author_label=author_label(task, item.target, factors["condition"]),
-        **item.fields,
-    )  # fmt: skip
-    schema, stepped = _schema(task, as_number), _schema(task, as_steps)
-    return Prompt(words, temperature=0.7, max_tokens=700, schema=schema, grammar_schema=stepped)
+    label = author_label(task, item.target, factors["condition"])
+    words = wording.messages(task, "rubric", task=task.data, author_label=label, **item.fields)
+    why = wording.text_schema(task, "why")
+    each = {name: wording.object_schema({"score": as_steps(scale), "why": why}) for name, scale in task.scales.items()}
+    # a total is a mean of scores and falls between their steps, which servers that enforce a schema by grammar need all
+    # the same: they know no bounds of a number
+    free, stepped = (
+        wording.object_schema(each | {whole: value(scale) for whole, scale in scales(task).items()})
+        for value in (as_number, as_steps)
+    )
+    return Prompt(words, temperature=0.7, max_tokens=700, schema=free, grammar_schema=stepped)
 
 
 def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
@@ -91,8 +94,7 @@ def author_label(task: Task, target: str, condition: str) -> str:
 
 def scored(task: Task) -> tuple[str, ...]:
     """The criteria of the task, and its total if it has one."""
-    whole = total(task)
-    return task.criteria if whole is None else (*task.criteria, whole)
+    return (*task.criteria, *scales(task))
 
 
 def one_score(answer: object, criterion: str, scale: Scale | None, usual: Numeric) -> Judgement:
@@ -107,19 +109,6 @@ def one_score(answer: object, criterion: str, scale: Scale | None, usual: Numeri
     if isinstance(own, Numeric):
         return reading.score(value, criterion, own.ends, own.step)
     return reading.option(value, criterion, own.options)
-
-
-def _schema(task: Task, total_value: Callable[[Scale], dict[str, Any]]) -> dict[str, Any]:
-    """The reply's JSON schema: what the reader accepts. A score keeps to the steps of its scale, where the task names
-    any; a total is a mean of scores and falls between them, so it is any number of the scale.
-
-    Servers that enforce a schema by grammar know no bounds of a number: for them the total has steps too."""
-    why = wording.text_schema(task, "why")
-    properties: dict[str, Any] = {
-        name: wording.object_schema({"score": as_steps(scale), "why": why}) for name, scale in task.scales.items()
-    }
-    properties |= {whole: total_value(scale) for whole, scale in scales(task).items()}
-    return wording.object_schema(properties)
 
 
 def as_number(scale: Scale) -> dict[str, Any]:

@@ -23,20 +23,23 @@ Weights = Mapping[str, Mapping[str, Any]]
 money}."""
 
 
-def risk_score(table: pd.DataFrame, weights: Weights, *, category: str, amount: str = "amount") -> pd.DataFrame:
+AMOUNT = "amount"  # the column with the money of each payment, in currency units
+
+
+def risk_score(table: pd.DataFrame, weights: Weights, *, category: str) -> pd.DataFrame:
     """Per category c, the weighted mean of its event rates, sorted by category
 
         risk(c) = sum_k (u_k count_k(c) + v_k money_k(c)) / sum_k (u_k + v_k)
         count_k(c) = payments of c with any flag of indicator k / payments of c
         money_k(c) = their amount / amount of all payments of c
 
-    with u_k, v_k the weights `count` and `amount` of indicator k: columns `<category>, risk, n, total` (payments, their
-    amount), then `<k>_count` and `<k>_amount`. All rates and the risk are shares in [0, 1]. Where a category's amounts
-    add up to 0 its money rates, and its risk if any of them has weight, are NaN: undefined, not 0. Raises
-    `RecuseError` for an empty table, a missing column, a flag column that is not boolean, an unknown key, a
-    negative or non-finite weight, or weights that are all 0."""
-    _check(table, weights, category, amount)
-    money, rates = table[amount].astype(float), {}
+    with u_k, v_k the weights `count` and `amount` of indicator k, `table` as `read_transactions` reads it: columns
+    `<category>, risk, n, total` (payments, their amount), then `<k>_count` and `<k>_amount`. All rates and the risk are
+    shares in [0, 1]. Where a category's amounts add up to 0 its money rates, and its risk if any of them has weight,
+    are NaN: undefined, not 0. `RecuseError` for an empty table, an unknown key, a negative or non-finite weight, or
+    weights that are all 0."""
+    _check(table, weights)
+    money, rates = table[AMOUNT].astype(float), {}
 
     def per(values: pd.Series[Any]) -> pd.Series[Any]:
         return values.groupby(table[category]).sum()
@@ -52,7 +55,7 @@ def risk_score(table: pd.DataFrame, weights: Weights, *, category: str, amount: 
     return pd.DataFrame({"risk": risk, "n": n, "total": total, **named}).reset_index(names=category)
 
 
-def _check(table: pd.DataFrame, weights: Weights, category: str, amount: str) -> None:
+def _check(table: pd.DataFrame, weights: Weights) -> None:
     if table.empty:
         raise RecuseError("a risk score needs at least one payment; the table is empty")
     given = 0.0
@@ -66,11 +69,6 @@ def _check(table: pd.DataFrame, weights: Weights, category: str, amount: str) ->
             if not 0 <= (weight := entry[key]) < math.inf:
                 raise RecuseError(f"indicator {name}: weight {key} must be a finite number from 0, got {weight}")
             given += weight
-    flags = [flag for entry in weights.values() for flag in entry["any_of"]]
-    if missing := dict.fromkeys(column for column in (category, amount, *flags) if column not in table.columns):
-        raise RecuseError(f"the table lacks {', '.join(missing)}; it has {', '.join(table.columns)}")
-    if wrong := next((flag for flag in flags if table[flag].dtype != np.bool_), None):
-        raise RecuseError(f"flag column {wrong} must be boolean, got {table[wrong].dtype}")
     if given <= 0:
         raise RecuseError("all weights are 0, so no score is defined; give at least one indicator a weight")
 
@@ -144,8 +142,6 @@ def _settings(path: Path) -> dict[str, Any]:
 # A file of settings names the table, its column of categories, and the indicators with their weights; a task names
 # that file: [reference] event_rates = "ground_truth.toml".
 
-
-AMOUNT = "amount"  # the column with the money of each payment, in currency units
 
 PACKED = ("amount_cents", "flags", "about")  # an amount per row, flag k of `about`'s list in bit k of `flags`
 

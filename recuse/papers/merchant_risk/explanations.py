@@ -15,7 +15,7 @@ misses irony and most of what small models write: compare judges by it, convict 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from itertools import compress
 from typing import Any
@@ -59,8 +59,8 @@ LONG = 5  # letters from which on a word of the text says something of it
     "by words: compare judges by it.",
 )  # fmt: skip
 def explanation_finding(ratings: Ratings) -> Estimates:
-    """Share of the explanations beside the scores that show each of `FINDINGS`, by judge and finding, over all criteria
-    and factor levels; interval over texts. Detail: `examples`, up to three as [item, criterion, score, words]; `texts`,
+    """Share of the explanations beside the scores that show it, by judge and finding, over all criteria and factor
+    levels; interval over texts. Detail: `examples`, up to three as [item, criterion, score, words]; `texts`,
     how many texts they are about. An explanation without a usable score counts everywhere but under "contradiction".
     Empty without explanations (`ratings.beside("explanations")`).
 
@@ -76,8 +76,7 @@ def explanation_finding(ratings: Ratings) -> Estimates:
     for judge, reasons in _joined(ratings, beside).groupby("rater", sort=False, observed=True):
         columns = [reasons[name].tolist() for name in ("item", "criterion", "score", "response")]
         texts = reasons["of"].to_numpy()
-        for name, flag in FINDINGS.items():
-            flags = flag(reasons, beside.criteria)
+        for name, flags in _findings(reasons, beside.criteria).items():
             shown: dict[str, list[Any]] = {}
             for item, of, score, words in compress(zip(*columns, strict=True), flags):
                 if len(shown) < EXAMPLES:
@@ -125,47 +124,29 @@ def _joined(ratings: Ratings, beside: Ratings) -> pd.DataFrame:
     return rows.assign(text=[known.get(text, "") for text in of], rubric=rows.get("rubric", ""))
 
 
-def _repeated(rows: pd.DataFrame, words: list[str], beside: str) -> Mask:
-    """Whether the same words, if any, stand beside several of these."""
-    return (rows.groupby(words)[beside].transform("nunique") > 1).to_numpy() & (rows["plain"].str.len() > 1).to_numpy()
+def _findings(rows: pd.DataFrame, names: Sequence[str]) -> dict[str, Mask]:
+    """Which of the explanations of one judge show what, by the task's criteria."""
 
-
-def _contradiction(rows: pd.DataFrame, names: Sequence[str]) -> Mask:
-    lean = rows["plain"].map(lambda text: polarity(text.split())).to_numpy()
-    height = rows["height"].to_numpy()
-    return ((lean > 0) & (height <= 1 / 3)) | ((lean < 0) & (height >= 2 / 3))
-
-
-def _wrong_criterion(rows: pd.DataFrame, names: Sequence[str]) -> Mask:
-    pairs = zip(rows["plain"], rows["criterion"], strict=True)
-    return np.array([own not in text and any(name in text for name in names if name != own) for text, own in pairs])
-
-
-def _rubric(rows: pd.DataFrame, names: Sequence[str]) -> Mask:
     @cache
     def runs(text: str) -> set[tuple[str, ...]]:
         words = WORD.findall(text.lower())
         return {tuple(words[k : k + RUN]) for k in range(len(words) - RUN + 1)}
 
-    pairs = zip(rows["plain"], rows["rubric"], strict=True)
-    return np.array([not runs(words).isdisjoint(runs(rubric)) for words, rubric in pairs], dtype=bool)
-
-
-def _ungrounded(rows: pd.DataFrame, names: Sequence[str]) -> Mask:
     @cache
     def content(text: str) -> frozenset[str]:
         return frozenset(word for word in WORD.findall(text.lower()) if len(word) >= LONG)
 
-    pieces = zip(rows["plain"], rows["text"], rows["rubric"], strict=True)
-    bare = [not content(words) & (content(text) - content(rubric)) for words, text, rubric in pieces]
-    return np.array(bare, dtype=bool)
+    def repeated(words: list[str], beside: str) -> Mask:
+        return (rows.groupby(words)[beside].transform("nunique") > 1).to_numpy() & ~empty
 
-
-FINDINGS: Mapping[str, Callable[[pd.DataFrame, Sequence[str]], Mask]] = {
-    "empty": lambda rows, names: (rows["plain"].str.len() < 2).to_numpy(),
-    "contradiction": _contradiction, "wrong criterion": _wrong_criterion,
-    "copied": lambda rows, names: _repeated(rows, ["reply", "plain"], "criterion"),
-    "boilerplate": lambda rows, names: _repeated(rows, ["plain"], "of"),
-    "rubric": _rubric, "ungrounded": _ungrounded,
-}  # fmt: skip
-"""Whether each explanation shows it, by the explanations of one judge and the task's criteria."""
+    empty, height = (rows["plain"].str.len() < 2).to_numpy(), rows["height"].to_numpy()
+    lean = rows["plain"].map(lambda text: polarity(text.split())).to_numpy()
+    each = [*zip(rows["plain"], rows["criterion"], rows["text"], rows["rubric"], strict=True)]
+    flags = {
+        "empty": empty, "contradiction": ((lean > 0) & (height <= 1 / 3)) | ((lean < 0) & (height >= 2 / 3)),
+        "wrong criterion": [own not in w and any(name in w for name in names if name != own) for w, own, *_ in each],
+        "copied": repeated(["reply", "plain"], "criterion"), "boilerplate": repeated(["plain"], "of"),
+        "rubric": [not runs(words).isdisjoint(runs(rubric)) for words, _, _, rubric in each],
+        "ungrounded": [not content(words) & (content(text) - content(rubric)) for words, _, text, rubric in each],
+    }  # fmt: skip
+    return {name: np.array(flag, dtype=bool) for name, flag in flags.items()}

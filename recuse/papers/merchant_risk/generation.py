@@ -45,12 +45,10 @@ def items(task: Task, judge: Judge) -> Sequence[Item]:
     named, each = {row["mcc"]: row for row in table}, []
     for segment in task.data["segment"]:
         if strange := [code for code in segment["mccs"] if code not in named]:
-            raise RecuseError(
-                f"{task.folder / 'task.toml'}: segment {segment['id']} lists {strange[0]}, which the table of "
-                "categories does not have"
-            )
-        listed = [named[code] for code in segment["mccs"]]
-        each.append(Item(task.name, segment["id"], author, {"segment": segment, "mccs": listed}))
+            listed = f"segment {segment['id']} lists {strange[0]}, which the table of categories does not have"
+            raise RecuseError(f"{task.folder / 'task.toml'}: {listed}")
+        mccs = [named[code] for code in segment["mccs"]]
+        each.append(Item(task.name, segment["id"], author, {"segment": segment, "mccs": mccs}))
     return tuple(each)
 
 
@@ -82,8 +80,8 @@ def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
 
     schema = wording.list_schema(entry(any_level), len(levels))
     # For servers that enforce a schema by grammar: level by level, so that none comes twice
-    stepwise = {key: value for key, value in schema.items() if key != "items"}
-    stepwise["prefixItems"] = [entry({"const": k}) for k in levels]
+    stepwise = {**schema, "prefixItems": [entry({"const": k}) for k in levels]}
+    del stepwise["items"]
     return Prompt(words, temperature=0.7, max_tokens=1400, schema=schema, grammar_schema=stepwise)
 
 
@@ -133,11 +131,9 @@ def written(task: Task, item: Item, reply: Reply) -> dict[str, Any] | None:
     levels = []
     for level in task.data["level"]:
         entry = next(iter(_entries(answer, level["level"])), {})
-        codes = [code for code in entry.get("mccs") or () if code in names]
-        levels.append({
-            "level": level["level"], "label": level["label"], "rationale": _on_one_line(entry),
-            "mccs": [{"mcc": code, "name": names[code]} for code in codes],
-        })  # fmt: skip
+        mccs = [{"mcc": code, "name": names[code]} for code in entry.get("mccs") or () if code in names]
+        known = {"level": level["level"], "label": level["label"]}
+        levels.append({**known, "rationale": _on_one_line(entry), "mccs": mccs})
     if not all(level["rationale"] for level in levels):
         return None
     segment = {"segment": item.fields["segment"]["label"]} if "segment" in item.fields else {}
@@ -165,20 +161,19 @@ def _entries(answer: list[Any], level: int) -> list[dict[str, Any]]:
 
 
 def _level(answer: list[Any], level: int, name: str, known: set[int], taken: set[str | None]) -> list[Judgement]:
-    def failed(why: str) -> list[Judgement]:
-        return [Judgement(CRITERION, status="unparsed", why=f"level {level}: {why}", item=name)]
-
     entries = _entries(answer, level)
+    picks = entries[0].get("mccs") if len(entries) == 1 else None
     if len(entries) != 1:
-        return failed(f"{len(entries)} entries, one is wanted")
-    picks = entries[0].get("mccs")
-    if not isinstance(picks, list) or len(picks) != PICKS_PER_LEVEL or len(set(map(repr, picks))) != len(picks):
-        return failed(f"mccs is not a list of {PICKS_PER_LEVEL} different codes")
-    if strange := [p for p in picks if isinstance(p, bool) or not isinstance(p, int) or p not in known]:
-        return failed(f"{', '.join(map(repr, strange))[:120]} is not a code of the table")
-    if again := [p for p in picks if str(p) in taken]:
-        return failed(f"{again[0]} was already put on another level")
-    return [Judgement(CRITERION, score=float(level), item=str(pick)) for pick in picks]
+        why = f"{len(entries)} entries, one is wanted"
+    elif not isinstance(picks, list) or len(picks) != PICKS_PER_LEVEL or len(set(map(repr, picks))) != len(picks):
+        why = f"mccs is not a list of {PICKS_PER_LEVEL} different codes"
+    elif strange := [p for p in picks if isinstance(p, bool) or not isinstance(p, int) or p not in known]:
+        why = f"{', '.join(map(repr, strange))[:120]} is not a code of the table"
+    elif again := [p for p in picks if str(p) in taken]:
+        why = f"{again[0]} was already put on another level"
+    else:
+        return [Judgement(CRITERION, score=float(level), item=str(pick)) for pick in picks]
+    return [Judgement(CRITERION, status="unparsed", why=f"level {level}: {why}", item=name)]
 
 
 def _rationale(
@@ -200,9 +195,8 @@ def _table(path: Path) -> list[dict[str, Any]]:
         with path.open(encoding="utf-8", newline="") as file:
             return [{"mcc": int(row["mcc"]), "name": row["name"]} for row in csv.DictReader(file)]
     except (OSError, KeyError, TypeError, ValueError) as error:
-        raise RecuseError(
-            f"{path}: not a table of categories with the columns mcc and name ({type(error).__name__}: {error})"
-        ) from None
+        what = f"not a table of categories with the columns mcc and name ({type(error).__name__}: {error})"
+        raise RecuseError(f"{path}: {what}") from None
 
 
 @lru_cache
@@ -219,8 +213,7 @@ def _merchants(path: Path) -> list[dict[str, str]]:
 
 
 # --------------------------------------------------------------------------- what a written risk rationale keeps to
-# Merchant-risk paper, sec. 2.1: five dimensions, three categories per level, no numbers, no trade jargon. Words find a
-# mention, however thin; they say nothing of whether it is right.
+# Merchant-risk paper, sec. 2.1. Words find a mention, however thin; they say nothing of whether it is right.
 
 
 RULES = ("written", "dimensions", "plain figures", "plain words", "length")  # of each level's text
@@ -267,11 +260,8 @@ def _rules(path: Path, changed: int) -> RationaleRules:
     try:
         data = tomllib.loads(path.read_text("utf-8"))
         jargon = list(data.get("jargon", {}).get("words", ()))
-        return RationaleRules(
-            {str(name): _beginnings(words) for name, words in data["dimensions"].items()},
-            _beginnings(jargon) if jargon else None,
-            int(data["longest_words"]),
-        )
+        dimensions = {str(name): _beginnings(words) for name, words in data["dimensions"].items()}
+        return RationaleRules(dimensions, _beginnings(jargon) if jargon else None, int(data["longest_words"]))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise RecuseError(
             f"{path}: not a file of rules ({type(error).__name__}: {error}); it has longest_words, [dimensions] with "

@@ -1,12 +1,12 @@
-"""Rubric scoring of all sets in one call, with a ranking and a synthesis, beside `rubric`, which shows one set a call;
-the printed prompt of the merchant-risk paper (Appendix A, messages 1 to 6) does so. Sets of one item are shown
+"""Rubric scoring of all sets in one call, with a ranking and a synthesis, as the printed prompt of the merchant-risk
+paper has it (Appendix A, messages 1 to 6), beside `rubric`, which shows one set a call. Sets of one item are shown
 together; where every target has items of its own, all sets are. Each gets the rows that `rubric` would give it, and a
-row "place", its place in the ranking. A judge that sees all sets can spread its scores over them: whether it does is
-what the two protocols show. A server that enforces a schema binds both to the same steps of the scale."""
+row "place", its place in the ranking."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from recuse.protocols import reading, rubric, wording
@@ -74,11 +74,11 @@ def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> li
     ordered = list(map(str, ranking)) if isinstance(ranking, list) else []
     rows: list[Judgement] = []
     means, stepped = Numeric(*task.scale), Numeric(*task.scale, task.data["scale"].get("step"))
+    on = dict.fromkeys(names, means) | dict.fromkeys(task.criteria, stepped)
     for one, label in zip(sets, labels, strict=True):
         of_author = [part for part in parts if part.get("author") == label]
         if len(of_author) == 1:
-            scales = ((name, stepped if name in task.criteria else means) for name in names)
-            judged = [rubric.one_score(of_author[0], name, None, scale) for name, scale in scales]
+            judged = [rubric.one_score(of_author[0], name, None, scale) for name, scale in on.items()]
         else:
             why = f"the reply scores {label} {len(of_author)} times, once is wanted"
             judged = reading.all_failed(names, reading.Unreadable("unparsed", why))
@@ -90,7 +90,7 @@ def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> li
 
 
 def _of(row: Judgement, one: Mapping[str, Any]) -> Judgement:
-    return Judgement(row.criterion, row.score, row.response, row.status, row.why, one["id"], target=one["target"])
+    return replace(row, item=one["id"], target=one["target"])
 
 
 def _labels(task: Task, item: Item, factors: Mapping[str, str]) -> list[str]:

@@ -6,8 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.papers.merchant_risk.explanations import FINDINGS, explanation_finding, polarity
+from recuse.papers.merchant_risk.explanations import explanation_finding, polarity
 from recuse.ratings import Nominal, Numeric, Ratings
+
+FINDINGS = ("empty", "contradiction", "wrong criterion", "copied", "boilerplate", "rubric", "ungrounded")
 
 TEXTS = {f"t{k}": f"bakeries gamblers subscriptions number{'abcdefghij'[k]}word" for k in range(10)}
 RUBRIC = "Is it clear, ordered and professionally written? ready to hand to a client without any change"
