@@ -29,7 +29,7 @@ class RatingArray:
     """`means`, `counts` and `requested` have shape (raters, items, targets): the mean over repeats on the ascending
     scale (NaN where nothing was usable), how many repeats it rests on, and whether a rating was requested: there is a
     row, usable or not. `people` (raters,) marks people. `clusters` (items,) says what each item belongs to, the item
-    itself unless more is known.
+    itself unless more is known, `clusters_called` what they are.
     """
 
     raters: tuple[str, ...]
@@ -37,6 +37,7 @@ class RatingArray:
     targets: tuple[str, ...]
     people: NDArray[np.bool_]
     clusters: tuple[str, ...]
+    clusters_called: str
     means: Floats
     counts: NDArray[np.int64]
     requested: NDArray[np.bool_]
@@ -132,8 +133,8 @@ def array_of(ratings: Ratings, axes: Axes | None = None) -> RatingArray:
     people = np.array([ratings.raters.get(name) == PERSON for name in axes[0]], dtype=bool)
     moments = moments_of(cells, values, size).reshape(*shape)
     return RatingArray(
-        *axes, people, clusters_of(ratings, axes[1]), moments.mean, moments.count, requested.reshape(shape),
-        ratings.scale, (cells[there], values[there], repeats[there]),
+        *axes, people, clusters_of(ratings, axes[1]), ratings.clusters, moments.mean, moments.count,
+        requested.reshape(shape), ratings.scale, (cells[there], values[there], repeats[there]),
     )  # fmt: skip
 
 

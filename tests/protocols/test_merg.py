@@ -15,9 +15,7 @@ from recuse.papers.illusion import merg
 from recuse.papers.illusion.merg import (
     read_rubric,
     rubric_schema,
-    specimen_rubric,
     universal_rubric,
-    weight_lists,
 )
 from recuse.protocols.reading import Unreadable
 from recuse.schema import Item, RecuseError, Reply
@@ -155,7 +153,7 @@ def test_weights_may_be_rounded() -> None:
 
 
 def test_the_weights_a_grammar_may_give_all_sum_to_one() -> None:
-    lists = weight_lists()
+    lists = rubric_schema(TASK, named=False, tenths=True)["properties"]["weights"]["enum"]
     assert len(lists) == 101
     for weights in lists:
         read_rubric({**RUBRIC, "weights": weights}, ())
@@ -173,7 +171,7 @@ def test_a_server_that_enforces_the_schema_can_only_give_weights_that_sum_to_one
 
 def test_schemas_accept_what_the_readers_read() -> None:
     assert fits(RUBRIC, rubric_schema(TASK, named=False))
-    assert fits(specimen_rubric(TASK), rubric_schema(TASK, named=False))
+    assert fits(merg.STAGES[2].specimen(TASK, UNSEEN, {}), rubric_schema(TASK, named=False))
     bare = {**RUBRIC, "dimensions": [{"anchors": d["anchors"]} for d in RUBRIC["dimensions"]]}
     assert fits(bare, rubric_schema(TASK, named=True))
     for stage in merg.STAGES:

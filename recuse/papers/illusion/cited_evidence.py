@@ -3,8 +3,8 @@
     overlap(text) = mean over pairs of judges of J(a cites of the text, b cites of it)
                     - mean of J(a cites of the text, b cites of another text)
 
-J is Jaccard's index of the sets of words. What judges say of every text is in both means, so it adds nothing. "Beyond
-the Illusion of Consensus" (2026, app. E) reads shared evidence off three cases; here it is counted over all texts."""
+J is Jaccard's index of the sets of words. What judges say of every text is in both means, so it adds nothing ("Beyond
+the Illusion of Consensus", 2026, app. E)."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ WORD = re.compile(r"[\u3400-\u9fff]|\d+|[^\W\d_\u3400-\u9fff]{4,}")
     "texts. 0: they point at different places, or say the same of every text.",
 )  # fmt: skip
 def evidence_overlap(ratings: Ratings) -> Estimates:
-    """Mean over items of `overlap`, by the levels of all factors; t over items. Where languages are mixed, which share
-    no words, what is said of every text of one counts as evidence in part. Detail: `same` and `other`, the two means;
-    `texts`; `with_difference`, Spearman's rho of overlap and difference of scores over texts and `pairs` of citations
-    (below 0: who agrees cites the same). Empty without citations (`ratings.beside("quotes")`); undefined unless two
-    judges cite the same text and another one, on two items or more.
+    """Mean over items of `overlap`, by the levels of all factors; t over items. Where languages are mixed, what is said
+    of every text of one counts as evidence in part. Detail: `same` and `other`, the two means; `texts`;
+    `with_difference`, Spearman's rho of overlap and difference of scores over texts and `pairs` of citations (below 0:
+    who agrees cites the same). Empty without citations (`ratings.beside("quotes")`); undefined unless two judges cite
+    the same text and another one, on two items or more.
 
     >>> cited = example("judge item response", "a i lines; a j verses; b i lines; b j verses")
     >>> scores = example("judge item score", "a i 1; a j 2; b i 1; b j 2", beside={"quotes": cited}.get)
@@ -140,8 +140,7 @@ def _overlap(of_texts: list[str], words: NDArray[np.bool_], scores: Floats) -> E
 
 # --------------------------------------------------------------------------- copied replies
 # A reply can have the form that was asked for and hold no judgement: scores that count 1, 2, 3, 4, 5 or repeat the
-# anchors, evidence that is a phrase of the rubric. A grammar that enforces the form makes such replies readable, all of
-# them. They agree with each other beautifully, so whoever measures agreement needs to know how many there are.
+# anchors. They agree with each other beautifully, so whoever measures agreement needs to know how many there are.
 
 ANCHORS = (2.0, 5.0, 8.0, 10.0)  # the scores that a MERG prompt names
 

@@ -1,7 +1,6 @@
-"""What a whole panel of judges is like: whether it agrees less on the better targets, where a fine judgement is needed
-most, whether temperature changes how well it agrees, and how many independent judges it is worth.
-
-How far apart judges' scores of one text lie, how each uses the scale, and whether it keeps known tiers in order."""
+"""What a whole panel of judges is like: whether it agrees less on the better targets, whether temperature changes how
+well it agrees, how many independent judges it is worth, how far apart its scores of one text lie, how each judge uses
+the scale, and whether it keeps known tiers in order."""
 
 from __future__ import annotations
 
@@ -15,16 +14,9 @@ from numpy.typing import ArrayLike
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.human_alignment import people_on
-from recuse.metrics.measure import Named, itself, measure, per_subject
-from recuse.papers.illusion.resolution import (
-    all_pairs,
-    coefficient_from,
-    common_items,
-    estimate_of,
-    mean_known,
-    sample_r,
-    units_of,
-)
+from recuse.metrics.measure import Named, itself, measure, per_judge, per_subject
+from recuse.papers.illusion import resolution
+from recuse.papers.illusion.resolution import all_pairs, common_items, estimate_of, mean_known, sample_r, units_of
 from recuse.papers.rank_tests import kendall, spearman, spearman_t, spearman_test
 from recuse.ratings import Numeric, RatingArray, Ratings
 from recuse.ratings.answers import against_truth
@@ -40,12 +32,16 @@ FEWEST = 5
 FEW = 20  # targets up to which the t approximation is not good enough, so that p comes from permutations
 
 
+def _array(part: Ratings, ratings: Ratings) -> RatingArray:
+    return judges_array(part)
+
+
 @measure(
     "quality_agreement", "quality and agreement", signed=True, rank=625,
     reading="Spearman's rho over targets of the mean score and the judges' agreement on single texts. Below 0: the "
     "better the target, the less judges agree. Scores near an end of the scale agree more by themselves.",
 )  # fmt: skip
-@per_subject((), lambda part, ratings: judges_array(part))
+@per_subject((), _array)
 def quality_agreement(array: RatingArray) -> Estimate:
     """Spearman's rho over targets of the mean score of all judges and their mean pairwise Pearson r over the target's
     items, by factor level (paper 002, sec. 3.1). Detail: Pearson, Kendall's tau-b, p of rho = 0 by the t approximation
@@ -122,10 +118,12 @@ def agreement_change(part: Ratings) -> Estimate:
         return {"levels": [[level, number(float(r))] for level, r in zip(levels, each, strict=True)]}
 
     first, about = arrays[levels[0]], dict[str, Any](n=common_items(shares), method=method)
-    coefficient = coefficient_from(shares, lambda sums: np.asarray(by_level(sums) @ weights), lambda sums: "", "plain")
+    coefficient = resolution.coefficient_from(
+        shares, lambda sums: np.asarray(by_level(sums) @ weights), lambda sums: "", "plain"
+    )
     if coefficient.undefined:
-        return undefined(metric, "agreement is undefined at some level", **about, **units_of(first, part.clusters))
-    return estimate_of(metric, coefficient, first, part.clusters, of_levels, **about)
+        return undefined(metric, "agreement is undefined at some level", **about, **units_of(first))
+    return estimate_of(metric, coefficient, first, of_levels, **about)
 
 
 @measure(
@@ -162,11 +160,9 @@ def effective_judges(seen: tuple[Ratings, Ratings]) -> Estimate:
         return {"of": "errors" if known else "scores", "judges": count, "correlation": together}
 
     why = "" if count > 1 else "one judge is worth one judge"
-    coefficient = coefficient_from(shares, worth, lambda sums: why, "plain")
-    return estimate_of(
-        "effective_judges", coefficient, array, part.clusters, of_value, n=common_items(shares),
-        method="k / (1 + (k - 1) r), r the mean correlation of errors; jackknife over items, t",
-    )  # fmt: skip
+    coefficient = resolution.coefficient_from(shares, worth, lambda sums: why, "plain")
+    method = "k / (1 + (k - 1) r), r the mean correlation of errors; jackknife over items, t"
+    return estimate_of("effective_judges", coefficient, array, of_value, n=common_items(shares), method=method)
 
 
 # --------------------------------------------------------------------------- spread, scale and tiers
@@ -181,8 +177,8 @@ MOST_LISTED = 20
     reading="Share of the texts whose highest and lowest score by the judges lie more than two ninths of the scale's "
     "range apart: more than 2 points on 1-10.",
 )  # fmt: skip
-@per_subject((), itself)
-def wide_spread(part: Ratings) -> Estimate:
+@per_subject((), _array)
+def wide_spread(array: RatingArray) -> Estimate:
     """Share of the texts scored by all judges with max - min > 2/9 of the range, over judges' means, by factor level.
     Detail: the shares above 2, 3 and 4 ninths, mean and median spread in points, the pairs' mean absolute differences,
     and the widest texts. Undefined where the scale has no ends, or no text has a score of every judge.
@@ -191,13 +187,12 @@ def wide_spread(part: Ratings) -> Estimate:
     >>> wide_spread(scores).of().value
     0.5
     """
-    array = judges_array(part)
     means = array.means.reshape(len(array.raters), -1)
     complete = np.isfinite(means).all(axis=0)
     requested = array.requested.any(axis=0).ravel()
     facts: dict[str, Any] = {
         "unit": "share", "n": int(complete.sum()), "n_excluded": int((requested & ~complete).sum()),
-        "method": SHARE, **units_of(array, part.clusters),
+        "method": SHARE, **units_of(array),
     }  # fmt: skip
     span = float(array.scale.span) if np.isfinite(array.scale.span) else 0.0
     if len(array.raters) < 2 or not complete.any() or not span:
@@ -206,9 +201,8 @@ def wide_spread(part: Ratings) -> Estimate:
     apart = np.round(np.ptp(means[:, complete], axis=0), 10)
     wide = [apart > np.round(points / 9 * span, 10) for points in POINTS]
     items = np.repeat(np.array(array.clusters), len(array.targets))[complete]
-    texts = np.flatnonzero(complete)
     widest = []
-    for text in texts[np.lexsort((texts, -apart))[:MOST_LISTED]].tolist():
+    for text in np.flatnonzero(complete)[np.argsort(-apart, kind="stable")[:MOST_LISTED]].tolist():
         item, target = divmod(text, len(array.targets))
         scores = {judge: number(score) for judge, score in zip(array.raters, means[:, text], strict=True)}
         widest.append({"item": array.items[item], "target": array.targets[target], "scores": scores})
@@ -228,8 +222,8 @@ def wide_spread(part: Ratings) -> Estimate:
     reading="SD of a judge's scores over the SD of its peers' on the same texts: below 1 it keeps to the middle, above "
     "1 it uses more of the scale.",
 )  # fmt: skip
-@per_subject("judge", itself)
-def scale_use(part: Ratings) -> Iterator[Named]:
+@per_judge(_array)
+def scale_use(array: RatingArray, judge: int) -> Estimate:
     """SD of a judge's means over texts / mean SD of the other judges', over the texts that all scored, by judge and
     factor level; jackknife over items. Detail: mean, SD, skewness, excess kurtosis (population moments), shares of
     texts at either end of the scale, lowest and highest score; `slip`: it alone never leaves the lower half of the
@@ -239,12 +233,6 @@ def scale_use(part: Ratings) -> Iterator[Named]:
     >>> scale_use(scores).of(judge="x").value
     0.5
     """
-    array = judges_array(part)
-    for place, judge in enumerate(array.raters):
-        yield judge, _use(array, place, part.clusters)
-
-
-def _use(array: RatingArray, judge: int, clusters: str) -> Estimate:
     count = len(array.raters)
     means = array.means.reshape(count, -1)
     complete = np.isfinite(means).all(axis=0)
@@ -262,9 +250,8 @@ def _use(array: RatingArray, judge: int, clusters: str) -> Estimate:
     few = "fewer than two texts have a score of every judge" if complete.sum() < 2 else ""
     why = few if count > 1 else "no other judge to compare with"
     coefficient = Coefficient(shares, ratio_of_sds, lambda sums: why, "plain")
-    facts = dict[str, Any](
-        n=int(complete.sum()), method="ratio of SDs, jackknife over items, t", **units_of(array, clusters)
-    )
+    n, method = int(complete.sum()), "ratio of SDs, jackknife over items, t"
+    facts: dict[str, Any] = {"n": n, "method": method, **units_of(array)}
     if coefficient.undefined:
         return undefined("scale_use", coefficient.undefined, **facts)
     scores = means[judge, complete]
@@ -283,15 +270,12 @@ def _use(array: RatingArray, judge: int, clusters: str) -> Estimate:
         shape["at_highest_end"] = number(float((scores >= high).mean()))
         in_lower_half = means[:, complete].max(axis=1) <= (low + high) / 2
         slip = bool(in_lower_half[judge] and not np.delete(in_lower_half, judge).any())
-    groups = np.array(array.clusters)[items]
-    detail = shape | {"slip": slip}
-    return estimated("scale_use", coefficient.value, coefficient.jackknife(groups), detail=detail, **facts)
+    distribution = coefficient.jackknife(np.array(array.clusters)[items])
+    return estimated("scale_use", coefficient.value, distribution, detail=shape | {"slip": slip}, **facts)
 
 
 # --------------------------------------------------------------------------- do judges see what everyone knows?
-# Targets of known tiers: base models below instruct models, say. A judge that cannot tell them apart is of no use for
-# anything finer, and agreement about them is cheap: it says little about texts of one tier ("Beyond the illusion of
-# consensus", paper 002, sec. 3.2).
+# Targets of known tiers: base models below instruct models, say (paper 002, sec. 3.2).
 
 
 @measure(
@@ -339,12 +323,11 @@ def order_of_tiers(tiers: dict[str, Floats]) -> Estimate:
             left.append(less / pairs if pairs else math.nan)
     values, n = np.array(left)[np.isfinite(left)], len(left)
     se = math.sqrt((n - 1) / n * float(((values - values.mean()) ** 2).sum())) if len(values) > 1 else math.nan
-    gaps = {name: number(cohen_d(groups[0], groups[-1], name)) for name in get_args(Convention)}
     detail: dict[str, Any] = {
         "means": {tier: number(float(values.mean())) for tier, values in tiers.items()},
         "right": right, "pairs": total,
         "between": [[low, high, *ordered_pairs([tiers[low], tiers[high]])] for low, high in combinations(tiers, 2)],
-        "cohen_d": gaps,
+        "cohen_d": {name: number(cohen_d(groups[0], groups[-1], name)) for name in get_args(Convention)},
     }  # fmt: skip
     distribution = Student(right / total, se, n - len(groups))
     return estimated("tier_order", right / total, distribution, detail=detail, **facts)

@@ -3,11 +3,10 @@
     delta-K(source) = mean over pairs of r(scores by rubrics of that source) - r(scores by the given checklist)
 
 "Beyond the Illusion of Consensus", 2026, eq. 1: what agreement loses when a rubric is written from knowledge was owed
-to what all judges see on the surface. The paper compares one variant with a checklist that all share, so its delta-K
-mixes knowledge with the loss of a common rubric; here every grounded source has its own, and "shared" compares common
-with common. Correlations are of the same pairs on the same texts under both sources (`RubricCells`), intervals by the
-jackknife over items. The paper's paired t over cells (pairs of judges, and of each target with ten items or more)
-stands in the detail: cells share judges and items, so its p-value is too small."""
+to what all judges see on the surface. Every grounded source has its own delta-K; "shared" compares a common rubric with
+the common checklist. Correlations are of the same pairs on the same texts under both sources (`RubricCells`), intervals
+by the jackknife over items. The paper's paired t over cells (pairs of judges, and of each target with ten items or
+more) stands in the detail: cells share judges and items, so its p-value is too small."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ from numpy.typing import NDArray
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.papers.illusion import rubric_commensurability as rubrics
-from recuse.papers.self_preference.over_texts import known_of_texts
+from recuse.papers.self_preference.over_texts import facts_of_texts, known_of_texts
 from recuse.ratings import Ratings, mean_of
 from recuse.ratings.array import grouped, judges_array
 from recuse.ratings.scale import Numeric
@@ -43,21 +42,18 @@ DRAWS = 1999
     reading="Correlation between judges by rubrics written from knowledge, less that by the given checklist. Below 0: "
     "agreement rested on what all see on the surface. Above 0: knowledge gave the judges a common standard.",
 )  # fmt: skip
-def delta_k(ratings: Ratings, averaging: rubrics.Averaging = "arithmetic") -> Estimates:
-    """delta-K by source of the rubric, and by the levels of all other factors. `averaging`: of r over pairs, or of
-    Fisher's z (the paper does not say which). Detail: `base` and `grounded` r, `cells` (pair, target, n, base,
-    grounded, delta), the paired t over cells with `p` and `p_bonferroni` over the sources that were compared, Cohen's
-    `dz`, and `fisher`, delta-K averaged by z. A pair in which a judge says the same of all texts under one of the two
-    is left out; undefined where no pair is left.
+def delta_k(ratings: Ratings) -> Estimates:
+    """delta-K by source of the rubric, and by the levels of all other factors. Detail: `base` and `grounded` r, `cells`
+    (pair, target, n, base, grounded, delta), the paired t over cells with `p` and `p_bonferroni` over the sources that
+    were compared, Cohen's `dz`, and `fisher`, delta-K averaged by Fisher's z. A pair in which a judge says the same of
+    all texts under one of the two is left out; undefined where no pair is left.
 
     >>> rows = "a checklist 1/2/3/4; b checklist 1/2/3/4; a shared 1/2/3/4; b shared 2/1/4/3"
     >>> round(delta_k(example("judge rubric_source score", rows)).of(rubric_source="shared").value, 6)
     -0.4
     """
     looks = sum(source in ratings.levels(RUBRIC) for source in rubrics.GROUNDED)
-    return rubrics.by_source(
-        ratings, COMPARED, lambda cells: _delta("delta_k", cells, averaging, _cells_detail(cells, looks))
-    )
+    return rubrics.by_source(ratings, COMPARED, lambda cells: _delta("delta_k", cells, _cells_detail(cells, looks)))
 
 
 @measure(
@@ -65,9 +61,8 @@ def delta_k(ratings: Ratings, averaging: rubrics.Averaging = "arithmetic") -> Es
     reading="The same difference within one domain or language.",
 )  # fmt: skip
 def delta_k_by_group(ratings: Ratings) -> Estimates:
-    """delta-K within every value of the texts' columns `domain` and `language`, by source of the rubric. Correlations
-    within a group are no parts of the one over all: delta-K over all may lie below each of them. Empty where nothing is
-    known of the texts.
+    """delta-K within every value of the texts' columns `domain` and `language`, by source of the rubric; delta-K over
+    all may lie below each of them. Empty where nothing is known of the texts.
 
     >>> rows = "a checklist 1/2/3/4; b checklist 1/2/3/4; a shared 1/2/3/4; b shared 2/1/4/3"
     >>> scores = example("judge rubric_source score", rows, texts=table("domain", "law/law/law/law").assign(target=""))
@@ -80,8 +75,8 @@ def delta_k_by_group(ratings: Ratings) -> Estimates:
             for column in GROUPS:
                 groups = _groups(ratings, cells, column)
                 for name in dict.fromkeys(groups[groups != ""]):
-                    part = cells.only(groups == name)
-                    estimates[f"{column} {name}", source, *names] = _delta("delta_k_by_group", part, "arithmetic", {})
+                    of = _delta("delta_k_by_group", cells.only(groups == name), {})
+                    estimates[f"{column} {name}", source, *names] = of
     return Estimates(("group", RUBRIC, *ratings.within(RUBRIC)), estimates)
 
 
@@ -92,9 +87,8 @@ def delta_k_by_group(ratings: Ratings) -> Estimates:
 )  # fmt: skip
 def domain_selectivity(ratings: Ratings) -> Estimates:
     """SD over domains of delta-K, by source of the rubric; no interval. Detail: `p`, the share of arrangements, domains
-    dealt to items at random, whose SD is at least as large, the observed one among them; `by_domain`. The paper reports
-    "chi-square, p < .01" without statistic, table or degrees of freedom. Undefined below two domains, or where delta-K
-    is undefined in one.
+    dealt to items at random, whose SD is at least as large, the observed one among them; `by_domain`. Undefined below
+    two domains, or where delta-K is undefined in one.
 
     >>> rows = "a checklist 1/2/3/4; b checklist 1/2/3/4; a shared 1/2/3/4; b shared 2/1/4/3"
     >>> texts = table("domain", "law/law/law/law").assign(target="")
@@ -104,12 +98,12 @@ def domain_selectivity(ratings: Ratings) -> Estimates:
     return rubrics.by_source(ratings, COMPARED, lambda cells: _selectivity(cells, _groups(ratings, cells, "domain")))
 
 
-def _delta(metric: str, cells: rubrics.RubricCells, averaging: rubrics.Averaging, detail: dict[str, Any]) -> Estimate:
+def _delta(metric: str, cells: rubrics.RubricCells, detail: dict[str, Any]) -> Estimate:
     r = cells.r() if len(cells.items) else np.full((2, 1), np.nan)
-    base, grounded = map(float, rubrics.mean_correlation(r))
+    base, grounded = map(number, rubrics.mean_correlation(r))
     fisher = number(float(rubrics.change(r, "fisher")))
-    detail = {"base": number(base), "grounded": number(grounded), "fisher": fisher, "pairs": r.shape[1], **detail}
-    return rubrics.jackknifed(metric, cells, lambda r: rubrics.change(r, averaging), reach=2.0, unit="", detail=detail)
+    detail = {"base": base, "grounded": grounded, "fisher": fisher, "pairs": r.shape[1], **detail}
+    return rubrics.jackknifed(metric, cells, rubrics.change, reach=2.0, unit="", detail=detail)
 
 
 def _cells_detail(cells: rubrics.RubricCells, looks: int) -> dict[str, Any]:
@@ -167,11 +161,9 @@ def _selectivity(cells: rubrics.RubricCells, groups: NDArray[Any]) -> Estimate:
 
 # --------------------------------------------------------------------------- planted flaws
 # Twins are two texts on one item: one polished, with a flaw that knowledge of the matter finds (sums that do not add
-# up, an outline in place of the story, a misused concept), and one plain and sound. A judge of substance scores the
-# sound one higher; a judge of surface the polished one ("Beyond the Illusion of Consensus", 2026, section 3.4 and
-# appendix C, whose cases were found by reading, not planted).
-
-# Columns of the texts: `flawed`, yes, no, or nothing for a text without a twin; `flaw`, the kind of a flawed one's.
+# up, an outline in place of the story, a misused concept), and one plain and sound ("Beyond the Illusion of Consensus",
+# 2026, section 3.4 and appendix C). Columns of the texts: `flawed`, yes, no, or nothing for a text without a twin;
+# `flaw`, the kind of a flawed one's.
 
 
 @measure(
@@ -182,17 +174,17 @@ def _selectivity(cells: rubrics.RubricCells, groups: NDArray[Any]) -> Estimate:
 @per_subject("judge", itself)
 def flaw_penalty(part: Ratings) -> Iterator[Named]:
     """Mean over items of score(sound) - score(flawed), by judge and factor level, in units of the scale; t over items.
-    Scores are means over repeats on the ascending scale; of several flawed or sound texts on an item, their means; an
-    item without a usable score on one side is left out. Detail: how often the `sound` won, the `flawed`, or `neither`;
-    `by_flaw`, kind of flaw, mean and items, where texts say it (column `flaw`). Undefined below two items with both.
+    Scores are means over repeats, and over several flawed or sound texts on an item; an item without a usable score on
+    one side is left out. Detail: how often the `sound` won, the `flawed`, or `neither`; `by_flaw`, kind of flaw, mean
+    and items, where texts say it. Undefined below two items with both.
 
     >>> texts = table("item target flawed", "i p yes; i q no; k p yes; k q no")
     >>> flaw_penalty(example("item target score", "i p 7; i q 4; k p 6; k q 5", texts=texts)).of(judge="j").value
     -2.0
     """
     flaws = {item: str(kind) for (item, _), kind in known_of_texts(part, "flaw").items()}
-    twins, array = known_of_texts(part, "flawed"), judges_array(part)
-    marks = np.array([[twins.get((item, target)) for target in array.targets] for item in array.items], dtype=object)
+    array = judges_array(part)
+    marks = facts_of_texts(part, "flawed", array)
     twinned = (marks == "yes").any(axis=1) & (marks == "no").any(axis=1)
     kinds = np.array([flaws.get(item, "") for item in array.items], dtype=object)[twinned]
     for judge, means in zip(array.raters, array.means, strict=True):

@@ -21,9 +21,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from recuse.protocols import Earlier, Stage, Use, reading, wording
+from recuse.protocols import Earlier, Stage, Use, reading, rubric, wording
 from recuse.ratings.scale import Numeric, Scale
-from recuse.schema import Item, Judge, Judgement, Prompt, RecuseError, Reply
+from recuse.schema import Item, Judgement, Prompt, RecuseError, Reply
 from recuse.schema.factors import RUBRIC
 from recuse.tasks import Task
 
@@ -47,9 +47,7 @@ HABITS = ("length", "format", "familiarity", "anchoring", "halo")
 TEMPERATURE = 0.0
 
 
-def items(task: Task, judge: Judge) -> Sequence[Item]:
-    """All items of the task, whoever judges."""
-    return task.items
+items = rubric.items
 
 
 def headline(task: Task) -> tuple[str, ...]:
@@ -120,15 +118,18 @@ def rubric_reading(task: Task, item: Item, factors: Mapping[str, str], reply: Re
     return read_rubric(reading.json_value(reply, dict), fixed_names(task, factors))
 
 
-STAGES = (
+STAGES = (  # specimens are as long as they come
     Stage("knowledge", knowledge_prompt, read_knowledge, specimen=lambda task, item, factors: {
         **dict.fromkeys(KNOWLEDGE_PHRASES, "x" * longest(task, "phrase")),
         **dict.fromkeys(KNOWLEDGE_LISTS, ["x" * longest(task, "phrase")] * 2),
     }),
     Stage("reflection", reflection_prompt, read_reflection, uses=lambda factors: [Use("knowledge")],
           specimen=lambda task, item, factors: dict.fromkeys(REFLECTIONS, "x" * longest(task, "phrase"))),
-    Stage("rubric", rubric_prompt, rubric_reading, specimen=lambda task, item, factors: specimen_rubric(task),
-          per=("item", RUBRIC), uses=lambda factors: [Use("knowledge"), Use("reflection")]),
+    Stage("rubric", rubric_prompt, rubric_reading, specimen=lambda task, item, factors: {
+        "dimensions": DIMENSIONS * [
+            {"name": "x" * longest(task, "name"), "anchors": ["x" * longest(task, "anchor")] * ANCHORS}
+        ], "weights": [0.2] * DIMENSIONS,
+    }, per=("item", RUBRIC), uses=lambda factors: [Use("knowledge"), Use("reflection")]),
 )  # fmt: skip
 
 
@@ -222,21 +223,12 @@ def rubric_schema(task: Task, *, named: bool, tenths: bool = False) -> dict[str,
     tenths that sum to 1, none above 0.4, for servers that enforce a schema by grammar: a grammar cannot add."""
     name = {} if named else {"name": _text(task, "name")}
     anchors = wording.list_schema(_text(task, "anchor"), ANCHORS)
-    weights = {"enum": weight_lists()} if tenths else wording.list_schema({"type": "number"}, DIMENSIONS)
+    weights = wording.list_schema({"type": "number"}, DIMENSIONS)
+    if tenths:
+        every = itertools.product(range(1, 5), repeat=DIMENSIONS)
+        weights = {"enum": [[n / 10 for n in each] for each in every if sum(each) == 10]}
     dimension = wording.object_schema({**name, "anchors": anchors})
     return wording.object_schema({"dimensions": wording.list_schema(dimension, DIMENSIONS), "weights": weights})
-
-
-def weight_lists() -> list[list[float]]:
-    """Every list of five tenths, each from 0.1 to 0.4, that sums to 1."""
-    tenths = itertools.product(range(1, 5), repeat=DIMENSIONS)
-    return [[n / 10 for n in each] for each in tenths if sum(each) == 10]
-
-
-def specimen_rubric(task: Task) -> Rubric:
-    """A rubric as long as they come."""
-    one = {"name": "x" * longest(task, "name"), "anchors": ["x" * longest(task, "anchor")] * ANCHORS}
-    return {"dimensions": [one] * DIMENSIONS, "weights": [0.2] * DIMENSIONS}
 
 
 def universal_rubric(task: Task) -> Rubric:

@@ -1,20 +1,16 @@
 """Agreement of judges with each other at three resolutions: which target is better, which text, and by how much.
 
-Averaging over many texts drowns what each judge sees in one of them, and the differences between systems do the rest.
 Who ranks systems needs the first kind of agreement; who uses a judge's score of a single text (a filter, a reward) the
-second, and who compares it with a fixed threshold the third. "Beyond the illusion of consensus" (paper 002, sec. 2.1
-and 3.2) finds 0.99, 0.72 and 0.67, in mixed units; here all come from the same pairs of judges, items and criterion:
+second, and who compares it with a fixed threshold the third ("Beyond the illusion of consensus", paper 002, sec. 2.1
+and 3.2). All come from the same pairs of judges, items and criterion:
 
     model level    Spearman's rho over targets of the judges' means
     sample level   Pearson's r over items, target by target, averaged
     absolute       ICC(2,1) over items, target by target, averaged: one generous judge lowers it
 
-Agreement of judges is no evidence that they are right: they may look at the same surface.
-
-Pairs of judges at three resolutions, from one set of sums: for two judges and one target, over the items that both
-judged, n, x, y, x^2, y^2, xy about one common centre. From these follow the correlation over single texts (sample
-level), ICC(2,1) of two raters (absolute), and the two means that order the targets (model level). So leaving an item
-out, or drawing items again, only changes sums. Arrays: judges x items x targets; sums end in (..., targets, 6)."""
+and from one set of sums: for two judges and one target, over the items that both judged, n, x, y, x^2, y^2, xy about
+one common centre. So leaving an item out, or drawing items again, only changes sums. Arrays: judges x items x targets;
+sums end in (..., targets, 6)."""
 
 from __future__ import annotations
 
@@ -54,8 +50,7 @@ AVERAGED = (1, 2, 5, 10, 20, 50, 100)  # texts per target for which the correlat
 def model_agreement(part: Ratings) -> Iterator[Named]:
     """Mean over the other judges of Spearman's rho over targets of the two mean scores, by judge and factor level; each
     target by the items that both judged. The interval is over targets (other systems like these), for one pair of
-    judges; the mean of several pairs varies less. (Noise of resampled items pulls every rho down: such an interval may
-    miss the truth nearly always.) Undefined below three targets, or without another judge.
+    judges; the mean of several pairs varies less. Undefined below three targets, or without another judge.
 
     >>> rows = "x a 1/1/1; x b 3/3/3; x c 2/2/2; y a 2/2/2; y b 4/4/4; y c 3/3/3"
     >>> model_agreement(example("judge target score", rows)).of(judge="x").value
@@ -118,10 +113,8 @@ def panel_agreement(part: Ratings) -> Estimate:
     array = judges_array(part)
     shares = all_pairs(array.means)
     coefficient = coefficient_of(shares, absolute_icc)
-    return estimate_of(
-        "panel_agreement", coefficient, array, part.clusters, lambda value: {"judges": len(array.raters)},
-        n=common_items(shares), n_excluded=lost_texts(array), method=JACKKNIFE,
-    )  # fmt: skip
+    about: dict[str, Any] = {"n": common_items(shares), "n_excluded": lost_texts(array), "method": JACKKNIFE}
+    return estimate_of("panel_agreement", coefficient, array, lambda value: {"judges": len(array.raters)}, **about)
 
 
 @measure(
@@ -145,8 +138,8 @@ def resolution_gap(part: Ratings) -> Estimate:
     shares = all_pairs(array.means)
     levels = model_rho, sample_r, absolute_icc
     model, sample, absolute = (coefficient_of(shares, level) for level in levels)
-    units = units_of(array, part.clusters)
-    facts: dict[str, Any] = {"n": common_items(shares), "method": "mean over pairs of judges and targets", **units}
+    method = "mean over pairs of judges and targets"
+    facts: dict[str, Any] = {"n": common_items(shares), "method": method, **units_of(array)}
     if why := model.undefined or sample.undefined:
         return undefined("resolution_gap", why, **facts)
     averages = agreement_of_averages(shares.sum(axis=0), AVERAGED)
@@ -197,7 +190,7 @@ def _by_judge(part: Ratings, metric: str, level: Level, method: str) -> Iterator
                 "cells": int(known.sum()), "undefined_cells": int((~known).sum()), "fisher": number(float(fisher)),
             }  # fmt: skip
         if level is not model_rho:
-            yield judge, estimate_of(metric, coefficient, array, part.clusters, **facts)
+            yield judge, estimate_of(metric, coefficient, array, **facts)
             continue
         targets = int((shares[..., 0] > 0).any(axis=(0, 1)).sum())
         facts |= {"over": "clusters", "clusters": "targets", "n_clusters": targets}
@@ -254,23 +247,22 @@ def coefficient_from(
 
 
 def estimate_of(
-    metric: str, coefficient: Coefficient, array: RatingArray, clusters: str,
+    metric: str, coefficient: Coefficient, array: RatingArray,
     of_value: Callable[[float], dict[str, Any]] = lambda value: {}, **facts: Any,
 ) -> Estimate:  # fmt: skip
     """The coefficient with its interval by the jackknife over items, or what they share; `of_value`: detail of a value
     that is defined."""
-    facts = {**units_of(array, clusters), "detail": {}, **facts}
+    facts = {**units_of(array), "detail": {}, **facts}
     if coefficient.undefined:
         return undefined(metric, coefficient.undefined, **facts)
     facts["detail"] = {**facts["detail"], **of_value(coefficient.value)}
     return estimated(metric, coefficient.value, coefficient.jackknife(array.groups), **facts)
 
 
-def units_of(array: RatingArray, clusters: str) -> dict[str, Any]:
+def units_of(array: RatingArray) -> dict[str, Any]:
     """What a jackknife over items or their clusters is over, as facts of an `Estimate`."""
-    if not array.clustered:
-        return {"over": "items"}
-    return {"over": "clusters", "clusters": clusters, "n_clusters": len(set(array.clusters))}
+    clusters = {"over": "clusters", "clusters": array.clusters_called, "n_clusters": len(set(array.clusters))}
+    return clusters if array.clustered else {"over": "items"}
 
 
 def common_items(shares: Floats) -> int:
@@ -356,9 +348,7 @@ def mean_known(values: Floats) -> Floats:
 
 # --------------------------------------------------------------------------- single texts of several criteria
 # Pooled, every criterion of every text is one pair of scores, and what differs between criteria counts as agreement;
-# averaged, each text has one number per judge, and what criteria disagree on cancels. "Beyond the illusion of
-# consensus" (paper 002, sec. 2.1) uses the first across temperatures and the second per model, and compares one with
-# the other.
+# averaged, each text has one number per judge, and what criteria disagree on cancels (paper 002, sec. 2.1).
 
 
 @measure(
@@ -412,9 +402,6 @@ def _of_criteria(ratings: Ratings, metric: str, form: Callable[[Floats], Floats]
                 shares, lambda sums: mean_known(sample_r(sums)),
                 lambda sums: "" if len(sums) else "no other judge to agree with",
             )  # fmt: skip
-            about: dict[str, Any] = {
-                "n": int((shares[..., 0] > 0).any(axis=1).sum()), "detail": {"criteria": len(means)},
-                "method": "mean over pairs of judges and targets; jackknife over items, t",
-            }  # fmt: skip
-            estimates[judge, *names] = estimate_of(metric, agreement, array, part.clusters, **about)
+            n, detail = int((shares[..., 0] > 0).any(axis=1).sum()), {"criteria": len(means)}
+            estimates[judge, *names] = estimate_of(metric, agreement, array, n=n, method=JACKKNIFE, detail=detail)
     return Estimates(("judge", *ratings.factors), estimates)

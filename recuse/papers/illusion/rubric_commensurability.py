@@ -1,7 +1,6 @@
 """Rubric commensurability: how much of the agreement between judges is the rubric they share? ("Beyond the Illusion of
-Consensus", 2026, section 3.3.) Judges that write their own rubrics hardly agree; give them the names of the dimensions
-and they do. The paper's table 6 compares an average over three pairs with the one pair that a variant has; here every
-difference is between the same pairs on the same texts, and so for knowledge (`knowledge_grounding`)."""
+Consensus", 2026, section 3.3.) Every difference is between the same pairs on the same texts, and so for knowledge
+(`knowledge_grounding`)."""
 
 from __future__ import annotations
 
@@ -28,8 +27,6 @@ from recuse.statistics.clusters import Bounded
 BASELINE = "checklist"
 GROUNDED = ("independent", "dimensions", "shared")  # rubrics written after a judge has said what it knows
 JACKKNIFE = "correlations of the same pairs on the same texts, jackknife over {units}, t"
-
-
 Averaging = Literal["arithmetic", "fisher"]
 FEWEST = 3  # texts below which a correlation says nothing: through two points there is always a line
 
@@ -235,8 +232,8 @@ def rubric_step(ratings: Ratings) -> Estimates:
 )  # fmt: skip
 def structural_share(ratings: Ratings, whole: str = "dimensions") -> Estimates:
     """(r(dimensions) - r(independent)) / r(whole), r the mean over the same pairs on the same texts; jackknife over
-    items. `whole` names the denominator: the paper's 62 % is of "dimensions", (.6225 - .239) / .6225; of "shared" its
-    table gives 53 and 69 %. Above 1 where own rubrics make judges disagree; undefined where r(whole) is not above 0.
+    items. `whole` names the denominator. Above 1 where own rubrics make judges disagree; undefined where r(whole) is
+    not above 0.
 
     >>> rows = "a independent 1/2/3/4; b independent 2/1/4/3; a dimensions 1/2/3/4; b dimensions 1/2/4/3"
     >>> round(structural_share(example("judge rubric_source score", rows)).of(of="dimensions").value, 6)

@@ -189,8 +189,9 @@ def test_two_items_are_too_few_for_an_interval() -> None:
 
 def test_fishers_mean_is_offered_beside() -> None:
     given = simulated(np.random.default_rng(9), 30, 1, 0.4, ("shared",))
-    plain, fisher = (delta_k(given, how).of(rubric_source="shared") for how in ("arithmetic", "fisher"))
-    assert plain.detail["fisher"] == pytest.approx(fisher.value)
+    found = delta_k(given).of(rubric_source="shared").detail
+    base, grounded = (np.tanh(np.mean([np.arctanh(c[side]) for c in found["cells"]])) for side in ("base", "grounded"))
+    assert found["fisher"] == pytest.approx(grounded - base)
     r = np.array([0.2, 0.8])
     assert mean_correlation(r, "fisher") == pytest.approx(np.tanh((np.arctanh(0.2) + np.arctanh(0.8)) / 2))
 
