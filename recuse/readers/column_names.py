@@ -26,11 +26,11 @@ ADDRESS = re.compile(r"[^@\s]+@[^@\s]+\.[a-z]{2,}", re.IGNORECASE)
 """An address for mail, which only people have."""
 SCRIPTS = re.compile(r"(?<=[a-z0-9])(?=[\u3040-\u9fff\uac00-\ud7a3])|(?<=[\u3040-\u9fff\uac00-\ud7a3])(?=[a-z0-9])")
 """Where letters of Latin meet Japanese, Chinese or Korean ones: another word begins."""
-NUMBERED = re.compile(r"^(.+?)(?:\.|_r|[ _]\(?(?i:run|rep|repeat|round)[ _]?)(\d{1,3})\)?$")
+NUMBERED = re.compile(r"^(.+?)(?:\.|[ _](?i:r)|[ _]\(?(?i:run|rep|repeat|round)[ _]?)(\d{1,3})\)?$")
 """How the columns of one rater are told apart: gpt_run1, anna (round 2); tone_R1 may be a first reviewer's."""
 SIZE = re.compile(r"\d{2,3}b")
 """How many parameters a model has, in billions: a question may be called 2b."""
-VERSION = re.compile(r"(?i)(?:\d\.|deepseek_r)\d+$")
+VERSION = re.compile(r"(?i)(?:\d\.|deepseek[ _]r)\d+$")
 """How names of judges end that bear a version: claude-3.5."""
 
 

@@ -318,9 +318,18 @@ def _take_wide(roles: Roles, columns: Sequence[Column]) -> None:
         _check_one_form(roles, roles.taken["raters"])
 
 
+ROUNDS = (("before", "after"), ("pre", "post"), ("initial", "final"), ("initial", "revised"), ("original", "revised"))
+"""How columns are called that hold what one person said at first, and later."""
+
+
 def _check_one_form(roles: Roles, raters: dict[str, tuple[str, ...]]) -> None:
     """A rater's judge_label beside judge_score are one answer in two forms, or two questions, and no repeats: the one
-    that answers as the other raters do is read. `RecuseError` where that is not one of them."""
+    that answers as the other raters do is read. `RecuseError` where that is not one of them, and where a person's
+    anna_before stands beside anna_after: two rounds are no two people."""
+    people = {plain(base): base for base in raters if not (is_judge(base) or base in roles.stated)}
+    for one, other in column_names.told_apart(people, ROUNDS):
+        stem = "_".join(word for word in one.split("_") if word in other.split("_"))
+        raise _two_columns(stem or "one person", (people[one], people[other]))
     bases = _by_rater({base: rater_name(base) for base in raters})
     first = {base: roles.columns[own[0]] for base, own in raters.items()}
     for own in (own for own in bases.values() if len(own) > 1 and not {*own} & roles.stated):

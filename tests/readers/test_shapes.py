@@ -97,6 +97,26 @@ def test_versions_of_a_model_are_judges_of_their_own(file, one, other):
     assert {*again.ratings.table["repeat"]} == {0, 1}
 
 
+@pytest.mark.parametrize("one", ["anna R1", "anna_r1", "anna (round 1)"])
+def test_rounds_of_one_person_are_her_repeats_and_no_two_people(file, one):
+    table = f"item,{one},{one.replace('1', '2')},ben,gpt4\n1,3,4,3,3\n2,5,5,4,4\n3,1,2,1,2\n"
+    assert read_file(file("a.csv", table)).ratings.persons == ("anna", "ben")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("anna_before", "anna_after"), ("human_initial", "human_final"), ("Anna (original)", "Anna (revised)")],
+)
+def test_what_one_person_said_at_first_and_later_is_asked_about(file, one, other):
+    rows = [f"{k},{k % 5},{k * 3 % 7 % 5},{k % 4},{k % 5}" for k in range(12)]
+    path = file("a.csv", "\n".join([f"item,{one},{other},gpt4_before,gpt4", *rows]))
+    with pytest.raises(RecuseError, match=r" are columns of (anna|human): if one is its rating, .*--ignore"):
+        read_file(path)
+    read = read_file(path, people=f"{one},{other}")
+    assert (read.ratings.persons, read.ratings.judges) == ((one, other), ("gpt4_before", "gpt4"))
+    assert read_file(path, ignore=one, people=other).ratings.persons == (other,)
+
+
 def test_columns_that_are_named_as_raters_are_theirs(file):
     path = file("a.csv", "item,human.1,human.2,rater_r1,rater_r2,gpt\n1,3,4,3,3,3\n2,5,5,4,4,4\n3,1,2,1,2,2\n")
     assert read_file(path, people="human.1,human.2", judges="gpt").ratings.persons == ("human.1", "human.2")
