@@ -42,12 +42,6 @@ def _only(*fields: str) -> Any:
     return lambda task, item, levels, earlier: {name: item.fields[name] for name in fields}
 
 
-def answered_facts(task: Task, item: Item) -> dict[str, Any]:
-    """The text, whose answer it was shown with, and what that was (`gave`); `cluster` is what the text belongs to."""
-    fields = item.fields
-    return {"cluster": fields.get("story", item.id), **facts(task, item), "gave": fields.get("grade")}
-
-
 SELF_RECOGNITION = Choice(
     OFFERS="recognitions", WORDING="self_recognition", label="Answer", criterion="mine",
     verdicts=lambda task, item, levels: {"yes": "yes", "no": "no"}, responses=lambda task: Ordinal(("no", "yes")),
@@ -57,7 +51,9 @@ INPUT_FILTER = replace(
 )
 OUTPUT_FILTER = replace(
     SELF_RECOGNITION, OFFERS="reply_filter", WORDING="output_filter", criterion="steered",
-    shown=_only("text", "answer"), facts=answered_facts,
+    shown=_only("text", "answer"), facts=lambda task, item: {
+        "cluster": item.fields.get("story", item.id), **facts(task, item), "gave": item.fields.get("grade"),
+    },
 )  # fmt: skip
 
 OTHER = {"first": "second", "second": "first", "tie": "tie"}
@@ -106,15 +102,12 @@ def rotated(item: Item, levels: Levels) -> list[Mapping[str, str]]:
     return texts[start:] + texts[:start]
 
 
-def list_facts(task: Task, item: Item) -> dict[str, Any]:
-    """Which target is known to be best (`true_best`), if any, and how many texts the list has."""
-    known = {"true_best": item.fields["best"]} if "best" in item.fields else {}
-    return {"cluster": item.id, "length": len(item.fields["texts"]), **known}
-
-
 LISTWISE = Choice(
     OFFERS="list_choices", WORDING="listwise", label="Best", criterion="best", tokens="of the call",
-    FACTORS={"rotation": ("1", "2", "3")}, facts=list_facts,
+    FACTORS={"rotation": ("1", "2", "3")}, facts=lambda task, item: {
+        "cluster": item.id, "length": len(item.fields["texts"]),
+        **({"true_best": item.fields["best"]} if "best" in item.fields else {}),
+    },
     shown=lambda task, item, levels, earlier: {
         "story": item.fields["story"], "texts": rotated(item, levels), "letters": LETTERS[: len(item.fields["texts"])],
     },

@@ -108,14 +108,9 @@ class Channelled(Grading):
         return replace(prompt, messages=(*prompt.messages, Message("user", f"DATA\n{data}")))
 
 
-def twin_facts(task: Task, item: Item) -> dict[str, Any]:
-    """The text, its payload if it carries one; its `cluster` is the clean twin's item."""
-    return {"cluster": item.fields.get("clean", item.id), **facts(task, item)}
-
-
 CHANNELS = Channelled(
     OFFERS="channelled_scores", WORDING="grading_channels", FACTORS={"channel": ("inline", "separate")},
-    tokens="of the call", facts=twin_facts,
+    tokens="of the call", facts=lambda task, item: {"cluster": item.fields.get("clean", item.id), **facts(task, item)},
 )  # fmt: skip
 
 # --------------------------------------------------------------------------- in several ways

@@ -63,18 +63,15 @@ def calibrated_criteria(part: Ratings) -> Iterator[Named]:
     first = next(iter(arrays.values()))
     true, fold = true_scores(part, first), over_texts.facts_of_texts(part, FOLD, first)
     given, *own = arrays
-    metric, tested = "calibrated_criteria", fold == TESTING
-    about: dict[str, Any] = {"unit": part.scale.unit, "method": "none"}
+    metric, tested, why = "calibrated_criteria", fold == TESTING, "there are no criteria but the given ones"
+    if np.isnan(true).all() or not (fold == CHOOSING).any():
+        own, why = [], "no labels, or no text that chooses (texts: true_<criterion>, fold)"
     for row, judge in enumerate(first.raters):
-        if np.isnan(true).all() or not (fold == CHOOSING).any():
-            why = "no labels, or no text that chooses (texts: true_<criterion>, fold)"
-            yield judge, undefined(metric, why, **about)
-            continue
         scores = {level: array.means[row] for level, array in arrays.items()}
         fits = {level: _fit(scores[level], true, fold == CHOOSING) for level in own}
         best = max(own, key=fits.__getitem__, default=None)
         if best is None:
-            yield judge, undefined(metric, "there are no criteria but the given ones", **about)
+            yield judge, undefined(metric, why, unit=part.scale.unit, method="none")
             continue
         before, after = (np.where(tested, np.abs(scores[level] - true), np.nan) for level in (given, best))
         both = np.isfinite(after - before)

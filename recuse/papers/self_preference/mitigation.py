@@ -23,8 +23,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,10 +77,10 @@ def self_preference_change(ratings: Ratings) -> Estimates:
             continue
         levels = dict(zip(ratings.factors, names, strict=False))
         remedies = {
-            "poll": poll(array),
+            "poll": jury(lambda seated: np.ones((len(seated), 1, 1)), {"judges": len(array.raters) - 1}),
             "weighted_poll": weighted_poll(array, part.beside("likelihoods")),
-            "peer_rank": peer_ranked(part, array, "scores"),
-            "peer_rank_battles": peer_ranked(part, array, "choices"),
+            "peer_rank": peer_ranked(part, array, part),
+            "peer_rank_battles": peer_ranked(part, array, part.beside("choices")),
             "inverted_mix": _mixed(ratings, part.criterion, array, levels),
             "probability_weighted": _expected(part, array),
             "segments": _segmented(part, array, levels),
@@ -94,37 +93,37 @@ def self_preference_change(ratings: Ratings) -> Estimates:
 
 
 def _changed(means: Floats, **detail: Any) -> Remedy:
-    return Remedy(lambda array, row: [array.with_means(means)], detail=detail)
+    return Remedy(lambda array, row: [array.with_means(means)], detail)
 
 
-def _mixed(ratings: Ratings, criterion: str, array: RatingArray, levels: Mapping[str, str]) -> Remedy:
+def _mixed(ratings: Ratings, criterion: str, array: RatingArray, levels: Mapping[str, str]) -> Remedy | str:
     ratings, directions = ratings.with_criterion(criterion), ratings.levels(DIRECTION)
     if len(directions) < 2:
-        return Remedy(why="the judges were asked in one direction of the scale only")
+        return "the judges were asked in one direction of the scale only"
     turned = [ratings.where(**{**levels, DIRECTION: level}) for level in directions]
     return _changed(np.mean([judges_array(one, array.axes).means for one in turned[:2]], axis=0))
 
 
-def _expected(part: Ratings, array: RatingArray) -> Remedy:
+def _expected(part: Ratings, array: RatingArray) -> Remedy | str:
     name, mass = f"{part.criterion}.{EXPECTED}", f"{part.criterion}.{MASS}"
     expected = array_of(part.with_criterion(name), array.axes).means if name in part.criteria else np.array(np.nan)
     if not np.isfinite(expected).any():
-        return Remedy(why="no log-probabilities were recorded, so no expected score is known")
+        return "no log-probabilities were recorded, so no expected score is known"
     detail: dict[str, Any] = {}
     if mass in part.criteria:  # a mass has no direction: it is read as it was given where the scale was turned
         detail["in_set_mass"] = by_rater(array, mean_of(as_given(part.with_criterion(mass), array), axis=(1, 2)))
     return _changed(expected, **detail)
 
 
-def _segmented(part: Ratings, array: RatingArray, levels: Mapping[str, str]) -> Remedy:
+def _segmented(part: Ratings, array: RatingArray, levels: Mapping[str, str]) -> Remedy | str:
     segments = part.beside("segment_scores")
     if segments is None or SEGMENT not in segments.factors or part.criterion not in segments.criteria:
-        return Remedy(why="the parts of the texts were not scored one by one")
+        return "the parts of the texts were not scored one by one"
     # The levels of a factor that the parts were asked under; the ordinary one where it was not varied
     other = [name for name, level in levels.items() if level not in (segments.levels(name) or LEVELS.get(name, ())[:1])]
     if other:
         words = part.words(other, [levels[name] for name in other])
-        return Remedy(why=f"the parts of the texts were not scored one by one with {words}")
+        return f"the parts of the texts were not scored one by one with {words}"
     same = {name: level for name, level in levels.items() if name in segments.factors}
     parts = sorted(segments.levels(SEGMENT))
     scored = [segments.with_criterion(part.criterion).where(**{**same, SEGMENT: name}) for name in parts]
@@ -138,27 +137,23 @@ def _received_and_controlled(array: RatingArray, authors: Mapping[str, str], pla
     return np.stack([s - r, np.subtract(*contrast(array, *place, authors))])
 
 
-def _compared(part: Ratings, array: RatingArray, remedy: Remedy, judge: str, was: Floats | None) -> Estimate:
-    def estimate(test: Paired, excluded: int, why: str = "", detail: Mapping[str, Any] | None = None) -> Estimate:
-        return paired_estimate("self_preference_change", test, part, excluded=excluded, why=why, detail=detail)
-
-    nothing, items = Paired.of([]), len(array.items)
+def _compared(part: Ratings, array: RatingArray, remedy: Remedy | str, judge: str, was: Floats | None) -> Estimate:
+    metric, items = "self_preference_change", len(array.items)
     if was is None:
-        return estimate(nothing, items, missing_text(array, judge))
-    if remedy.why:
-        return estimate(nothing, 0, remedy.why)
+        return paired_estimate(metric, Paired.of([]), part, excluded=items, why=missing_text(array, judge))
+    if isinstance(remedy, str):
+        return paired_estimate(metric, Paired.of([]), part, excluded=0, why=remedy)
     place = array.row(judge), array.column(part.authors[judge])
     after = [_received_and_controlled(one, part.authors, place) for one in remedy.each(array, place[0])]
-    if not after:
-        return estimate(nothing, items, OUTSIDE)
-    now = mean_of(np.stack(after), axis=0)
+    now = mean_of(np.stack(after or [np.full(was.shape, np.nan)]), axis=0)
     both, test = np.isfinite(was[0] + now[0]), paired_test(now[0] - was[0], array)
     if not test.n:
-        return estimate(test, items, "no item has the judge's own score and a peer's, before and after")
+        why = "no item has the judge's own score and a peer's, before and after" if after else OUTSIDE
+        return paired_estimate(metric, test, part, excluded=items, why=why)
     first, then = (
         with_interval(paired_test(np.where(both, received, np.nan), array).distribution) for received, _ in (was, now)
     )
-    return estimate(test, items - test.n, detail={
+    return paired_estimate(metric, test, part, excluded=items - test.n, why="", detail={
         "before": first, "after": then, "nearer": abs(then["value"] or 0.0) < abs(first["value"] or 0.0),
         "controlled_before": mean_or_none(was[1][both]), "controlled_after": mean_or_none(now[1][both]),
         "p": significant(test.p), **remedy.detail,
@@ -168,14 +163,12 @@ def _compared(part: Ratings, array: RatingArray, remedy: Remedy, judge: str, was
 # --------------------------------------------------------------------------- juries in one judge's place
 
 
-@dataclass(frozen=True)
-class Remedy:
+class Remedy(NamedTuple):
     """`each`: from an array and the row of a judge to the arrays after the remedy, in each of which it is held against
-    its peers; else `why` there are none. `detail` tells what the remedy itself tells."""
+    its peers. `detail` tells what the remedy itself tells. What cannot be tried is a text that says why."""
 
-    each: Callable[[RatingArray, int], Iterable[RatingArray]] = lambda array, row: ()
-    why: str = ""
-    detail: Mapping[str, Any] = field(default_factory=dict)
+    each: Callable[[RatingArray, int], Iterable[RatingArray]]
+    detail: Mapping[str, Any]
 
 
 def jury(weigh: Callable[[Judges], Floats], detail: Mapping[str, Any]) -> Remedy:
@@ -200,21 +193,16 @@ def jury(weigh: Callable[[Judges], Floats], detail: Mapping[str, Any]) -> Remedy
             means[peer] = array.means[peer]
             yield array.with_means(means)
 
-    return Remedy(each, detail=detail)
+    return Remedy(each, detail)
 
 
-def poll(array: RatingArray) -> Remedy:
-    """Everyone else with one vote each: their mean (Verga et al. 2024, a panel of judges)."""
-    return jury(lambda seated: np.ones((len(seated), 1, 1)), {"judges": len(array.raters) - 1})
-
-
-def weighted_poll(array: RatingArray, likelihoods: Ratings | None) -> Remedy:
+def weighted_poll(array: RatingArray, likelihoods: Ratings | None) -> Remedy | str:
     """Raises `RecuseError` for a perplexity below 1."""
     if likelihoods is None or PERPLEXITY not in likelihoods.criteria or likelihoods.factors:
-        return Remedy(why=UNPREDICTED)
+        return UNPREDICTED
     perplexity = as_given(likelihoods.with_criterion(PERPLEXITY), array)
     if not np.isfinite(perplexity).any():
-        return Remedy(why=UNPREDICTED)
+        return UNPREDICTED
     if np.nanmin(perplexity) < 1:
         raise RecuseError(f"a perplexity is 1 or more; the ratings hold {np.nanmin(perplexity):g}")
     surprise = np.log(perplexity)
@@ -223,21 +211,20 @@ def weighted_poll(array: RatingArray, likelihoods: Ratings | None) -> Remedy:
     return jury(lambda seated: weights, {"mean_weight": by_rater(array, mean)})
 
 
-def peer_ranked(part: Ratings, array: RatingArray, battles: str) -> Remedy:
-    """`battles`: what decides them, the scores or the choices beside them."""
-    columns, choices = array.columns(part.authors), part.beside("choices")
+def peer_ranked(part: Ratings, array: RatingArray, battles: Ratings | None) -> Remedy | str:
+    """`battles`: the scores, or the choices beside them."""
+    columns = array.columns(part.authors)
     if None in columns:
         stranger = array.raters[columns.index(None)]
-        return Remedy(why=f"Peer Rank weighs judges by how their own texts win, and {stranger} wrote none")
-    if battles == "choices" and choices is None:
-        return Remedy(why="no choices between two texts were asked for, which are to be Peer Rank's battles")
-    own = np.array([column for column in columns if column is not None])
+        return f"Peer Rank weighs judges by how their own texts win, and {stranger} wrote none"
+    if battles is None:
+        return "no choices between two texts were asked for, which are to be Peer Rank's battles"
+    own = np.array(columns, dtype=np.intp)
     try:
-        decided = part if battles == "scores" or choices is None else choices
-        wins = win_ratios(pair_array(decided), array.raters, array.targets)
+        wins = win_ratios(pair_array(battles), array.raters, array.targets)
         ranked, iterations = peer_rank(wins, own.tolist())
     except RecuseError as error:
-        return Remedy(why=str(error))
+        return str(error)
 
     def weigh(seated: Judges) -> Floats:
         weights = np.zeros((len(seated), 1, 1))
