@@ -279,8 +279,7 @@ def common_classes(
 ) -> CommonClasses:
     """Fit by EM from the majority's answers; (raters, items) codes 0..K-1, NaN where a rater gave none. Dawid and Skene
     (1979), Applied Statistics 28, 20-28. `problem` is told below three raters, where independence has no degree of
-    freedom left to be tested by (three raters of two options fit any data) or is rejected at 5 %, and where raters are
-    not better than chance together, so that classes may have changed names."""
+    freedom left to be tested by or is rejected at 5 %, and where raters are not better than chance together."""
     codes = np.asarray(answers, dtype=float)
     if codes.ndim != 2 or not np.isin(codes[np.isfinite(codes)], np.arange(options)).all():
         raise RecuseError(f"answers are codes from 0 to {options - 1}, raters x items; NaN where there is none")

@@ -95,9 +95,8 @@ def rater_error(ratings: Ratings) -> Estimates:
 
         a = (1 - epsilon)^2 + epsilon^2 / (V - 1),    of which epsilon is the smaller root.
 
-    By factor level; the exact interval of a over pairs of answers, turned. Detail: `agree`, `sets` V. Other people's
-    answers differ for reasons of their own (theta*), a repeated forced choice by F as well. Undefined where fewer
-    answers agree than by any epsilon; empty where no person answered a text twice. Skew (eta) does not show.
+    By factor level; the exact interval of a over pairs of answers, turned. Detail: `agree`, `sets` V. Undefined where
+    fewer answers agree than by any epsilon; empty where no person answered a text twice. Skew (eta) does not show.
 
     >>> rows = "; ".join(f"ann person t{k} {r} {'yes|no' if r and k < 2 else 'yes'}" for k in range(10) for r in (0, 1))
     >>> sets = ResponseSets(("yes", "no"))

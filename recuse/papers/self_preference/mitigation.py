@@ -15,9 +15,8 @@ Others ask every judge in another way, so S and R both change:
     probability_weighted  sum p(s) s over the scores, p renormalised (G-Eval: Liu et al. 2023, arXiv:2303.16634)
     segments              the text's parts scored one by one and averaged (GEMBA: Kocmi and Federmann 2023)
 
-R is never by a judge in the jury, which would agree with it for that reason alone: each peer is R once, against a jury
-of the others, weights formed anew. A jury of n - 1 still shrinks the difference to 1 / (n - 1) of itself whatever
-caused it: the judge then has less to say, and is no fairer."""
+R is never by a judge in the jury: each peer is R once, against a jury of the others, weights formed anew. A jury of n -
+1 still shrinks the difference to 1 / (n - 1) of itself: the judge has less to say, and is no fairer."""
 
 from __future__ import annotations
 

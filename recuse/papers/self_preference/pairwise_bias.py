@@ -113,9 +113,8 @@ REFERENCES = ("any", "same_length", "change")
 def same_length_reference(part: Ratings) -> Iterator[Named]:
     """The longer text's credit minus the peers' mean credit of it, by (judge, reference): "any", the mean over a text's
     pairs; "same_length", over those with the one nearest in length alone; "change", paired by text, negative where the
-    remedy lowers a preference for length. Of choices, or of scores, which decide who wins: then every text meets every
-    other of its item. Pairs of equal length count 0. A text that met no two others of different distance had no nearest
-    one to choose, and takes no part. Hu et al. 2024 (see thesis, sec. 2.2.1).
+    remedy lowers a preference for length. Of choices, or of scores, which decide who wins. Pairs of equal length count
+    0. A text that met no two others of different distance takes no part. Hu et al. 2024 (see thesis, sec. 2.2.1).
 
     >>> texts = table("target words", "s 10; t 11; u 80").assign(item="i")
     >>> scores = example("judge target score", "x s 1; x t 2; x u 3; y s 2; y t 2; y u 2", texts=texts)

@@ -39,9 +39,8 @@ SLOPE = "least squares with a level per item, jackknife over clusters, Student's
 @per_subject("judge", own_texts)
 def own_predictability(likelihoods: OwnTexts) -> Iterator[Named]:
     """The controlled contrast of `recuse.metrics.self_preference` on q, by judge, in bits per character: mean over
-    items, paired t. Above 0: its own text is easier for it than for its peers, beyond texts that neither wrote. Detail:
-    the judge's bits per character on its `own` texts and on `others`', on the same items, and p. Undefined where no
-    item has its likelihood and a peer's on its own text and on one that neither wrote.
+    items, paired t. Detail: the judge's bits per character on its `own` texts and on `others`', on the same items, and
+    p. Undefined where no item has its likelihood and a peer's on its own text and on one that neither wrote.
 
     >>> bits = Numeric(0, math.inf, reversed=True, unit="bits per character")
     >>> likelihoods = example("judge target score", "x a 1; x b 3; y a 2; y b 2.5", scales=bits, authors={"x": "a"})
@@ -83,10 +82,9 @@ def grade_on_predictability(part: Ratings) -> Iterator[Named]:
 
         s_jit - peers' mean of s_it = item_i + beta (q_jit - peers' mean of q_it) + error
 
-    on the ascending scale, over texts with all four terms; q from the likelihoods beside these ratings. Quality that
-    the peers see cancels on the left, what makes a text easy for everyone on the right. Detail `raw`: the judge's own
-    scores on its own q. Undefined without likelihoods, without peers, and where q differs from theirs by the same on
-    every text. `RatingsError` where likelihoods were asked under several factor levels.
+    on the ascending scale, over texts with all four terms; q from the likelihoods beside these ratings. Detail `raw`:
+    the judge's own scores on its own q. Undefined without likelihoods, without peers, and where q differs from theirs
+    by the same on every text. `RatingsError` where likelihoods were asked under several factor levels.
 
     >>> def rows(x, y): return "; ".join(f"{j} {text} {s}" for j, given in (("x", x), ("y", y))
     ...                                  for text, s in zip(("i a", "i b", "k a", "k b"), given))

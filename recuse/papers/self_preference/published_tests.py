@@ -10,10 +10,9 @@ an author that writes better earns it. Together they tell harmful from justified
 with the quality of the author's texts, S - R with the judge's general leniency: fair judges fail both tests most of the
 time. `recuse.metrics.self_preference` removes both, and is the measure to gate.
 
-Who writes best by the others' scores, and which judge is fairest to itself: the two rankings that the thesis on bias
-in LLM self-evaluation reads off its table (sec. 4.1). A judge is the fairer, the nearer S - R and S - G are to 0
-together; leniency counts as unfair by S - R and good work by S - G, which is why this ranks and decides nothing (see
-`recuse.metrics.self_preference`)."""
+Who writes best by the others' scores, and which judge is fairest to itself: the two rankings that the thesis on bias in
+LLM self-evaluation reads off its table (sec. 4.1). A judge is the fairer, the nearer S - R and S - G are to 0 together;
+leniency and good work count as unfair, so this decides nothing."""
 
 from __future__ import annotations
 

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from itertools import combinations, islice, product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -61,11 +60,11 @@ def framing_shift(part: Ratings) -> Iterator[Named]:
         scores = {ASCENDING: twice.ascending[usable], REVERSED: twice.turned[usable]}
         gaps = np.diff(np.unique(np.concatenate(list(scores.values())).round(9)))
         step = getattr(scale, "step", 1.0) or float(min(gaps, default=0.0))  # the smallest seen where none is told
-        about = twice.about | {"unit": scale.unit, "span": scale.span, "method": SHIFT}
         detail = {name: mean_or_none(side) for name, side in scores.items()} if usable.any() else {}
         yield twice.judge, twice.with_losses(bounded_estimate(
             "framing_shift", twice.change, clusters_of_texts(twice.array), (-scale.span, scale.span), NO_TEXT,
-            distribution=partial(clustered_mean, step=step), detail=detail, **about,
+            requested=twice.requested, distribution=partial(clustered_mean, step=step), over="clusters",
+            clusters=part.clusters, unit=scale.unit, span=scale.span, method=SHIFT, detail=detail,
         ), scale.span)  # fmt: skip
 
 
@@ -81,9 +80,8 @@ def direction_insensitivity(part: Ratings) -> Iterator[Named]:
         share of texts with the same number in both directions - share with the mirrored one (low + high - number)
 
     over texts whose number on the ascending scale is not its middle, which is its own mirror image and is counted as
-    `middle`. A judge that reads the direction is well below 0 even if it is noisy; one that writes the same number
-    whatever it means is above 0, a constant one exactly +1. One without any discrimination, whose two numbers have
-    nothing to do with each other, is near 0 and is not told apart.
+    `middle`. A noisy judge that reads the direction is well below 0; one that writes the same number whatever it means
+    is above 0, a constant one exactly +1. One whose two numbers are unrelated is near 0 and is not told apart.
 
     Bounded mean over texts, interval over items or what they share. Detail: `same`, `mirrored`, `neither`, `middle`;
     `same_side`, the same with sides of the middle in place of numbers; and over all texts `same_share` beside
@@ -97,7 +95,10 @@ def direction_insensitivity(part: Ratings) -> Iterator[Named]:
     name, (low, high), middle = "direction_insensitivity", part.scale.ends, sum(part.scale.ends) / 2
     for twice in scored_twice(part):
         usable = np.isfinite(twice.change)
-        about = twice.about | {"unit": "index", "method": INSENSITIVE, "span": 2.0}
+        about = dict[str, Any](
+            n_excluded=int((twice.requested & ~usable).sum()), over="clusters", clusters=part.clusters, unit="index",
+            method=INSENSITIVE, span=2.0,
+        )  # fmt: skip
         if not math.isfinite(high - low) or not usable.any():
             why = NO_TEXT if math.isfinite(high - low) else "a scale without ends has no middle to mirror a number at"
             yield twice.judge, undefined(name, why, **about)
@@ -119,12 +120,10 @@ def direction_insensitivity(part: Ratings) -> Iterator[Named]:
         yield twice.judge, twice.with_losses(estimate, 1.0)
 
 
-@dataclass(frozen=True)
-class _Twice:
+class _Twice(NamedTuple):
     """One judge's scores of every text in both directions, on the ascending scale, shape (items, targets)."""
 
     judge: str
-    part: Ratings
     array: RatingArray  # of one direction: items, targets, clusters and scale are those of both
     ascending: Floats
     turned: Floats
@@ -133,12 +132,6 @@ class _Twice:
     @property
     def change(self) -> Floats:
         return self.turned - self.ascending
-
-    @property
-    def about(self) -> dict[str, Any]:
-        """Left out are texts that were asked about, without a usable score in both directions."""
-        excluded = int((self.requested & np.isnan(self.change)).sum())
-        return {"n_excluded": excluded, "over": "clusters", "clusters": self.part.clusters}
 
     def with_losses(self, estimate: Estimate, span: float) -> Estimate:
         """In either direction, texts that were asked about in any may have no usable score; `span`: what none of the
@@ -156,7 +149,7 @@ def scored_twice(part: Ratings) -> Iterator[_Twice]:
     up, down = (arrays[level].means if level in arrays else nothing for level in (ASCENDING, REVERSED))
     requested = np.any([one.requested for one in arrays.values()] or [array.requested], axis=0)
     for row, judge in enumerate(array.raters):
-        yield _Twice(judge, part, array, up[row], down[row], requested[row])
+        yield _Twice(judge, array, up[row], down[row], requested[row])
 
 
 # --------------------------------------------------------------------------- words and direction
@@ -218,9 +211,8 @@ def wording_flip(part: Ratings) -> Iterator[Named]:
         share of scores mirrored (low + high - number) under the other word - share that stay the same
 
     in the same direction of the scale, over texts and directions whose score under "quality" is not the middle, which
-    is its own mirror image. A judge that writes numbers without reading is near 0 or below, one that writes a constant
-    at -1: `direction_insensitivity` is there to find it. Undefined where every score is the middle, where no text was
-    scored under both words, and on a scale without ends.
+    is its own mirror image. A judge that writes a constant is at -1: `direction_insensitivity` is there to find it.
+    Undefined where every score is the middle, where no text was scored under both words, and on a scale without ends.
 
     >>> rows = "i quality ascending 4; i badness ascending 2; k quality ascending 5; k badness ascending 1"
     >>> wording_flip(example("item wording direction score", rows, scales=Numeric(1, 5))).of(judge="j").value

@@ -199,9 +199,8 @@ class Likelihood:
         perplexity            exp(-mean log-probability) of the tokens, at least 1
         bits_per_character    -sum of log2 p over the tokens / characters of the text
 
-    Perplexity is per token of the judge's own tokenizer, so it compares texts within a judge; bits per character
-    compare judges, too. A reply that is not the text, or has no log-probabilities, has neither, as with every server
-    that knows no grammar."""
+    Perplexity, per token of the judge's own tokenizer, compares texts within a judge; bits per character judges, too. A
+    reply that is not the text, or has no log-probabilities, has neither."""
 
     OFFERS: str = "likelihoods"
     FACTORS: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
