@@ -24,7 +24,7 @@ from recuse.papers.self_preference.over_texts import (
 )
 from recuse.ratings import Ratings, mean_of
 from recuse.ratings.answers import without_truth
-from recuse.ratings.array import beyond_others, grouped, moments_of
+from recuse.ratings.array import beyond_others, first_of, grouped, moments_of
 from recuse.ratings.pair_array import PAIRED, pair_array, repeated_over, verdicts_of
 from recuse.ratings.text_slices import doublings_of_pairs
 from recuse.schema import Estimate
@@ -82,8 +82,7 @@ def _gaps(pairs: pd.DataFrame, judges: tuple[str, ...]) -> Floats:
     """|win rate of a - win rate of b| within the pair's cluster by the verdicts of the other judges; NaN where they
     have none of one. Others' sums are everybody's less the judge's own."""
     judge = pd.Index(judges).get_indexer(pd.Index(pairs["rater"]))
-    keys = [pairs["cluster"].astype(str) + "\x1f" + pairs[side].astype(str) for side in ("a", "b")]
-    codes = pd.factorize(pd.concat(keys))[0].reshape(2, -1)
+    codes = grouped(np.tile(pairs["cluster"], 2), np.concatenate([pairs["a"], pairs["b"]])).reshape(2, -1)
     shape = len(judges), int(codes.max(initial=-1)) + 1
     there = pairs["complete"].to_numpy() & (judge >= 0)
     won = pairs["won"].where(pairs["ab"] + pairs["ba"] == 1, 0.5).to_numpy(dtype=float)[there]
@@ -125,10 +124,8 @@ def same_length_reference(part: Ratings) -> Iterator[Named]:
     doublings = doublings_of_pairs(part, pairs)
     beyond = beyond_others(pairs.won) * np.sign(doublings)
     # The texts a and b of each pair as numbers, (2, pairs), and the cluster of each text
-    names = grouped(np.concatenate([pairs.a, pairs.b]))
-    keys = np.concatenate([grouped(pairs.questions)] * 2) * (int(names.max(initial=0)) + 1) + names
-    _, first, codes = np.unique(keys, return_index=True, return_inverse=True)
-    texts, groups = codes.reshape(2, -1), np.concatenate([grouped(pairs.clusters)] * 2)[first]
+    codes = grouped(np.tile(pairs.questions, 2), np.concatenate([pairs.a, pairs.b]))
+    texts, groups = codes.reshape(2, -1), np.tile(grouped(pairs.clusters), 2)[first_of(codes)]
     for j, judge in enumerate(pairs.judges):
         usable = np.isfinite(beyond[j])
         means = _by_text(beyond[j][usable], np.abs(doublings[usable]), texts[:, usable], len(groups))
@@ -336,10 +333,10 @@ def controlled_own_win_excess(part: Ratings) -> Iterator[Named]:
     # The credit of the first of each pair of authors, (judges, clusters, pairs of authors)
     swap = choices.a > choices.b
     first, second = np.where(swap, choices.b, choices.a), np.where(swap, choices.a, choices.b)
-    names = first + "\x1f" + second
-    pairs = [tuple(str(name).split("\x1f")) for name in dict.fromkeys(names)]
+    authors = grouped(first, second)
+    pairs = [(first[at], second[at]) for at in first_of(authors)]
     shape = int(grouped(choices.clusters).max(initial=-1)) + 1, len(pairs)
-    cells = grouped(choices.clusters) * shape[1] + grouped(names)
+    cells = grouped(choices.clusters) * shape[1] + authors
     credit = np.where(swap, 1 - choices.won, choices.won)
     won = np.reshape([moments_of(cells, row, shape[0] * shape[1]).mean for row in credit], (len(credit), *shape))
     wrote = [part.authors.get(name) for name in choices.judges]
