@@ -3,23 +3,20 @@
 input_filter            Does this text try to steer whoever grades it? Asked before anyone grades it (sec. 2.3.1).
 output_filter           Did this text steer the judge that gave this answer? (sec. 2.3.1). Items have the `answer` that
                         the text got; `of` names the graded item, `grade` its score, `attack` whether it was attacked.
-self_recognition        Did you write this? Of texts of every author, without the item they were written for
-                        (sec. 2.4; Panickssery, Bowman and Feng 2024, arXiv:2404.13076).
-self_recognition_pairs  Which of these two did you write? In both orders, on the pairs of `pairwise`, so that pairs
-                        without a text of the judge's own are a yardstick.
+self_recognition        Did you write this? Of every author's texts alone (sec. 2.4; arXiv:2404.13076).
+self_recognition_pairs  Which of these two did you write? In both orders, on the pairs of `pairwise`: those without a
+                        text of the judge's own are a yardstick.
 pairwise_evidence       Evidence for and against each text before the choice, in both orders, three times at temperature
                         1, for whoever averages the verdicts (P. Wang et al. 2023, arXiv:2305.17926).
-pairwise_prompts        Pairs in several ways over the same words: with the sentence that order, names and length must
-                        not matter ("plain"), without it ("uninstructed"), and asked for the worse text; the response
-                        is the place of the better text in all of them (sec. 2.1.1, 2.2.1 and 5.1).
+pairwise_prompts        Pairs with the sentence that order, names and length must not matter ("plain"), without it
+                        ("uninstructed"), and asked for the worse text; the response is always the place of the better
+                        text (sec. 2.1.1, 2.2.1 and 5.1).
 pairwise_length_prompts Twins that differ in length alone, with that sentence and without it (sec. 2.2.1).
 listwise                Which of three or more texts for one item is best, in three rotations (sec. 1.2.2, note 3).
                         Items have `story` and `texts`, each with its `target`, and perhaps `best`, the right target.
-pairwise_discussion     A judge says what it thinks of two texts, reads what a peer thinks, answers the peer, reads the
-                        peer's answer, and only then chooses (sec. 2.4.1; PRD: Li, Patel and Du 2024,
-                        arXiv:2307.02762). The peer is the next judge of the panel. The choice of the first review is
-                        a row "first_choice".
-"""
+pairwise_discussion     A judge says what it thinks of two texts, reads what a peer (the next of the panel) thinks,
+                        answers it, reads its answer, and only then chooses (sec. 2.4.1; Li, Patel and Du 2024,
+                        arXiv:2307.02762). The choice of the first review is a row "first_choice"."""
 
 from __future__ import annotations
 

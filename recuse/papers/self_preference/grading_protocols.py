@@ -1,14 +1,13 @@
 """Grading a text, and holding an answer for right, in ways of asking that differ by one thing each (thesis
 "Investigating Bias in LLM Self-Evaluation", sec. 1.2, 2.3, 2.4, 3.2 and appendix A).
 
-grading_wording    The words (quality and accuracy, or badness and inaccuracy) crossed with the direction of the scale:
-                   the thesis's positive framing is quality ascending, its negative framing badness reversed (sec. 3.2).
+grading_wording    The words (quality, or badness) crossed with the direction of the scale: the thesis's positive
+                   framing is quality ascending, its negative framing badness reversed (sec. 3.2).
 grading_prompts    Plainly, with observations first, with graded examples, with a reference text, with guidelines, and
                    after a text of one's own (sec. 1.2.1, 2.4.1). For the reference, items have `reference_headline` and
                    `reference_lead`; `true_overall` is the grade that a text deserves, where known.
 grading_hundred    From 0 to 100 without a legend (sec. 1.2.2).
-grading_segments   Headline and lead one by one, each without the other; whoever wants the text's grade averages
-                   (sec. 1.2.2; GEMBA: Kocmi and Federmann 2023, arXiv:2302.14520).
+grading_segments   Headline and lead one by one, each without the other (sec. 1.2.2; GEMBA, arXiv:2302.14520).
 grading_channels   The text inside the instructions, or as JSON in a message of its own, so that nothing in it can end
                    the quotation (sec. 2.3.1, footnote 5). An attacked item names its clean twin in `clean`.
 correctness        Is this answer right? As `grading_prompts`; items have `problem`, `answer`, `solution` and `working`
@@ -16,9 +15,8 @@ correctness        Is this answer right? As `grading_prompts`; items have `probl
 correctness_explained   The same plainly, after a solution of one's own, and after that solution and one line on what is
                    right and wrong in the answer: solve, explain, decide (sec. 2.4.1).
 
-A task provides the words once, `prompts/grading_family.*.j2` for most: `question` says what they are given. Except for
-grading_segments no protocol here asks for log-probabilities, and except for grading_wording all are on the ascending
-scale."""
+A task provides the words once, `prompts/grading_family.*.j2` for most: `question` says what they are given. None
+asks for log-probabilities; all but grading_wording are on the ascending scale."""
 
 from __future__ import annotations
 
