@@ -123,35 +123,30 @@ def same_length_reference(part: Ratings) -> Iterator[Named]:
     pairs, over = pair_array(part), repeated_over(part)
     doublings = doublings_of_pairs(part, pairs)
     beyond = beyond_others(pairs.won) * np.sign(doublings)
-    # The texts a and b of each pair as numbers, (2, pairs), and the cluster of each text
-    codes = grouped(np.tile(pairs.questions, 2), np.concatenate([pairs.a, pairs.b]))
-    texts, groups = codes.reshape(2, -1), np.tile(grouped(pairs.clusters), 2)[first_of(codes)]
+    # The texts a, then the texts b of all pairs as numbers, and the cluster of each text
+    texts = grouped(np.tile(pairs.questions, 2), np.concatenate([pairs.a, pairs.b]))
+    groups = np.tile(grouped(pairs.clusters), 2)[first_of(texts)]
     for j, judge in enumerate(pairs.judges):
         usable = np.isfinite(beyond[j])
-        means = _by_text(beyond[j][usable], np.abs(doublings[usable]), texts[:, usable], len(groups))
+        met = np.tile(usable, 2)
+        at, longer, distances = texts[met], np.tile(beyond[j], 2)[met], np.tile(np.abs(doublings), 2)[met]
+        least, most = np.full(len(groups), np.inf), np.full(len(groups), -np.inf)
+        np.minimum.at(least, at, distances)
+        np.maximum.at(most, at, distances)
+        nearest = distances <= least[at] + 1e-12
+        anyone, near = (  # per text; NaN where there is no choice of references
+            np.where(most > least + 1e-12, moments_of(at[kept], longer[kept], len(groups)).mean, np.nan)
+            for kept in (slice(None), nearest)
+        )
         more = {"n_excluded": int(pairs.requested[j].sum() - usable.sum()), "method": REFERENCED, **over}
         why = "no pair was judged by the judge and a peer"
         if usable.any():
             why = "no text met two others, one nearer to it in length, so there was none to choose"
-        for reference, values in zip(REFERENCES, means, strict=True):
+        for reference, values in zip(REFERENCES, (anyone, near, near - anyone), strict=True):
             yield (judge, reference), bounded_estimate(
                 "same_length_reference", values, groups, (0.0, 1.0), why, unit="share", distribution=clustered_mean,
                 **more,
             )  # fmt: skip
-
-
-def _by_text(longer: Floats, distance: Floats, texts: NDArray[np.intp], size: int) -> tuple[Floats, Floats, Floats]:
-    """Per text: its mean against any other, against the nearest in length, and the change; NaN without a choice."""
-    flat, distances, values = texts.ravel(), np.concatenate([distance, distance]), np.concatenate([longer, longer])
-    least, most = np.full(size, np.inf), np.full(size, -np.inf)
-    np.minimum.at(least, flat, distances)
-    np.maximum.at(most, flat, distances)
-    chosen = most > least + 1e-12
-    nearest = distances <= least[flat] + 1e-12
-    anyone, near = (
-        np.where(chosen, moments_of(flat[kept], values[kept], size).mean, np.nan) for kept in (slice(None), nearest)
-    )
-    return anyone, near, near - anyone
 
 
 ONE_ORDER = "every pair was shown in one order only: this counts on the order having been drawn by lot"
@@ -351,7 +346,8 @@ def controlled_own_win_excess(part: Ratings) -> Iterator[Named]:
 
 def _controlled(own: Floats, neutral: Floats, sides: Floats, judged: int, over: Mapping[str, Any]) -> Estimate:
     """From credit less 1/2 by the judge and by neutral peers, (clusters, pairs of authors), and how many cells of
-    pairs with the own text anyone judged; `sides` as in `_beyond_noise`."""
+    pairs with the own text anyone judged; `sides` (pairs,) is 1 or -1 where that is first or second, and 0 elsewhere.
+    """
     metric = "controlled_own_win_excess"
     if not np.isfinite(own).any():
         return undefined(metric, "it has no pair with a usable verdict in both orders", **over)
@@ -362,25 +358,19 @@ def _controlled(own: Floats, neutral: Floats, sides: Floats, judged: int, over: 
         why = "no neutral peer judged a pair with the own text; that takes three judges and two clusters of pairs"
         return undefined(metric, why, n=counted, **over)
     j, n, known = (np.where(both, part, 0.0)[there] for part in (own, neutral, np.ones_like(own)))
-    values, slopes = _beyond_noise(np.vstack([np.ones(count), 1.0 - np.eye(count)]), j, n, known, sides)
+    weights, others = np.vstack([np.ones(count), 1.0 - np.eye(count)]), sides == 0  # all clusters, then all but each
+    counts = weights @ known
+    with np.errstate(divide="ignore", invalid="ignore"):
+        first, second = (
+            np.where(counts[:, others] > 0, (weights @ part)[:, others] / counts[:, others], 0.0) for part in (j, n)
+        )
+        discrimination = (first * second).sum(axis=1) / (second * second).sum(axis=1)
+        by_self, by_peers = ((weights @ part) @ sides / (counts @ np.abs(sides)) for part in (j, n))
+        values = by_self - discrimination * by_peers
     if not np.isfinite(values).all():
         why = "the texts of the other authors win alike, so nothing tells how well the judge tells texts apart"
         return undefined(metric, why, n=counted, n_clusters=count, **over)
     return jackknifed(
         metric, float(values[0]), values[1:], n=counted, unit="share", span=2.0, n_excluded=judged - counted,
-        detail={"discrimination": number(slopes[0])}, **over,
+        detail={"discrimination": number(discrimination[0])}, **over,
     )  # fmt: skip
-
-
-def _beyond_noise(weights: Floats, own: Floats, theirs: Floats, there: Floats, sides: Floats) -> tuple[Floats, Floats]:
-    """The statistic and lambda for each row of cluster weights (B, clusters); `sides` (pairs,) is 1 or -1 where the own
-    text is first or second of the pair, and 0 on pairs without it."""
-    counts = weights @ there
-    with np.errstate(divide="ignore", invalid="ignore"):
-        j, n = ((weights @ part)[:, sides == 0] / counts[:, sides == 0] for part in (own, theirs))
-        known = counts[:, sides == 0] > 0
-        j, n = np.where(known, j, 0.0), np.where(known, n, 0.0)
-        discrimination = (j * n).sum(axis=1) / (n * n).sum(axis=1)
-        own_count = counts @ np.abs(sides)
-        by_self, by_peers = ((weights @ part) @ sides / own_count for part in (own, theirs))
-        return by_self - discrimination * by_peers, discrimination
