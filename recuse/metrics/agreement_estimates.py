@@ -21,7 +21,7 @@ from recuse.schema.arrays import Floats, median_of, taken, total
 from recuse.schema.number_text import of_units
 from recuse.statistics.agreement.coefficient import Coefficient, ratio
 from recuse.statistics.agreement.krippendorff import Level, alpha_of_counts, krippendorff_alpha
-from recuse.statistics.agreement.options import counts_of, fleiss_kappa, gwet_many, percent_many
+from recuse.statistics.agreement.options import counts_of, gwet_ac, percent_agreement, scott_pi
 
 JACKKNIFE = "jackknife, t"
 FEWEST = 20
@@ -298,7 +298,7 @@ def people_alpha(answers: Answers, level: Level | None = None) -> Iterator[Named
             return replace(one, shares=np.hstack([observed, answers.evened(chance)]), times=times)
 
         alpha = made(lambda counts: alpha_of_counts(counts, fitting, np.arange(len(answers.options))))
-        others = {"fleiss_kappa": fleiss_kappa, "gwet_ac1": gwet_many, "percent_agreement": percent_many}
+        others = {"fleiss_kappa": scott_pi, "gwet_ac1": gwet_ac, "percent_agreement": percent_agreement}
         detail |= {name: number(made(build).value) for name, build in others.items()}
     else:
         alpha = krippendorff_alpha(answers.person_means[:, rated], fitting)

@@ -21,7 +21,7 @@ from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.agreement.krippendorff import alpha_of_counts
-from recuse.statistics.agreement.options import cohen_kappa, fleiss_kappa, scott_pi
+from recuse.statistics.agreement.options import cohen_kappa, scott_pi
 
 # --------------------------------------------------------------------------- from shares to rating vectors
 # The four aggregations of sec. 4. A rating vector has one number per option, (..., K).
@@ -235,11 +235,11 @@ def chance_corrected(measure: str, count: Floats, agreed: Floats, judge: Floats,
     if measure == "krippendorff_alpha":
         corrected = alpha_of_counts(one, "nominal", np.arange(options)).of(np.hstack([2 * apart, first + second]))
     elif measure == "fleiss_kappa":
-        corrected = fleiss_kappa(one).of(np.hstack([n, apart, n, (first + second) / 2]))
+        corrected = scott_pi(one).of(np.hstack([n, apart, n, (first + second) / 2]))
     else:
         tables = np.zeros((1, options, options))
         build = cohen_kappa if measure == "cohen_kappa" else scott_pi
-        corrected = build(tables).of(np.hstack([n, apart, first, second]))
+        corrected = build(tables).of(np.hstack([n, apart, n, first, second]))
     return corrected.reshape(shape)
 
 

@@ -41,31 +41,44 @@ CELLS: dict[Rate, tuple[Floats, Floats, str]] = {
 """What is counted above and below the line, of the cells (rater, label): 00, 01, 10, 11."""
 
 
-def percent_agreement(tables: Floats) -> Coefficient:
-    """Share of equal pairs of ratings.
+def percent_agreement(given: Floats) -> Coefficient:
+    """Share of equal pairs of ratings; of several raters, the mean over items of that share.
 
     >>> percent_agreement(np.array([[[1.0, 0.0], [0.0, 0.0]], [[0.0, 1.0], [0.0, 0.0]]])).value
     0.5
     """
-    return _percent(_of_two(tables, distances(tables.shape[1], "plain")))
+    shares = _shares(given, distances(given.shape[1], "plain"))
+    return Coefficient(
+        shares, lambda s: 1 - ratio(s[:, 1], s[:, 0]), lambda s: "" if s[0] > 0 else EMPTY, "chance", lambda s: 1.0
+    )
 
 
 def cohen_kappa(tables: Floats, weights: Weights = "plain") -> Coefficient:
     """Cohen's kappa, plain, linearly or quadratically weighted over K options in order. Cohen (1960), Educational and
     Psychological Measurement 20, 37-46; (1968), Psychological Bulletin 70, 213-220. Undefined where both raters gave
     one and the same option to every item: 0 / 0, neither 1 nor 0."""
-    return _of_tables(tables, weights, _crossed)
+    return _corrected(tables, weights, _crossed)
 
 
-def scott_pi(tables: Floats, weights: Weights = "plain") -> Coefficient:
-    """Scott's pi. Scott (1955), Public Opinion Quarterly 19, 321-325."""
-    return _of_tables(tables, weights, _common)
+def scott_pi(given: Floats, weights: Weights = "plain") -> Coefficient:
+    """Scott's pi of two raters (1955, Public Opinion Quarterly 19, 321-325), Fleiss' kappa of several (1971,
+    Psychological Bulletin 76, 378-382, for one number of raters): D_o is the mean over items of the mean distance of
+    their pairs of raters, shares are means over items of the share that an option got there.
+
+    With different numbers of raters, every item that anybody rated counts in the shares, those that two rated in D_o
+    (Gwet, Handbook of Inter-Rater Reliability, 4th ed., ch. 5). Undefined where every rating is the same option.
+
+    >>> scott_pi(np.array([[2.0, 0.0], [0.0, 2.0], [1.0, 1.0], [1.0, 1.0]])).value
+    0.0
+    """
+    return _corrected(given, weights, _common)
 
 
-def gwet_ac(tables: Floats, weights: Weights = "plain") -> Coefficient:
-    """Gwet's AC1, or AC2 with weights. Gwet (2008), British Journal of Mathematical and Statistical Psychology 61,
-    29-48. Defined for two constant raters, whose agreement it takes as real: read the base rate."""
-    return _of_tables(tables, weights, _spread)
+def gwet_ac(given: Floats, weights: Weights = "plain") -> Coefficient:
+    """Gwet's AC1, or AC2 with weights; shares as for `scott_pi`. Gwet (2008), British Journal of Mathematical and
+    Statistical Psychology 61, 29-48. Defined for two constant raters, whose agreement it takes as real: read the base
+    rate."""
+    return _corrected(given, weights, _spread)
 
 
 def rate(tables: Floats, which: Rate) -> Coefficient:
@@ -77,30 +90,6 @@ def rate(tables: Floats, which: Rate) -> Coefficient:
     return Coefficient(
         shares, lambda s: ratio(s[:, 0], s[:, 1]), lambda s: "" if s[1] > 0 else nothing, "chance", lambda s: 1.0
     )
-
-
-def percent_many(counts: Floats) -> Coefficient:
-    """Mean over items of the share of pairs of raters that gave the same option."""
-    return _percent(_of_many(counts, distances(counts.shape[1], "plain")))
-
-
-def fleiss_kappa(counts: Floats, weights: Weights = "plain") -> Coefficient:
-    """Scott's pi of several raters: D_o is the mean over items of the mean distance of their pairs of raters, shares
-    are means over items of the share that an option got there.
-
-    Fleiss (1971), Psychological Bulletin 76, 378-382, for one number of raters. With different numbers, every item
-    that anybody rated counts in the shares, those that two rated in D_o (Gwet, Handbook of Inter-Rater Reliability,
-    4th ed., ch. 5). Undefined where every rating is the same option.
-
-    >>> fleiss_kappa(np.array([[2.0, 0.0], [0.0, 2.0], [1.0, 1.0], [1.0, 1.0]])).value
-    0.0
-    """
-    return _of_counts(counts, weights, _common)
-
-
-def gwet_many(counts: Floats, weights: Weights = "plain") -> Coefficient:
-    """Gwet's AC1 (with weights: AC2) of several raters; shares as for `fleiss_kappa`."""
-    return _of_counts(counts, weights, _spread)
 
 
 def coded(ratings: ArrayLike) -> tuple[Floats, Floats]:
@@ -158,52 +147,33 @@ def _spread(row: Floats, column: Floats, apart: Floats) -> Floats:
     return disagreement
 
 
-def _percent(shares: Floats) -> Coefficient:
-    return Coefficient(
-        shares, lambda s: 1 - ratio(s[:, 1], s[:, 0]), lambda s: "" if s[0] > 0 else EMPTY, "chance", lambda s: 1.0
-    )
-
-
-def _of_tables(tables: Floats, weights: Weights, chance: Chance) -> Coefficient:
-    apart = distances(tables.shape[1], weights)
+def _corrected(given: Floats, weights: Weights, chance: Chance) -> Coefficient:
+    """1 - D_o / D_e of two raters' tables or several raters' counts."""
+    k, apart = given.shape[1], distances(given.shape[1], weights)
     constant = "both raters gave one and the same option to every item"
-    return _corrected(_of_two(tables, apart), chance, apart, constant, several=False)
-
-
-def _of_counts(counts: Floats, weights: Weights, chance: Chance) -> Coefficient:
-    apart = distances(counts.shape[1], weights)
-    return _corrected(_of_many(counts, apart), chance, apart, "every rating is the same option", several=True)
-
-
-def _corrected(shares: Floats, chance: Chance, apart: Floats, constant: str, *, several: bool) -> Coefficient:
-    """1 - D_o / D_e from shares `_of_two` or, of `several` raters, `_of_many`, who all stand for either of two."""
-    k = len(apart)
+    constant = constant if given.ndim == 3 else "every rating is the same option"
 
     def expected(s: Floats) -> Floats:
-        second = s[:, -k:] / np.maximum(s[:, 2:3] if several else s[:, :1], 1e-300)
-        return chance(second if several else s[:, 2 : 2 + k] / np.maximum(s[:, :1], 1e-300), second, apart)
+        row, column = (side / np.maximum(s[:, 2:3], 1e-300) for side in (s[:, 3 : 3 + k], s[:, -k:]))
+        return chance(row, column, apart)
 
     def why(s: Floats) -> str:
         return EMPTY if not s[0] > 0 else "" if expected(s[None])[0] > 1e-13 else constant
 
     return Coefficient(
-        shares, lambda s: 1 - ratio(ratio(s[:, 1], s[:, 0]), expected(s)), why, "chance",
+        _shares(given, apart), lambda s: 1 - ratio(ratio(s[:, 1], s[:, 0]), expected(s)), why, "chance",
         lambda s: float(apart.max() / expected(s[None])[0]),
     )  # fmt: skip
 
 
-def _of_two(tables: Floats, apart: Floats) -> Floats:
-    """Per item: weight, distance, the first rater's options and the second's; shape (items, 2 + 2 K)."""
-    return np.column_stack(
-        [tables.sum(axis=(1, 2)), (tables * apart).sum(axis=(1, 2)), tables.sum(axis=2), tables.sum(axis=1)]
-    )
-
-
-def _of_many(counts: Floats, apart: Floats) -> Floats:
-    """Per item: whether two rated it, the mean distance of its pairs of raters, whether anybody rated it, and the share
-    of each option; shape (items, 3 + K)."""
-    m = counts.sum(axis=1)
+def _shares(given: Floats, apart: Floats) -> Floats:
+    """Per item: weight and mean distance of its pairs of ratings, weight of its options, the first rater's options and
+    the second's, (items, 3 + 2 K); of several raters, who all stand for either of two, everybody's, (items, 3 + K)."""
+    if given.ndim == 3:
+        weight = given.sum(axis=(1, 2))
+        return np.column_stack([weight, (given * apart).sum(axis=(1, 2)), weight, given.sum(axis=2), given.sum(axis=1)])
+    m = given.sum(axis=1)
     pairs = m * (m - 1)
-    apart_by_item = np.divide(((counts @ apart) * counts).sum(axis=1), pairs, out=np.zeros(len(m)), where=pairs > 0)
-    given = np.divide(counts, m[:, None], out=np.zeros_like(counts), where=m[:, None] > 0)
-    return np.column_stack([pairs > 0, apart_by_item, m > 0, given])
+    distance = np.divide(((given @ apart) * given).sum(axis=1), pairs, out=np.zeros(len(m)), where=pairs > 0)
+    options = np.divide(given, m[:, None], out=np.zeros_like(given), where=m[:, None] > 0)
+    return np.column_stack([pairs > 0, distance, m > 0, options])

@@ -21,7 +21,7 @@ from recuse.papers.indeterminacy.definitions import (
     smoothed,
 )
 from recuse.schema import RecuseError
-from recuse.statistics.agreement.options import fleiss_kappa, scott_pi
+from recuse.statistics.agreement.options import scott_pi
 
 nan = float("nan")
 DISTANCE = definition("js_distance(s/s)").per_item
@@ -99,7 +99,7 @@ def test_chance_corrected_coefficients_are_other_libraries(drawn):
     assert definition("krippendorff_alpha(h/h)").value(judge, people) == pytest.approx(alpha)
     counts = np.eye(3)[a] + np.eye(3)[b]
     fleiss = definition("fleiss_kappa(h/h)").value(judge, people)
-    assert fleiss == pytest.approx(fleiss_kappa(counts).value)
+    assert fleiss == pytest.approx(scott_pi(counts).value)
     pi = float(definition("scott_pi(h/h)").value(judge, people))
     assert pi == pytest.approx(scott_pi(np.eye(3)[a][:, :, None] * np.eye(3)[b][:, None]).value)
     assert fleiss == pytest.approx(pi)  # two raters: Fleiss' kappa is Scott's pi

@@ -48,7 +48,7 @@ def test_fleiss_is_statsmodels(kind):
     values = ratings_of(kind)
     values = values[:, np.isfinite(values).all(axis=0)]
     counts = options.counts_of(values - 1, 5)
-    assert options.fleiss_kappa(counts).value == pytest.approx(inter.fleiss_kappa(counts, method="fleiss"), **CLOSE)
+    assert options.scott_pi(counts).value == pytest.approx(inter.fleiss_kappa(counts, method="fleiss"), **CLOSE)
 
 
 @pytest.mark.parametrize("level", ["nominal", "ordinal", "interval", "ratio"])
@@ -142,13 +142,13 @@ FLEISS = {
 @pytest.mark.parametrize(("raters", "weights"), GWET)
 def test_gwet_and_fleiss_are_irrcacs(raters, weights):
     counts = options.counts_of(np.array(PASTED, dtype=float).T[:raters] - 1, 4)
-    assert options.gwet_many(counts, weights).value == pytest.approx(GWET[raters, weights], abs=1e-11)
-    assert options.fleiss_kappa(counts, weights).value == pytest.approx(FLEISS[raters, weights], abs=1e-11)
+    assert options.gwet_ac(counts, weights).value == pytest.approx(GWET[raters, weights], abs=1e-11)
+    assert options.scott_pi(counts, weights).value == pytest.approx(FLEISS[raters, weights], abs=1e-11)
 
 
 def test_gwet_of_two_raters_is_that_of_many(kind):
     a, b = ratings_of(kind)[:2] - 1
     a[np.isnan(b)] = b[np.isnan(a)] = np.nan
     for weights in ("plain", "linear", "quadratic"):
-        many = options.gwet_many(options.counts_of([a, b], 5), weights).value
+        many = options.gwet_ac(options.counts_of([a, b], 5), weights).value
         assert gwet_ac(a, b, 5, weights).value == pytest.approx(many, abs=1e-12)

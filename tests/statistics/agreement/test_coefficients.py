@@ -109,7 +109,7 @@ CONSTANT = np.ones(10)
         (krippendorff.krippendorff_alpha([CONSTANT, CONSTANT]), "equal"),
         (krippendorff.krippendorff_alpha([CONSTANT, CONSTANT], "interval"), "equal"),
         (krippendorff.krippendorff_alpha([CONSTANT, CONSTANT], "ordinal"), "equal"),
-        (options.fleiss_kappa(options.counts_of([CONSTANT, CONSTANT], 2)), "same option"),
+        (options.scott_pi(options.counts_of([CONSTANT, CONSTANT], 2)), "same option"),
         (correlation.pearson(CONSTANT, np.arange(10)), "first rater gave every item the same"),
         (correlation.spearman_rho(np.arange(10), CONSTANT), "second rater gave every item the same"),
         (correlation.kendall_tau(CONSTANT, CONSTANT), "both raters gave every item the same"),
