@@ -34,7 +34,7 @@ from recuse.gates.limits import Limit, has_interval
 from recuse.schema import Distribution, Estimate
 from recuse.schema.arrays import Floats
 from recuse.schema.verdict_rows import PowerRow
-from recuse.statistics.distributions import Binomial
+from recuse.statistics.distributions import Binomial, bisected
 
 ENOUGH = 0.8
 """The chance that a plan promises: a decision, or a fault found."""
@@ -84,18 +84,7 @@ def _tails(distribution: Distribution) -> float:
     def narrower(df: float) -> bool:
         return _quantile(0.999, df) / _quantile(0.95, df) < ratio
 
-    return _bisected(narrower, 1.0, MANY, 1e-3, factors=True)[0] if narrower(MANY) else math.inf
-
-
-def _bisected(
-    holds: Callable[[float], bool], few: float, enough: float, close: float, *, factors: bool = False
-) -> tuple[float, float]:
-    """Where it begins to hold, by bisection from `few`, where it does not, and `enough`, where it does: both ends, at
-    most a share of `close` apart. `factors`: halves what the one is times the other, not the distance."""
-    while enough - few > close * enough:
-        middle = math.sqrt(few * enough) if factors else (few + enough) / 2
-        few, enough = (few, middle) if holds(middle) else (middle, enough)
-    return few, enough
+    return bisected(narrower, 1.0, MANY, 1e-3, factors=True)[0] if narrower(MANY) else math.inf
 
 
 def chance_to_pass(limit: Limit, truth: float, around: Spread, level: float) -> float:
@@ -141,7 +130,7 @@ def factor_to_decide(limit: Limit, estimate: Estimate, pass_level: float, fail_l
     ends = [(limit.low, low), (limit.high, high)] if limit.holds(value) else [(limit.low, high), (limit.high, low)]
     # where one end is farther off than the other: what brings the end to the bound, at least
     reach = [((end - value) / (bound - value)) ** 2 for bound, end in ends if (bound - value) * (end - value) > 0]
-    return max([1.0 if settles(1.0) else _bisected(settles, 1.0, FEASIBLE, 1e-3, factors=True)[1], *reach])
+    return max([1.0 if settles(1.0) else bisected(settles, 1.0, FEASIBLE, 1e-3, factors=True)[1], *reach])
 
 
 def _trials_to_decide(limit: Limit, seen: Binomial, level: float) -> float:
@@ -209,7 +198,7 @@ def _detected(df: float, estimated: Parts, t: float) -> float | None:
     def enough(shift: float) -> bool:
         return _exceeds(shift, df, estimated, t) >= ENOUGH
 
-    return _bisected(enough, 0.0, SURE, 1e-6)[1] if enough(SURE) else None
+    return bisected(enough, 0.0, SURE, 1e-6)[1] if enough(SURE) else None
 
 
 def _moved_fault(
@@ -228,7 +217,7 @@ def _moved_fault(
         few, enough = enough, 2 * enough
         if enough > SURE * SURE * se:
             return None
-    _, enough = _bisected(fails, few, enough, 1e-4)
+    _, enough = bisected(fails, few, enough, 1e-4)
     return moved(bound + sign * enough).interval(2 * ENOUGH - 1)[1 if upper else 0]
 
 

@@ -86,10 +86,9 @@ class BoundedMean(Sampled):
     def undefined(self) -> str:
         return "" if self.df > 0 else "one cluster says nothing about the next"
 
-    def _half_width_at(self, factor: float) -> float | None:
+    def _with(self, factor: float) -> BoundedMean:
         above, below = (replace(part, trials=part.trials * factor) for part in (self.above, self.below))
-        low, high = BoundedMean(above, below, self.correlation, self.df * factor)._ends(0.025)
-        return (high - low) / 2
+        return BoundedMean(above, below, self.correlation, self.df * factor)
 
     def moved(self, value: float) -> BoundedMean:
         """The same number of observations, normal with the spread that these have, around another mean. Where these did

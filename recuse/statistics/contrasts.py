@@ -63,10 +63,11 @@ class Contrast(Student):
         ends = [self.value - self.se * (3 / self.skew * (float(np.cbrt(of)) - 1)) for of in cubic]  # Hall's, inverted
         return min(low, ends[0]), max(high, ends[1])
 
-    def _half_width_at(self, factor: float) -> float | None:
+    _half_width_at = Sampled._half_width_at
+
+    def _with(self, factor: float) -> Contrast:
         root = math.sqrt(factor)
-        low, high = replace(self, se=self.se / root, df=self.df * factor, skew=self.skew / root).interval(0.95)
-        return (high - low) / 2
+        return replace(self, se=self.se / root, df=self.df * factor, skew=self.skew / root)
 
     def minus(self, other: Student) -> Contrast:
         """The difference of two independent contrasts: variances and third moments add."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
@@ -48,17 +48,24 @@ class Dual:
             low, high = self.interval(1 - 2 * large)
             away = high < limit or low > limit
             return 1 - self.p_value(limit, "below" if side == "above" else "above") if away else 1.0
-        if clear(small):
-            return 0.0
-        while large > small * (1 + 1e-9):
-            middle = math.sqrt(small * large)
-            small, large = (small, middle) if clear(middle) else (middle, large)
-        return large
+        return 0.0 if clear(small) else bisected(clear, small, large, 1e-9, factors=True)[1]
+
+
+def bisected(
+    holds: Callable[[float], bool], few: float, enough: float, close: float, *, factors: bool = False
+) -> tuple[float, float]:
+    """Where it begins to hold, by bisection from `few`, where it does not, and `enough`, where it does: both ends, at
+    most a share of `close` apart. `factors`: halves what the one is times the other, not the distance."""
+    while enough - few > close * enough:
+        middle = math.sqrt(few * enough) if factors else (few + enough) / 2
+        few, enough = (few, middle) if holds(middle) else (middle, enough)
+    return few, enough
 
 
 class Sampled(Dual):
     """What a distribution without an interval has in common: none at any level, no p-value below 1, no outlook.
-    Subclasses say why (`undefined`), and give the rest where it is empty."""
+    Subclasses say why (`undefined`), and give the rest where it is empty: ends, and what more observations make of it,
+    as a distribution (`_with`) or as its half-width."""
 
     __slots__ = ()
 
@@ -70,8 +77,13 @@ class Sampled(Dual):
     def _ends(self, alpha: float) -> tuple[float, float]:
         """Both ends of the interval, each missed with probability alpha."""
 
-    @abstractmethod
-    def _half_width_at(self, factor: float) -> float | None: ...
+    def _with(self, factor: float) -> Sampled:
+        """The same, had it `factor` times the observations."""
+        raise NotImplementedError
+
+    def _half_width_at(self, factor: float) -> float | None:
+        low, high = self._with(factor)._ends(0.025)
+        return None if math.isnan(high - low) else (high - low) / 2
 
     def interval(self, level: float) -> tuple[float, float]:
         alpha = tail(level)
@@ -152,9 +164,8 @@ class Binomial(Sampled):
             return 1.0
         return float(special.betainc(self.successes, self.trials - self.successes + 1, limit))
 
-    def _half_width_at(self, factor: float) -> float | None:
-        low, high = Binomial(self.successes * factor, self.trials * factor).interval(0.95)
-        return (high - low) / 2
+    def _with(self, factor: float) -> Binomial:
+        return Binomial(self.successes * factor, self.trials * factor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,11 +196,8 @@ class FisherZ(Sampled):
         z, half = math.atanh(self.rho), float(special.ndtri(1 - alpha)) * self._se
         return math.tanh(z - half), math.tanh(z + half)
 
-    def _half_width_at(self, factor: float) -> float | None:
-        if self.n * factor <= 3:
-            return None
-        low, high = FisherZ(self.rho, self.n * factor)._ends(0.025)
-        return (high - low) / 2
+    def _with(self, factor: float) -> FisherZ:
+        return FisherZ(self.rho, self.n * factor)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -19,8 +19,10 @@ from scipy import special
 from recuse.schema import number
 from recuse.statistics.bounded import BoundedMean, bounded_mean
 from recuse.statistics.clusters import OverClusters, clustered_mean
+from recuse.statistics.distributions import bisected
 
 METHOD = "mean of paired differences, Student's t"
+POWER = 0.8
 BOUNDED_METHOD = "mean of paired differences over items, beta intervals of the parts above and below 0, p by t"
 
 
@@ -167,17 +169,14 @@ def power_of(effect: float, n: int, *, alpha: float = 0.05) -> float:
 
 
 @lru_cache(maxsize=1024)
-def smallest_effect(n: int, *, power: float = 0.8, alpha: float = 0.05) -> float:
-    """Smallest standardized effect that n observations find with probability `power`; 0.28 at n = 100, 80 %, 5 %.
+def smallest_effect(n: int) -> float:
+    """Smallest standardized effect that n observations find with 80 % at 5 %; 0.28 at n = 100.
 
     An effect below it that was not found says little. NaN below two observations.
     """
     if n < 2:
         return math.nan
-    low, high = 0.0, 1.0
-    while power_of(high, n, alpha=alpha) < power:
+    high = 1.0
+    while power_of(high, n) < POWER:
         high *= 2
-    while high - low > 1e-10 * high:
-        middle = (low + high) / 2
-        low, high = (low, middle) if power_of(middle, n, alpha=alpha) >= power else (middle, high)
-    return high
+    return bisected(lambda effect: power_of(effect, n) >= POWER, 0.0, high, 1e-10)[1]

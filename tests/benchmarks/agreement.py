@@ -49,7 +49,7 @@ def cells() -> None:
         values = np.full((CELLS, CELL_ITEMS, CELL_RATERS), np.nan)
         values[tuple(codes)] = table["score"].to_numpy()
         squares = icc.mean_squares(values)
-        low, high = icc.icc_interval(squares)
+        low, high = (icc._at(squares, quantile) for quantile in (0.975, 0.025))
         a, b, c = np.moveaxis(values, 2, 0).transpose(0, 2, 1)  # items x cells of each rater
         sums = [resolution.pair_shares(x, np.stack(others), 0.0).sum(axis=0) for x, others in ((a, [b, c]), (b, [c]))]
         pairs = np.concatenate([resolution.sample_r(each) for each in sums])

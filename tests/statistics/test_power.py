@@ -56,8 +56,7 @@ def test_power_of_nothing_is_alpha_and_has_no_sign():
 
 @pytest.mark.parametrize("n", [2, 5, 40, 1000])
 def test_smallest_effect_and_its_power_are_inverse(n):
-    effect = smallest_effect(n, power=0.9, alpha=0.01)
-    assert power_of(effect, n, alpha=0.01) == pytest.approx(0.9)
+    assert power_of(smallest_effect(n), n) == pytest.approx(0.8)
 
 
 def test_half_width_by_hand():

@@ -23,7 +23,7 @@ from recuse.ratings.array import numbers
 from recuse.ratings.ratings_table import PERSON
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
-from recuse.statistics.agreement.icc import icc, icc_interval, mean_squares
+from recuse.statistics.agreement.icc import ICC, icc, mean_squares
 from recuse.statistics.distributions import Student, welch_satterthwaite
 from recuse.statistics.multiplicity import holm
 
@@ -137,7 +137,7 @@ def _reliability(values: Floats) -> Estimate:
     value = float(icc(squares))
     if not np.isfinite(value):
         return undefined("people_reliability", "nothing varies", **about)
-    low, high = map(float, icc_interval(squares))
+    low, high = ICC(squares).interval(0.95)
     detail["together"] = number(float(icc(squares, "ICC(2,k)")))
     return Estimate(metric="people_reliability", value=value, low=low, high=high, **about)
 

@@ -93,9 +93,9 @@ class Coefficient:
             np.add.at(sums, codes, self.shares)
         return sums
 
-    def left_out(self, clusters: ArrayLike | None = None) -> Floats:
-        """The value without each cluster in turn, shape (G,)."""
-        return self.of(self.sums - self.by_cluster(clusters))
+    def left_out(self) -> Floats:
+        """The value without each item in turn, (items,)."""
+        return self.of(self.sums - self.shares)
 
     def jackknife(self, clusters: ArrayLike | None = None) -> Student | OnScale | PerfectAgreement:
         """Where the value would fall with other items (clusters): t on G - 1 degrees of freedom with the jackknife's

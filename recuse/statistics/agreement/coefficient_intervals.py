@@ -162,11 +162,13 @@ class Difference(Sampled):
         down, up = joined(v1 - l1, u2 - v2, self.correlation), joined(u1 - v1, v2 - l2, self.correlation)
         return v1 - v2 - down, v1 - v2 + up
 
-    def _half_width_at(self, factor: float) -> float | None:
+    def _with(self, factor: float) -> Difference:
         if isinstance(self.first, Binomial) and isinstance(self.second, Binomial):
             # Where little was seen to happen, exact intervals of shares shrink faster than with the root of the trials.
-            first, second = (Binomial(s.successes * factor, s.trials * factor) for s in (self.first, self.second))
-            low, high = replace(self, first=first, second=second)._ends(0.025)
-            return (high - low) / 2
-        low, high = self._ends(0.025)
-        return (high - low) / 2 / math.sqrt(factor)
+            return replace(self, first=self.first._with(factor), second=self.second._with(factor))
+        return self
+
+    def _half_width_at(self, factor: float) -> float | None:
+        more = self._with(factor)
+        half = Sampled._half_width_at(self, factor)
+        return half if half is None or more is not self else half / math.sqrt(factor)

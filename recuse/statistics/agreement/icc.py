@@ -25,7 +25,7 @@ from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.coefficient import Coefficient
 from recuse.statistics.agreement.correlation import products
-from recuse.statistics.distributions import Sampled, tail
+from recuse.statistics.distributions import Sampled
 
 IccForm = Literal["ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)"]
 FORMS: tuple[IccForm, ...] = ("ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)")
@@ -104,12 +104,6 @@ def squares_of_pairs(s: Floats) -> MeanSquares:
         return MeanSquares(between / (n - 1), raters, rest / (n - 1), (raters + rest) / n, n, 2)
 
 
-def icc_interval(squares: MeanSquares, level: float = 0.95) -> tuple[Floats, Floats]:
-    """Both ends of the F interval of ICC(2,1) of every table, with Satterthwaite's degrees of freedom: nearly exact for
-    normal scores. NaN where there is none."""
-    return _at(squares, 1 - tail(level)), _at(squares, tail(level))
-
-
 def _at(s: MeanSquares, probability: float) -> Floats:
     """The correlation under which the observed items' mean square lies at this quantile."""
     k, n, rho = s.k, s.n, icc(s)
@@ -126,7 +120,8 @@ def _at(s: MeanSquares, probability: float) -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ICC(Sampled):
-    """Sampling distribution of ICC(2,1): the interval of `icc_interval`."""
+    """Sampling distribution of ICC(2,1): the F interval with Satterthwaite's degrees of freedom, which is nearly exact
+    for normal scores."""
 
     squares: MeanSquares
 
@@ -148,6 +143,5 @@ class ICC(Sampled):
     def _ends(self, alpha: float) -> tuple[float, float]:
         return float(_at(self.squares, 1 - alpha)), float(_at(self.squares, alpha))
 
-    def _half_width_at(self, factor: float) -> float | None:
-        low, high = ICC(replace(self.squares, n=self.squares.n * factor)).interval(0.95)
-        return None if math.isnan(low) else (high - low) / 2
+    def _with(self, factor: float) -> ICC:
+        return ICC(replace(self.squares, n=self.squares.n * factor))

@@ -140,8 +140,8 @@ def test_numbers_are_those_of_the_means(numbers):
     assert of(coefficient(ratings, "mean_error")).span == 10
     squares = icc.mean_squares(np.column_stack([j, people]))
     found = of(coefficient(ratings, "icc_with_people"))
-    low, high = icc.icc_interval(squares)
-    assert (found.value, found.low, found.high) == pytest.approx((float(icc.icc(squares)), float(low), float(high)))
+    low, high = icc.ICC(squares).interval(0.95)
+    assert (found.value, found.low, found.high) == pytest.approx((float(icc.icc(squares)), low, high))
 
 
 def test_the_intraclass_correlation_knows_of_clusters(numbers):

@@ -120,7 +120,7 @@ def test_icc_is_pingouins(kind):
         assert float(icc.icc(squares, form)) == pytest.approx(row["ICC"], **CLOSE)
         if form == "ICC(2,1)":
             interval = next(row[name] for name in theirs.columns if name.startswith("CI95"))
-            assert [float(end) for end in icc.icc_interval(squares)] == pytest.approx(list(interval), abs=1e-9)
+            assert list(icc.ICC(squares).interval(0.95)) == pytest.approx(list(interval), abs=1e-9)
 
 
 PASTED = [
