@@ -194,14 +194,9 @@ def moved(was: BaselineEntry, now: BaselineEntry, tested: bool) -> list[verdict_
     if before == after:  # nearly always, and far cheaper to see
         return []
     from deepdiff import DeepDiff
-    from deepdiff.helper import notpresent
 
-    diff = DeepDiff(before, after, view="tree", ignore_numeric_type_changes=True, threshold_to_diff_deeper=0)
-    differences: dict[str, tuple[object, object]] = {}
-    for leaf in (leaf for leaves in diff.values() for leaf in leaves):
-        ends = (None if side is notpresent else side for side in (leaf.t1, leaf.t2))
-        differences[str(leaf.path(output_format="list")[0])] = next(ends), next(ends)
-    each = [(field, *differences[field]) for field in dict.fromkeys([*before, *after]) if field in differences]
+    diff = DeepDiff(before, after, ignore_numeric_type_changes=True, threshold_to_diff_deeper=0).affected_root_keys
+    each = [(field, before.get(field), after.get(field)) for field in dict.fromkeys([*before, *after]) if field in diff]
     return [
         {**row_of(now), "field": field, "before": a, "after": b,
          "delta": as_kept(b - a) if is_number(a) and is_number(b) else None}

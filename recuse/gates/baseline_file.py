@@ -84,8 +84,13 @@ def load(path: Path, text: str | None = None) -> Baseline:
     if schema != SCHEMA:
         version = repr(schema) if isinstance(baseline, dict) else f"a JSON {type(baseline).__name__}"
         raise BaselineError(f"the baseline {path} should have schema {SCHEMA}; it has {version}: {UPDATE}")
-    entries = baseline.get("entries")
-    wrong = [i for i, entry in enumerate(entries) if not _usable(entry)] if isinstance(entries, list) else None
+    kinds, entries, wrong = {"what": str, "subject": dict, "figures": dict}, baseline.get("entries"), None
+    if isinstance(entries, list):
+        wrong = [
+            i for i, entry in enumerate(entries)
+            if not isinstance(entry, dict) or entry.get("kind") not in KINDS
+            or not all(isinstance(entry.get(name), kind) for name, kind in kinds.items())
+        ]  # fmt: skip
     if wrong is None or wrong or not all(isinstance(baseline.get(name), dict) for name in ("gates", "asked")):
         where = "no list of entries, gates or tests" if not wrong else f"a damaged entry (number {wrong[0] + 1})"
         raise BaselineError(f"the baseline {path} has {where}: {UPDATE}")
@@ -140,13 +145,6 @@ def _entry(kind: Literal["verdict", "measurement"], what: str, source: verdict_r
 def as_kept(value: Any) -> Any:
     """Ten significant digits, as results.json has them; what is not finite is unknown."""
     return value if not isinstance(value, float) else float(f"{value:.10g}") if math.isfinite(value) else None
-
-
-def _usable(entry: object) -> bool:
-    kinds = {"what": str, "subject": dict, "figures": dict}
-    if not isinstance(entry, dict) or entry.get("kind") not in KINDS:
-        return False
-    return all(isinstance(entry.get(name), kind) for name, kind in kinds.items())
 
 
 def keyed(entries: Iterable[BaselineEntry]) -> dict[tuple[str, str, str, int], BaselineEntry]:

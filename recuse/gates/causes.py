@@ -75,7 +75,15 @@ def causes_of_failure(
             if two := _never_differ([verdict]):
                 clauses.append((_rank(verdict, explained), 0.0, NEVER_DIFFER.format(two)))
     if not unrelated and any(v.gate in AGREEMENT for v in failed):
-        clauses += [(7, 0.0, clause) for clause in _explanations(failed, figures)]
+        # what else would make a judge agree less: its own noise, where it agrees with itself less than people do with
+        # each other; the length of a text
+        among = [v.detail.get("human_human") for v in failed if v.gate == "human_ceiling"]
+        steady = max([UNSTEADY, *(kappa for kappa in among if isinstance(kappa, float))])
+        if any(f.metric == "repeat_reliability" and f.high < steady for f in figures):
+            clauses.append((7, 0.0, "it answers otherwise when it is asked again"))
+        if length := next((f for f in figures if f.metric == "length_coefficient" and (f.low > 0 or f.high < 0)), None):
+            prefers = f"it prefers {'longer' if length.value > 0 else 'shorter'} texts than the other judges do"
+            clauses.append((7, 0.0, prefers))
     return list(dict.fromkeys(clause for _, _, clause in sorted(clauses))), _repair(failed, bool(unrelated))
 
 
@@ -194,14 +202,6 @@ def _rated_more(verdict: VerdictRecord, verdicts: Sequence[VerdictRecord], step:
     return "" if step else "add texts that it and people rate"
 
 
-def unfinished_cause(unfinished: Sequence[tuple[str, str]]) -> str:
-    """One cause once: "the prompt changed; 480 answers are not recorded (5 tests unfinished)"."""
-    whys = [why for _, why in unfinished]
-    first = max(dict.fromkeys(whys), key=whys.count)
-    tests = f"{len(unfinished)} test{'' if len(unfinished) == 1 else 's'}"
-    return f"{first.rstrip('.')} ({tests} unfinished)"
-
-
 def _rank(verdict: VerdictRecord, unrelated: bool) -> int:
     gate = verdict.gate
     if gate in FAULTS:
@@ -271,19 +271,6 @@ def _exchanged(figures: Iterable[Figure]) -> Iterator[str]:
             if fisher_exact(counts, alternative="less").pvalue * len(pairs) < SURE:
                 one, other = table["rows"][a], table["rows"][b]
                 yield f'{_where(figure)}it says "{other}" where {_whom(figure)} say "{one}", and the other way round'
-
-
-def _explanations(failed: Sequence[VerdictRecord], figures: Sequence[Figure]) -> list[str]:
-    """What else was measured that would make a judge agree less: its own noise, where it agrees with itself less than
-    people do with each other; the length of a text."""
-    among = [v.detail.get("human_human") for v in failed if v.gate == "human_ceiling"]
-    steady = max([UNSTEADY, *(kappa for kappa in among if isinstance(kappa, float))])
-    noisy = any(f.metric == "repeat_reliability" and f.high < steady for f in figures)
-    clauses = ["it answers otherwise when it is asked again"] if noisy else []
-    length = next((f for f in figures if f.metric == "length_coefficient" and (f.low > 0 or f.high < 0)), None)
-    if length is not None:
-        clauses.append(f"it prefers {'longer' if length.value > 0 else 'shorter'} texts than the other judges do")
-    return clauses
 
 
 class Clause(str):

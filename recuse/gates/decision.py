@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Literal, cast
 
-from recuse.gates.causes import as_well, causes_of_doubt, causes_of_failure, rests_on_people, unfinished_cause
+from recuse.gates.causes import as_well, causes_of_doubt, causes_of_failure, rests_on_people
 from recuse.gates.records import Change, Evidence, Figure, PanelPlan, VerdictRecord, label_of
 from recuse.gates.uses import EVERY_GATE
 from recuse.schema.factors import VERSION
@@ -307,7 +307,9 @@ def _words(
     if outside := [v for v in red if v.outcome == "fail" and not v.judge]:
         yield "do not merge", f"{outside[0].label} is outside its limit", ""
     if evidence.unfinished:
-        yield "no decision", unfinished_cause(evidence.unfinished), evidence.finishing
+        whys = [why for _, why in evidence.unfinished]
+        why = max(dict.fromkeys(whys), key=whys.count).rstrip(".")  # one cause once
+        yield "no decision", f"{why} ({counted(len(whys), 'test')} unfinished)", evidence.finishing
     yield from of_changes("decide", lambda change: change.word == "decide" and change.kind in EVEN_OF_A_PART)
     if evidence.part or not evidence.whole:
         added = f"add {listed(evidence.outside)} to recuse_panels, then " if evidence.outside else ""

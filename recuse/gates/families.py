@@ -146,10 +146,19 @@ def error_rates(verdicts: Iterable[VerdictRow], false_fail: float) -> ErrorRates
         sentence += f"; asked again, what is green now would turn red in about {percent(round(red_again, 2))} of them"
         if by_value:
             sentence += f" ({by_value} verdicts are not counted: the value decides, not its interval)"
+    gates: dict[tuple[str, str, str], list[tuple[VerdictRow, float]]] = {}
+    for v in known:
+        if (power := v.get("power")) and (fault := power["smallest_fault"]) is not None:
+            key = v["gate"], v["rule"]["limit_text"], v["estimate"]["unit"]
+            gates.setdefault(key, []).append((v, fault))
+    smallest: list[SmallestFault] = [
+        {"gate": gate, "limit": limit, "unit": unit, "typical": float(f"{median(value for _, value in values):.4g}"),
+         "worst": (min if "at_least" in values[0][0]["limit"] else max)(value for _, value in values)}
+        for (gate, limit, unit), values in sorted(gates.items())
+    ]  # fmt: skip
     return {
         "false_fail": {"allowed": false_fail, "at_most": at_most, "families": len(families), "by_value": by_value},
-        "judges": _judges(known), "red_again": red_again, "smallest_faults": _smallest_faults(known),
-        "sentence": sentence,
+        "judges": _judges(known), "red_again": red_again, "smallest_faults": smallest, "sentence": sentence,
     }  # fmt: skip
 
 
@@ -181,19 +190,3 @@ def _stays_green(verdict: VerdictRow) -> float:
     accepted = verdict["accepted_fault"]
     outcomes = accepted["accept"].get("outcome") if accepted else None
     return 1.0 if outcomes and "fail" not in outcomes else 1 - again
-
-
-def _smallest_faults(verdicts: list[VerdictRow]) -> list[SmallestFault]:
-    """Per gate and limit: the true value nearest the limit that fails with 80 % chance, for the typical and the worst
-    of its verdicts."""
-    gates: dict[tuple[str, str, str], list[tuple[VerdictRow, float]]] = {}
-    for verdict in verdicts:
-        power = verdict.get("power")
-        if power and power["smallest_fault"] is not None:
-            key = (verdict["gate"], verdict["rule"]["limit_text"], verdict["estimate"]["unit"])
-            gates.setdefault(key, []).append((verdict, power["smallest_fault"]))
-    return [
-        {"gate": gate, "limit": limit, "unit": unit, "typical": float(f"{median(value for _, value in values):.4g}"),
-         "worst": (min if "at_least" in values[0][0]["limit"] else max)(value for _, value in values)}
-        for (gate, limit, unit), values in sorted(gates.items())
-    ]  # fmt: skip

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 
 from recuse.gates.explanation import counted_as
-from recuse.gates.families import Decided, Member
+from recuse.gates.families import Decided
 from recuse.gates.gate_tables import AcceptedFault
 from recuse.gates.limits import GatesError, Limit, has_interval, sure_at
 from recuse.gates.verdict_power import ENOUGH, factor_to_decide
@@ -58,7 +58,9 @@ def next_step(decided: Decided, today: date, file: str) -> RemedyRow | None:
         remedy = {**BARE, "kind": NOT_MEASURED, "finding": f"Could not be measured: {_why(estimate)}."}
         advice = f"What cannot be measured does not pass. {complete}. If it can never be measured here, accept that "
         advice += f"knowingly and for a time in {there}."
-    return {**remedy, "advice": advice, "paste": _snippet(member, accept), "file": file}
+    names = ", ".join(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in member.subject.items())
+    paste = f'[[accepted]]\ngate = "{member.name}"\nsubject = {{ {names} }}\naccept = {{ {accept} }}\n'
+    return {**remedy, "advice": advice, "paste": f'{paste}until = "YYYY-MM-DD"\nreason = ""', "file": file}
 
 
 def _how_far(limit: Limit, estimate: Estimate) -> RemedyRow:
@@ -155,14 +157,6 @@ def _outwards(value: float, direction: int) -> float:
     nearest = round(value / step)
     rounded = (float(f"{(nearest + direction * i) * step:.12g}") for i in range(3))
     return next(bound for bound in rounded if (bound - value) * direction >= 0)
-
-
-def _snippet(member: Member, accept: str) -> str:
-    names = ", ".join(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in member.subject.items())
-    return (
-        f'[[accepted]]\ngate = "{member.name}"\nsubject = {{ {names} }}\naccept = {{ {accept} }}\n'
-        'until = "YYYY-MM-DD"\nreason = ""'
-    )
 
 
 def under_accepted_fault(

@@ -17,7 +17,7 @@ from recuse import check, read
 from recuse.check.check_command import panel_of
 from recuse.experiments.simulated_files import Setting, simulated_file
 from recuse.gates import remedies
-from recuse.gates.causes import causes_of_doubt, causes_of_failure, rounded, unfinished_cause
+from recuse.gates.causes import causes_of_doubt, causes_of_failure, rounded
 from recuse.gates.limits import Limit
 from recuse.gates.records import Figure, VerdictRecord
 from recuse.ratings.answers import WON
@@ -546,11 +546,6 @@ def test_noise_that_is_undecided_is_not_first_said_to_favour_a_system(seed):
 
 def test_there_is_always_a_cause():
     assert doubts() == (["no gate was asked of it"], "ask one: assert gate(name, estimates) in evals/")
-
-
-def test_what_stopped_most_tests_is_told_once():
-    assert unfinished_cause([("a", "x"), ("b", "y."), ("c", "y.")]) == "y (3 tests unfinished)"
-    assert unfinished_cause([("a", "x")]) == "x (1 test unfinished)"
 
 
 def test_a_guess_has_two_digits():

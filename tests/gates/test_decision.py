@@ -455,6 +455,7 @@ def test_a_cause_that_stops_several_tests_is_told_once():
     found = decide(evidence(*passes(), **UNFINISHED))
     assert found.cause == "no key (3 tests unfinished)"
     assert found.next.endswith(": pytest evals/ --record=missing")
+    assert decide(evidence(*passes(), unfinished=(("a", "broken."),))).cause == "broken (1 test unfinished)"
 
 
 def test_what_records_the_missing_answers_names_the_panel():
