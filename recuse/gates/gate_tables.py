@@ -79,10 +79,6 @@ class LimitElsewhere(LimitTable):
         names = {"task": self.task, "panel": self.panel, "protocol": self.protocol}
         return {name: value for name, value in names.items() if value is not None}
 
-    def covers(self, subject: Mapping[str, str]) -> bool:
-        """Whether a verdict about this subject is decided by this limit."""
-        return self.where.items() <= subject.items()
-
     def rivals(self, other: LimitElsewhere) -> bool:
         """Both could apply to one subject, and neither is the narrower."""
         agree = all(self.where[name] == other.where[name] for name in self.where.keys() & other.where.keys())
@@ -165,8 +161,8 @@ class Gate(LimitTable):
 
     def stated_for(self, subject: Mapping[str, str]) -> Gate | LimitElsewhere:
         """The table whose limit and reason apply to the subject: the narrowest that covers it, else the gate's own."""
-        fitting = [one for one in self.on if one.covers(subject)]
-        return max(fitting, key=lambda one: len(one.where)) if fitting else self
+        fitting = (one for one in self.on if one.where.items() <= subject.items())
+        return max(fitting, key=lambda one: len(one.where), default=self)
 
 
 class Accept(LimitTable):

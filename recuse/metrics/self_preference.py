@@ -96,9 +96,10 @@ def _controlled(array: RatingArray, authors: Mapping[str, str], judge: str) -> _
     on_own, elsewhere = contrast(array, *place, authors)
     usable = np.isfinite(on_own - elsewhere)
     test = bounded_test(on_own - elsewhere, array)
-    why = why_not_comparable(array) or (
+    third = (
         "no item has a peer's score of its own text and of one that neither wrote; that takes a third judge or target"
     )
+    why = NESTED if array.nested else third
     lost = array.requested[place[0]] & (array.counts[place[0]] == 0)
     own = np.arange(len(array.targets)) == place[1]
     sides = {
@@ -172,11 +173,6 @@ def own_place(array: RatingArray, authors: Mapping[str, str], judge: str) -> tup
     if judge not in array.raters or authors.get(judge) not in array.targets:
         return None
     return array.row(judge), array.column(authors[judge])
-
-
-def why_not_comparable(array: RatingArray) -> str:
-    """Why no judge can be compared on common items; empty where that is no obstacle."""
-    return NESTED if array.nested else ""
 
 
 def missing_text(array: RatingArray, judge: str) -> str:

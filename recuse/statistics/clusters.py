@@ -70,8 +70,8 @@ def clustered_mean(
     if count < 2:
         return OverClusters(mean, math.nan, 0)
     size = n / count if step else 0.0
-    sums = _counted(np.bincount(groups, weights=x - mean), alike)
-    squares, units = _sum_of_squares(sums) + (size * step) ** 2, count + bool(step)
+    squares = _sum_of_squares(np.bincount(groups, weights=x - mean), alike) + (size * step) ** 2
+    units = count + bool(step)
     se = math.sqrt(units / (units - 1) * squares) / (n + size)
     return OverClusters(mean, 0.0 if se < 1e-12 else se, count - 1)
 
@@ -192,14 +192,8 @@ def exact_sum(values: Floats, times: Floats | None) -> float:
     return math.fsum((values if times is None else values * times).tolist())
 
 
-def _counted(sums: NDArray[Any], times: Floats | None) -> Floats:
-    """Sums over clusters (G,) whose squares, added up, are those of as many clusters as each stands for."""
-    counted: Floats = sums if times is None else sums * np.sqrt(times)
-    return counted
-
-
-def _sum_of_squares(values: NDArray[Any]) -> float:
-    return math.fsum((values**2).tolist())
+def _sum_of_squares(values: NDArray[Any], times: Floats | None = None) -> float:
+    return math.fsum(((values if times is None else values * np.sqrt(times)) ** 2).tolist())
 
 
 def difference_of_means(
@@ -234,8 +228,8 @@ def difference_of_means(
     _, count, alike = sizes_of(codes, taken(times, used))
     if count < 2:
         return OverClusters(value, math.nan, 0)
-    sums = _counted(np.bincount(codes, weights=(weights * residuals)[used]), alike)
-    se = math.sqrt(count / (count - 1) * _sum_of_squares(sums))
+    squares = _sum_of_squares(np.bincount(codes, weights=(weights * residuals)[used]), alike)
+    se = math.sqrt(count / (count - 1) * squares)
     se = se if se >= 1e-12 else math.sqrt(slip_variance(step, count) / count)
     return OverClusters(value, se, count - 1)
 

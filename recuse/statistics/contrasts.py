@@ -49,14 +49,9 @@ class Contrast(Student):
     symmetric: float = SYMMETRIC
     p_value = Sampled.p_value  # not Student's
 
-    @property
-    def skewed(self) -> bool:
-        """Whether the skewness is worth a wider interval."""
-        return abs(self.skew) > self.symmetric
-
     def _ends(self, alpha: float) -> tuple[float, float]:
         low, high = Student._ends(self, alpha)
-        if not self.skewed:
+        if abs(self.skew) <= self.symmetric:
             return low, high
         t = float(special.stdtrit(self.df, 1 - alpha))
         cubic = (1 + self.skew * (side * t - self.skew / 6) for side in (1, -1))

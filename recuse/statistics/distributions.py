@@ -188,12 +188,9 @@ class FisherZ(Sampled):
             return ""
         return "the order agrees in every pair, and the interval has no finite width on Fisher's scale"
 
-    @property
-    def _se(self) -> float:
-        return math.sqrt((1 + self.rho**2 / 2) / (self.n - 3))
-
     def _ends(self, alpha: float) -> tuple[float, float]:
-        z, half = math.atanh(self.rho), float(special.ndtri(1 - alpha)) * self._se
+        se = math.sqrt((1 + self.rho**2 / 2) / (self.n - 3))
+        z, half = math.atanh(self.rho), float(special.ndtri(1 - alpha)) * se
         return math.tanh(z - half), math.tanh(z + half)
 
     def _with(self, factor: float) -> FisherZ:

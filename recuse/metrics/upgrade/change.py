@@ -149,17 +149,6 @@ def agreement_of_two(given: Floats, count: int) -> tuple[Floats, Floats, Floats]
     return ratio((hits[0] * hits[1]).sum(axis=-1), n[0] * n[1]), own[0], own[1]
 
 
-def mean_gap(given: Floats) -> Floats:
-    """Mean distance of two different answers of a judge to one text, (U,) of (U, R); NaN below two. The sum over pairs
-    of sorted answers is sum_k (2 k - n - 1) x_k."""
-    there = np.isfinite(given)
-    n = there.sum(axis=1)
-    ordered = np.sort(np.where(there, given, np.inf), axis=1)
-    place = 2.0 * np.arange(1, given.shape[1] + 1)[None, :] - n[:, None] - 1
-    total = np.where(np.isfinite(ordered), place * np.where(np.isfinite(ordered), ordered, 0.0), 0.0).sum(axis=1)
-    return ratio(2 * total, (n * (n - 1)).astype(float))
-
-
 def graded(given: Floats, times: Floats | None) -> Floats:
     """Mid-ranks among all answers (..., U, R) that are given, from -1/2 to 1/2, of the same shape; NaN where there is
     none. `times` (U,): how many texts with these answers there are."""

@@ -150,7 +150,13 @@ def noise(pair: Pair) -> Estimate | None:
     if answers.options:
         _, old, new = (1 - part for part in changes.agreement_of_two(answers.judged[:2], len(answers.options)))
     else:
-        old, new = map(changes.mean_gap, answers.judged[:2])
+        given = answers.judged[:2]
+        there = np.isfinite(given)
+        n = there.sum(axis=-1).astype(float)
+        # the sum of distances over pairs of sorted answers is sum_k (2 k - n - 1) x_k
+        ordered = np.sort(np.where(there, given, np.inf), axis=-1)
+        place = 2.0 * np.arange(1, given.shape[-1] + 1) - n[..., None] - 1
+        old, new = ratio(2 * (place * np.where(np.isfinite(ordered), ordered, 0.0)).sum(axis=-1), n * (n - 1))
     if not np.isfinite(new - old).any():
         return None
     return pair.change_of_means("upgrade_noise", old, new, **pair.unit_and_span)

@@ -19,7 +19,7 @@ import numpy as np
 
 from recuse.metrics.estimates import estimated, number, paired_estimate, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
-from recuse.metrics.self_preference import contrast, missing_text, why_not_comparable
+from recuse.metrics.self_preference import NESTED, contrast, missing_text
 from recuse.papers.self_preference.over_texts import OwnTexts, own_texts
 from recuse.papers.self_preference.published_tests import paired_test
 from recuse.ratings import Numeric, RatingArray, Ratings, mean_of
@@ -64,8 +64,10 @@ def own_predictability(likelihoods: OwnTexts) -> Iterator[Named]:
         bits = (of_judge[:, column], mean_of(np.delete(of_judge, column, axis=1), axis=1))
         own, others = (number(mean_of(each, axis=0).item()) for each in bits)
         test = paired_test(half - elsewhere, array)
-        why = why_not_comparable(array) or (
-            "no item has its likelihood and a peer's on its own text and on a text that neither wrote"
+        why = (
+            NESTED
+            if array.nested
+            else ("no item has its likelihood and a peer's on its own text and on a text that neither wrote")
         )
         detail = {"own": own, "others": others, "p": significant(test.p)}
         yield judge, paired_estimate(metric, test, part, excluded=int((~usable).sum()), why=why, detail=detail)

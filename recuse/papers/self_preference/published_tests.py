@@ -27,7 +27,7 @@ import numpy as np
 
 from recuse.metrics.estimates import PAIRED_MARGIN, paired_estimate, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
-from recuse.metrics.self_preference import missing_text, own_place, self_preference_controlled, why_not_comparable
+from recuse.metrics.self_preference import NESTED, missing_text, own_place, self_preference_controlled
 from recuse.papers.self_preference.over_texts import OwnTexts, known_of_texts, own_texts, share_estimate
 from recuse.ratings import RatingArray, Ratings, mean_of
 from recuse.ratings.array import judges_array
@@ -167,7 +167,7 @@ def _tests(ratings: Ratings) -> Tests:
             never = [LACKING[name] for name, count in lacking.items() if count == len(array.items)]
             why = f"no item has {' or '.join(never)}" if never else "no item has scores of all three kinds"
             sides = {"received": paired_test(s - r, array), "given": paired_test(s - g, array)}
-            why = why_not_comparable(array) or why
+            why = NESTED if array.nested else why
             tests[judge, *names] = _Test(part, sides, detail, int((~usable).sum()), why)
     p = {(subject, side): paired.p for subject, test in tests.items() for side, paired in test.sides.items()}
     adjusted = dict(zip(p, map(float, holm(np.array(list(p.values()), dtype=float))), strict=True))

@@ -19,7 +19,7 @@ import numpy as np
 
 from recuse.metrics.estimates import PAIRED_MARGIN, add_losses, paired_estimate, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
-from recuse.metrics.self_preference import contrast, missing_text, own_place, why_not_comparable
+from recuse.metrics.self_preference import NESTED, contrast, missing_text, own_place
 from recuse.papers.self_preference import over_texts
 from recuse.papers.self_preference.over_texts import bounded_estimate, clusters_of_texts, mean_or_none, mean_over_texts
 from recuse.papers.self_preference.published_tests import paired_change, self_received_given
@@ -288,7 +288,7 @@ def framing_change(seen: tuple[Ratings, Mapping[str, str]]) -> Iterator[Named]:
         for array in both_ways:
             s, r, g = self_received_given(array, *place)
             preferences.append((s - r, s - g, np.subtract(*contrast(array, *place, part.authors))))
-        why = why_not_comparable(both_ways[0]) or "no item can be compared in both directions of the scale"
+        why = NESTED if both_ways[0].nested else "no item can be compared in both directions of the scale"
         for name, up, down in zip(AGAINST, *preferences, strict=True):
             means = (over_texts.mean_or_none(side[np.isfinite(up + down)]) for side in (up, down))
             detail = {**dict(zip(LEVELS[DIRECTION], means, strict=True)), "against": name}

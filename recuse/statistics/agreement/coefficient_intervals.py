@@ -55,16 +55,15 @@ class OnScale(Sampled):
             return "agreement is complete, and the interval has no finite width on its scale"
         return "" if self.se > 0 else "no cluster differs from another, so there is no standard error"
 
-    def _z(self, value: float) -> float:
-        return -math.log1p(-value) if self.form == "chance" else math.atanh(value)
-
     def _back(self, z: float) -> float:
         return -math.expm1(-z) if self.form == "chance" else math.tanh(z)
 
     @property
     def _on_z(self) -> Student:
-        slope = 1 / (1 - self.value) if self.form == "chance" else 1 / (1 - self.value**2)
-        return Student(self._z(self.value), self.se * slope, self.df)
+        z, slope = math.atanh(self.value), 1 / (1 - self.value**2)
+        if self.form == "chance":
+            z, slope = -math.log1p(-self.value), 1 / (1 - self.value)
+        return Student(z, self.se * slope, self.df)
 
     def _ends(self, alpha: float) -> tuple[float, float]:
         low, high = self._on_z._ends(alpha)
