@@ -27,8 +27,9 @@ except ImportError:  # on Windows workers may ask the same twice
     fcntl = None  # type: ignore[assignment]
 
 ROOT = Path(__file__).resolve().parents[1]
-# `loopback`, servers that tests of several folders ask; `page_reader` and `samples`, pages and results they look at
-sys.path += [str(ROOT / "tests" / "judges"), str(ROOT / "tests" / "report")]
+# `loopback`, servers that tests of several folders ask; `page_reader` and `samples`, pages and results they look at;
+# `written_ratings`, small ratings written out in a line
+sys.path += [str(ROOT / "tests" / folder) for folder in ("judges", "report", "packaging")]
 STRINGS = os.environ.get("RECUSE_STRINGS", "python")
 """How pandas holds texts: as it does without pyarrow, a fifth faster for the small tables of tests; continuous
 integration has `auto`, which is pyarrow's way where it is installed."""

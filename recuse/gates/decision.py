@@ -309,7 +309,8 @@ def _words(
     if evidence.unfinished:
         whys = [why for _, why in evidence.unfinished]
         why = max(dict.fromkeys(whys), key=whys.count).rstrip(".")  # one cause once
-        yield "no decision", f"{why} ({counted(len(whys), 'test')} unfinished)", evidence.finishing
+        tests = "1 test unfinished" if len(whys) == 1 else f"{len(whys)} tests unfinished"
+        yield "no decision", f"{why} ({tests})", evidence.finishing
     yield from of_changes("decide", lambda change: change.word == "decide" and change.kind in EVEN_OF_A_PART)
     if evidence.part or not evidence.whole:
         added = f"add {listed(evidence.outside)} to recuse_panels, then " if evidence.outside else ""

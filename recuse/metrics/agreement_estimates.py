@@ -8,12 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import Named, measure, per_judge, per_subject
-from recuse.ratings import Numeric, Ordinal, Ratings
 from recuse.ratings.answers import COMPARED, Answers, answers_of_people
 from recuse.ratings.array import mean_of
 from recuse.schema import Estimate
@@ -130,27 +128,6 @@ def agreement_by_text(answers: Answers, judge: int) -> Floats:
         return np.asarray((answers.judge_shares[judge] * answers.people_shares).sum(axis=1))
     apart = np.abs(answers.judge_means[judge] - answers.people_mean)
     return np.asarray(1 - apart / max(span_of(answers), 1e-12))
-
-
-# --------------------------------------------------------------------------- small ratings for examples
-
-
-def rated(**answers: str) -> Ratings:
-    """Ratings by `judge` and by people of any name: p is pass, f is fail, a digit is a score from 0 to 9, - is nothing.
-
-    >>> rated(judge="pf-", ann="pff").people is None
-    True
-    """
-    words = {"p": "pass", "f": "fail"}
-    scored = any(letter.isdigit() for text in answers.values() for letter in text)
-    column = "score" if scored else "response"
-    rows = [
-        (who, "judge" if who == "judge" else "person", f"text {k}", float(x) if x.isdigit() else words.get(x))
-        for who, text in answers.items()
-        for k, x in enumerate(text)
-    ]
-    frame = pd.DataFrame(rows, columns=["rater", "kind", "item", column])
-    return Ratings.of(frame, scales=Numeric(0, 9) if scored else Ordinal(("fail", "pass")))
 
 
 # --------------------------------------------------------------------------- one answer to everything

@@ -15,8 +15,8 @@ is a function from one judge's ratings to an estimate, and `per_judge` makes the
 
     unanswered(ratings).of(judge="gpt")
 
-The examples in docstrings write small ratings with `example` and `table` of `recuse.ratings.ratings` and with `rated`
-of `recuse.metrics.agreement_estimates`.
+The examples in docstrings write small ratings in a line, with `example`, `table`, `rated` and
+`accepted` (tests/packaging/written_ratings.py).
 """
 
 from __future__ import annotations

@@ -406,35 +406,3 @@ class Ratings:
     def remember_of_rows(self, key: Any, make: Callable[[], Found]) -> Found:
         """The same for what depends on the rows alone: made once, whatever criteria are measured on them."""
         return self._of_all_criteria.remember(key, make)
-
-
-# --------------------------------------------------------------------------- written out in a line, for an example
-
-
-def table(columns: str, rows: str) -> pd.DataFrame:
-    """A table: a row after another, parted by semicolons, cells parted by blanks, the last left out where empty. A
-    last cell such as 1/2/3 makes three rows, on the items t0, t1 and t2.
-
-    >>> table("judge score", "x 5; y 4").to_dict("list")
-    {'judge': ['x', 'y'], 'score': [5, 4]}
-    """
-    names = columns.split()
-    frame = pd.DataFrame([dict(zip(names, row.split(), strict=False)) for row in rows.split(";")])
-    if frame[last := names[-1]].str.contains("/", na=False).any():
-        frame = frame.assign(**{last: frame[last].str.split("/")}).explode(last)
-        frame = frame.assign(item="t" + frame.groupby(level=0).cumcount().astype(str)).reset_index(drop=True)
-    for name in names:
-        if not frame[name].str.contains("[^-.0-9]", na=False).any():
-            frame[name] = pd.to_numeric(frame[name])
-    return frame
-
-
-def example(columns: str, rows: str, **more: Any) -> Ratings:
-    """Ratings written out as in `table`, of judge j and item i unless they say otherwise; `more` as for `Ratings.of`.
-
-    >>> example("judge score", "x 5; y 4").judges
-    ('x', 'y')
-    """
-    frame = table(columns, rows)
-    judged = {} if {"judge", "rater"} & set(frame) else {"judge": "j"}
-    return Ratings.of(frame.assign(**judged, **({} if "item" in frame else {"item": "i"})), **more)

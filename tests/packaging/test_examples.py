@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import written_ratings
 from imports import ENGINE, nodes_of
+from written_ratings import accepted, example, rated, table
 
-from recuse.metrics.agreement_estimates import rated
-from recuse.papers.indeterminacy.response_sets import accepted
 from recuse.ratings import Numeric
-from recuse.ratings.ratings import example, table
 
 NAMES = {"example": example, "table": table, "rated": rated, "accepted": accepted, "Numeric": Numeric, "pd": pd}
 """What every example has at hand, as `recuse.metrics.measure` says."""
@@ -38,6 +37,12 @@ def test_the_examples_of_a_module_are_true(path: Path) -> None:
     done = doctest.testmod(module, globs={**vars(module), **NAMES})
     assert done.attempted
     assert not done.failed, "the output above says which example got what"
+
+
+def test_the_ratings_of_examples_are_what_they_say() -> None:
+    done = doctest.testmod(written_ratings)
+    assert done.attempted
+    assert not done.failed
 
 
 def test_a_function_is_called_as_what_it_measures() -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from page_reader import Element, read
+from written_ratings import rated
 
 from recuse.cli import main
 from recuse.metrics.agreement import coefficient
-from recuse.metrics.agreement_estimates import rated
 
 pytestmark = pytest.mark.usefixtures("no_drawn_judges")
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from recuse.metrics import agreement_estimates
 from recuse.metrics.estimates import estimated, number, table, undefined
 from recuse.metrics.measure import measure
 from recuse.papers.indeterminacy.definitions import TAUS, RatingVectors, definition, item_spread
@@ -263,16 +261,3 @@ def resampled_weights(rated: RatedOptions, draws: int) -> Iterator[Floats]:
         else:
             times = rng.multinomial(int(alike.sum()), alike / alike.sum(), size=portion)
         yield times[:, rated.clusters].astype(float)
-
-
-def accepted(**answers: str) -> Ratings:
-    """Choices with response sets beside them: p and f as in `agreement_estimates.rated`, b accepts both and chose pass.
-
-    >>> accepted(judge="pb", ann="fb").beside("response_sets").table["response"].tolist()
-    ['pass', 'fail|pass', 'fail', 'fail|pass']
-    """
-    chosen = agreement_estimates.rated(**{who: text.replace("b", "p") for who, text in answers.items()})
-    words = {"p": "pass", "f": "fail", "b": "fail|pass"}
-    named = [words[letter] for text in answers.values() for letter in text]
-    sets = Ratings.of(chosen.table.assign(response=named), scales=ResponseSets(("fail", "pass")))
-    return replace(chosen, beside=lambda kind: sets if kind == "response_sets" else None, _memory={})

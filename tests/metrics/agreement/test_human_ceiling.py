@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from simulated_raters import NAN, World, answers_from
+from written_ratings import rated
 
-from recuse.metrics import agreement_estimates as agreement_example
 from recuse.metrics.human_alignment import human_offset
 from recuse.metrics.human_ceiling import OneMorePerson, _table, human_ceiling
 from recuse.ratings import Nominal, Numeric, Ordinal, Ratings
@@ -240,7 +240,7 @@ def test_coverage_where_hardly_anybody_disagrees():
 def test_people_who_are_at_one_fail_a_constant_judge_and_leave_no_chance_to_luck(texts, chance):
     """Kappa 0 for sure against 1. One more person would never differ either: 3.6 slips in 80 texts, each 1 / .375 of a
     text, cannot be ruled out, .12 in all; in 120 they come to .08."""
-    table = agreement_example.rated(judge="p" * texts, ann="pppf" * (texts // 4), bea="pppf" * (texts // 4))
+    table = rated(judge="p" * texts, ann="pppf" * (texts // 4), bea="pppf" * (texts // 4))
     found = human_ceiling(table).of(judge="judge")
     assert found.value == pytest.approx(-1)
     assert found.high < -0.5

@@ -7,12 +7,13 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from written_ratings import rated
 
 import recuse as face
 from recuse.metrics import agreement_estimates as people_agreement
 from recuse.metrics import coverage as unanswered
 from recuse.metrics.agreement import COEFFICIENTS, coefficient, every_coefficient
-from recuse.metrics.agreement_estimates import gain_over_constant, rated
+from recuse.metrics.agreement_estimates import gain_over_constant
 from recuse.metrics.human_alignment import human_offset
 from recuse.ratings import Nominal, Numeric, Ordinal, Ratings, folding
 from recuse.schema import RecuseError
