@@ -71,14 +71,26 @@ def scott_pi(given: Floats, weights: Weights = "plain") -> Coefficient:
     >>> scott_pi(np.array([[2.0, 0.0], [0.0, 2.0], [1.0, 1.0], [1.0, 1.0]])).value
     0.0
     """
-    return _corrected(given, weights, _common)
+
+    def chance(row: Floats, column: Floats, apart: Floats) -> Floats:
+        both = (row + column) / 2
+        return _crossed(both, both, apart)
+
+    return _corrected(given, weights, chance)
 
 
 def gwet_ac(given: Floats, weights: Weights = "plain") -> Coefficient:
     """Gwet's AC1, or AC2 with weights; shares as for `scott_pi`. Gwet (2008), British Journal of Mathematical and
     Statistical Psychology 61, 29-48. Defined for two constant raters, whose agreement it takes as real: read the base
     rate."""
-    return _corrected(given, weights, _spread)
+
+    def chance(row: Floats, column: Floats, apart: Floats) -> Floats:
+        """By how evenly the mean shares spread over the options."""
+        both, options = (row + column) / 2, row.shape[1]
+        spread: Floats = (1 - apart).sum() * (both * (1 - both)).sum(axis=1) / max(options * (options - 1), 1)
+        return 1 - spread
+
+    return _corrected(given, weights, chance)
 
 
 def rate(tables: Floats, which: Rate) -> Coefficient:
@@ -133,18 +145,6 @@ def counts_of(codes: ArrayLike, options: int) -> Floats:
 def _crossed(row: Floats, column: Floats, apart: Floats) -> Floats:
     crossed: Floats = ((row @ apart) * column).sum(axis=1)
     return crossed
-
-
-def _common(row: Floats, column: Floats, apart: Floats) -> Floats:
-    both = (row + column) / 2
-    return _crossed(both, both, apart)
-
-
-def _spread(row: Floats, column: Floats, apart: Floats) -> Floats:
-    """How evenly the mean shares spread over the options."""
-    both, options = (row + column) / 2, row.shape[1]
-    disagreement: Floats = 1 - (1 - apart).sum() * (both * (1 - both)).sum(axis=1) / max(options * (options - 1), 1)
-    return disagreement
 
 
 def _corrected(given: Floats, weights: Weights, chance: Chance) -> Coefficient:
