@@ -41,8 +41,7 @@ def advantage_over_person(answers: Answers, expert: str | None = None) -> Iterat
     agreement with the others is at least the person's, and W_person the other way round; both are 1 on a tie. Agreement
     with the others: the share that gives the same answer; of numbers, less the root mean squared difference. With
     `expert`, the others are this one person, and everyone else is compared in representing them (the single-expert
-    form). Where the judge was asked and gave no answer, the person wins. The test of the paper rejects "the judge is
-    worse by epsilon" where the one-sided p-value against -epsilon is small. Undefined below 30 texts that the person,
+    form). Where the judge was asked and gave no answer, the person wins. Undefined below 30 texts that the person,
     another one and the judge have in common.
 
     >>> three = rated(judge="pf" * 20, ann="pf" * 20, bea="pf" * 20)
@@ -65,19 +64,47 @@ def winning_rate(
     answers: Answers, j: int, epsilon: float = EPSILON, q: float = 0.05, expert: str | None = None
 ) -> Estimate:
     """Share of people j for whom "advantage_j <= -epsilon" is rejected, by judge and factor level, at a false discovery
-    rate of `q` by Benjamini and Yekutieli (2001), Annals of Statistics 29, 1165-1188: the p-values share the judge, so
-    they are dependent. The group form of the test; detail: per person n, advantage and p-value, and the average
-    advantage probability, the mean over people of mean_u W_judge, by which judges may be compared. The interval holds
-    what the tests leave open: from the share for whom it is shown, to all but those for whom the opposite ("advantage_j
-    >= -epsilon" is rejected) is shown, each at a false discovery rate of 1 - level. Undefined where no person has 30
-    texts in common with another one. `RecuseError` for an epsilon outside [0, 1).
+    rate of `q` by Benjamini and Yekutieli (2001), Annals of Statistics 29, 1165-1188, as the p-values share the judge.
+    Detail: per person n, advantage and p-value, and the average advantage probability, the mean over people of mean_u
+    W_judge, by which judges may be compared. The interval holds what the tests leave open: from the share for whom it
+    is shown, to all but those for whom the opposite is shown, each at a false discovery rate of 1 - level. Undefined
+    where no person has 30 texts in common with another one. `RecuseError` for an epsilon outside [0, 1).
 
     >>> winning_rate(rated(judge="pf" * 20, ann="pf" * 20, bea="pf" * 20)).of(judge="judge").value
     1.0
     """
     if not 0 <= epsilon < 1:
         raise RecuseError(f"epsilon is how much worse the judge may be, from 0 to below 1; got {epsilon!r}")
-    return _winning(answers, _comparisons(answers, j, expert), epsilon, q)
+    comparisons = _comparisons(answers, j, expert)
+    method = f"alternative annotator test, epsilon {epsilon:g}, Benjamini-Yekutieli at {q:g}"
+    facts: dict[str, Any] = {"method": method, **answers.about, "unit": "share", "span": 1.0}
+    tested = {name: one for name, one in comparisons.items() if one.n >= FEWEST}
+    most = max((one.n for one in comparisons.values()), default=0)
+    if not tested:
+        why = f"no person has {FEWEST} texts in common with another one and the judge; the most is {most}"
+        return undefined("winning_rate", why, n=most, **facts)
+    p, worse = (
+        np.array([one.distribution.p_value(-epsilon, side) for one in tested.values()]) for side in ("above", "below")
+    )
+    rejected = p <= _threshold(p, q)
+    people = zip(tested.items(), p.tolist(), rejected.tolist(), strict=True)
+    detail = {
+        "average_advantage": number(float(np.mean([average(one.judge, one.times) for one in tested.values()]))),
+        "epsilon": epsilon,
+        "people": [
+            {"person": name, "n": one.n, "advantage": number(one.distribution.value), "p": float(f"{value:.6g}"),
+             "won": won}
+            for (name, one), value, won in people
+        ],
+        "too_few_texts": [name for name in comparisons if name not in tested],
+    }  # fmt: skip
+    facts["clusters"] = facts["clusters"] if facts["over"] == "clusters" else ""
+    distribution = Won(p, worse)
+    low, high = distribution.interval(0.95)
+    return Estimate(
+        metric="winning_rate", value=float(rejected.mean()), low=low, high=high, n=most, detail=detail,
+        note=f"{int(rejected.sum())} of {len(tested)} people", distribution=distribution, **facts,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,12 +127,12 @@ class _Comparison:
         return clustered_mean(self.judge - self.person, self.clusters, step=1.0, times=self.times)
 
     def estimate(self, answers: Answers) -> Estimate:
-        facts: dict[str, Any] = {"n": self.n, "n_excluded": 0, "method": METHOD, **answers.about}  # fmt: skip
+        facts: dict[str, Any] = {"n": self.n, "n_excluded": 0, "method": METHOD, **answers.about}
         if self.n < FEWEST:
             why = f"the judge, this person and another have {self.n} texts in common; the test needs {FEWEST}"
             return undefined("advantage_over_person", why, **facts)
-        detail = {"judge": number(average(self.judge, self.times)), "person": number(average(self.person, self.times)),
-                  "unanswered": self.lost}  # fmt: skip
+        judge, person = (number(average(side, self.times)) for side in (self.judge, self.person))
+        detail = {"judge": judge, "person": person, "unanswered": self.lost}
         return estimated("advantage_over_person", self.distribution.value, self.distribution, detail=detail, **facts)
 
 
@@ -138,37 +165,6 @@ def _comparisons(answers: Answers, judge: int, expert: str | None) -> dict[str, 
             answers.number(used & ~answered), taken(answers.times, used),
         )  # fmt: skip
     return comparisons
-
-
-def _winning(answers: Answers, comparisons: dict[str, _Comparison], epsilon: float, q: float) -> Estimate:
-    facts: dict[str, Any] = {"method": f"alternative annotator test, epsilon {epsilon:g}, Benjamini-Yekutieli at {q:g}",
-             **answers.about, "unit": "share", "span": 1.0}  # fmt: skip
-    tested = {name: comparison for name, comparison in comparisons.items() if comparison.n >= FEWEST}
-    most = max((comparison.n for comparison in comparisons.values()), default=0)
-    if not tested:
-        why = f"no person has {FEWEST} texts in common with another one and the judge; the most is {most}"
-        return undefined("winning_rate", why, n=most, **facts)
-    p = np.array([comparison.distribution.p_value(-epsilon, "above") for comparison in tested.values()])
-    rejected = p <= _threshold(p, q)
-    detail = {
-        "average_advantage": number(float(np.mean([average(one.judge, one.times) for one in tested.values()]))),
-        "epsilon": epsilon,
-        "people": [
-            {"person": name, "n": comparison.n, "advantage": number(comparison.distribution.value), "p":
-            float(f"{value:.6g}"),
-             "won": bool(won)}
-            for (name, comparison), value, won in zip(tested.items(), p.tolist(), rejected.tolist(), strict=True)
-        ],
-        "too_few_texts": [name for name in comparisons if name not in tested],
-    }  # fmt: skip
-    facts["clusters"] = facts["clusters"] if facts["over"] == "clusters" else ""
-    worse = [comparison.distribution.p_value(-epsilon, "below") for comparison in tested.values()]
-    distribution = Won(p, np.array(worse))
-    low, high = distribution.interval(0.95)
-    return Estimate(
-        metric="winning_rate", value=float(rejected.mean()), low=low, high=high, n=most, detail=detail,
-        note=f"{int(rejected.sum())} of {len(tested)} people", distribution=distribution, **facts,
-    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -92,8 +92,17 @@ def read_rates(path: Path) -> pd.DataFrame:
     """One row per category: columns item, value, and `value_<year>` where the table has years. `RecuseError` names the
     file and what is wrong in it: an unknown key, a missing column, a rate outside 0 to 1, a weight below 0, a category
     twice in one year."""
-    settings = _settings(path)
+    if not path.is_file():
+        raise RecuseError(f"{path}: no such file; task.toml names it under [reference], rates")
+    settings = _settings(path, ("table", "category", "weights"), "rates need a table, its categories, and weights")
+    if strange := [key for key in settings if key not in (*KEYS, "about", "provenance")]:
+        raise RecuseError(f"{path}: unknown key {strange[0]!r}; known: {', '.join(KEYS)}, about, provenance")
     file, weights = path.parent / settings["table"], settings["weights"]
+    for name, weight in weights.items():
+        if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < math.inf:
+            raise RecuseError(f"{path}: weight {name} must be a number from 0, got {weight!r}")
+    if not math.fsum(weights.values()) > 0:
+        raise RecuseError(f"{path}: all weights are 0, so no score is defined; give at least one rate a weight")
     if not file.is_file():
         raise RecuseError(f"{file}: no such file; {path.name} names it")
     table = pd.read_csv(file, dtype={settings["category"]: str})
@@ -120,22 +129,11 @@ def read_rates(path: Path) -> pd.DataFrame:
     return rates.reset_index()
 
 
-def _settings(path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        raise RecuseError(f"{path}: no such file; task.toml names it under [reference], rates")
+def _settings(path: Path, wanted: Sequence[str], why: str) -> dict[str, Any]:
     settings = tomllib.loads(path.read_text(encoding="utf-8"))
-    known = {key: value for key, value in settings.items() if key not in ("about", "provenance")}
-    if missing := [key for key in ("table", "category", "weights") if key not in known]:
-        raise RecuseError(f"{path}: lacks {', '.join(missing)}; rates need a table, its categories, and weights")
-    if strange := [key for key in known if key not in KEYS]:
-        raise RecuseError(f"{path}: unknown key {strange[0]!r}; known: {', '.join(KEYS)}, about, provenance")
-    weights = known["weights"]
-    for name, weight in weights.items():
-        if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < math.inf:
-            raise RecuseError(f"{path}: weight {name} must be a number from 0, got {weight!r}")
-    if not math.fsum(weights.values()) > 0:
-        raise RecuseError(f"{path}: all weights are 0, so no score is defined; give at least one rate a weight")
-    return known
+    if missing := [name for name in wanted if name not in settings]:
+        raise RecuseError(f"{path}: lacks {', '.join(missing)}; {why}")
+    return settings
 
 
 # --------------------------------------------------------------------------- risk of categories from single payments
@@ -155,10 +153,8 @@ def event_rates(path: Path) -> pd.DataFrame:
 
 @lru_cache(maxsize=8)
 def _rates_of(path: Path, stamp: tuple[tuple[str, int, int], ...]) -> pd.DataFrame:
-    settings = tomllib.loads(path.read_text(encoding="utf-8"))
-    if missing := [name for name in ("table", "category", "indicators") if name not in settings]:
-        why = "event rates need a table, its column of categories, and indicators"
-        raise RecuseError(f"{path}: lacks {', '.join(missing)}; {why}")
+    why = "event rates need a table, its column of categories, and indicators"
+    settings = _settings(path, ("table", "category", "indicators"), why)
     category, indicators = settings["category"], settings["indicators"]
     flags = list(dict.fromkeys(flag for entry in indicators.values() for flag in entry["any_of"]))
     payments = read_transactions(path.parent / settings["table"], category, flags)

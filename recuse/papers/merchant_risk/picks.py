@@ -144,11 +144,10 @@ def rank_correlation(p: Picks) -> Estimate:
 @_per_model
 def misassignments(p: Picks) -> Estimate:
     """Share of picks two or more levels from where the data put them (paper, sec. 5.3), by judge and factor level. A
-    pick's empirical level is its place by true value among the same model's picks: sorted by value, they receive the
-    model's own levels in ascending order, so three per level stay three. Equal values are ordered by assigned level,
-    which is kindest to the model, then by item. Detail: `nonadjacent`, `adjacent` (one level away) and `in_place`, each
-    a list of item, name (where known), assigned, empirical and value, farthest first. No interval: ranks among one
-    model's picks are not independent of each other.
+    pick's empirical level: the model's picks, sorted by true value, receive its own levels in ascending order, so three
+    per level stay three. Equal values are ordered by assigned level, which is kindest to the model, then by item.
+    Detail: `nonadjacent`, `adjacent` (one level away) and `in_place`, each a list of item, name (where known),
+    assigned, empirical and value, farthest first. No interval: ranks among one model's picks depend on each other.
 
     >>> truth = table("item value", "i .1; k .4; l .9")
     >>> round(misassignments(example("item score", "i 3; k 2; l 1", reference=truth)).of(judge="j").value, 3)
@@ -165,10 +164,8 @@ def misassignments(p: Picks) -> Estimate:
 
     def listed(wanted: NDArray[np.bool_]) -> list[dict[str, Any]]:
         return [
-            {
-                "item": p.items[i], "name": p.names[i], "assigned": p.called(p.level[i]),
-                "empirical": p.called(empirical[i]), "value": number(p.value[i]),
-            }
+            {"item": p.items[i], "name": p.names[i], "assigned": p.called(p.level[i]),
+             "empirical": p.called(empirical[i]), "value": number(p.value[i])}
             for i in np.argsort(-distance, kind="stable") if wanted[i]
         ]  # fmt: skip
 

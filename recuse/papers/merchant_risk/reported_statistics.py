@@ -125,11 +125,9 @@ def _slips(totals: Floats, parts: Floats, targets: NDArray[np.object_]) -> dict[
 #
 #     mean = S / n,    SD = sqrt((Q - S^2 / n) / (n - ddof))
 #
-# The pairs are enumerated once per (n, range) by dynamic programming. A reported number stands for every number within
-# half a unit of its last decimal, both ends included, since rounding conventions differ at the ends.
-#
-# GRIM asks it of a mean (Brown and Heathers 2017, Social Psychological and Personality Science 8, 363-369), GRIMMER of
-# an SD with its mean (Anaya 2016, PeerJ Preprints 4:e2400v1).
+# A reported number stands for every number within half a unit of its last decimal, both ends included, since rounding
+# conventions differ at the ends. GRIM asks it of a mean (Brown and Heathers 2017, Social Psychological and Personality
+# Science 8, 363-369), GRIMMER of an SD with its mean (Anaya 2016, PeerJ Preprints 4:e2400v1).
 
 
 EPSILON = 1e-9  # slack for binary rounding, far below half a unit of any printed decimal

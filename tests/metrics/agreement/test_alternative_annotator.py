@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 
 import numpy as np
@@ -9,9 +10,11 @@ import pytest
 from simulated_raters import NAN, World, answers_from
 
 from recuse.papers import alternative_annotator as alternative
-from recuse.papers.alternative_annotator import Won, _comparisons, _threshold, _winning
+from recuse.papers.alternative_annotator import Won, _comparisons, _threshold, winning_rate
 from recuse.ratings import Numeric, Ratings
 from recuse.schema import RecuseError
+
+of_answers = inspect.unwrap(winning_rate)
 
 
 def test_by_hand():
@@ -69,7 +72,7 @@ def test_a_good_judge_wins_and_a_bad_one_does_not():
     rates = {}
     for kind in ("another person", "random", "inverted", "always passes"):
         answers = answers_from(world.judge(kind), world.people)
-        rates[kind] = _winning(answers, _comparisons(answers, 0, None), 0.1, 0.05)
+        rates[kind] = of_answers(answers, 0)
     assert rates["another person"].value == 1.0
     assert rates["random"].value == rates["inverted"].value == 0.0
     assert rates["another person"].detail["average_advantage"] > rates["random"].detail["average_advantage"]
@@ -92,14 +95,13 @@ def test_a_single_expert_is_the_reference():
     answers = answers_from(world.rater(), [world.people[0], *crowd])
     comparisons = _comparisons(answers, 0, "person 0")
     assert set(comparisons) == {"person 1", "person 2"}
-    assert _winning(answers, comparisons, 0.1, 0.05).value == 1.0
+    assert of_answers(answers, 0, expert="person 0").value == 1.0
 
 
 def test_too_few_texts_in_common():
     same = np.tile([0.0, 1.0], 10)
     answers = answers_from(same, [same, same])
-    comparisons = _comparisons(answers, 0, None)
-    found = _winning(answers, comparisons, 0.1, 0.05)
+    found = of_answers(answers, 0)
     assert math.isnan(found.value)
     assert "30 texts in common" in found.note
     assert "the test needs 30" in comparisons["person 0"].estimate(answers).note
