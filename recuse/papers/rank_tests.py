@@ -66,11 +66,6 @@ def kendall(x: ArrayLike, y: ArrayLike) -> Floats:
     return over_root((a * b).sum(axis=(-2, -1)), (a**2).sum(axis=(-2, -1)) * (b**2).sum(axis=(-2, -1)))
 
 
-def kendall_test(x: ArrayLike, y: ArrayLike) -> PermutationTest:
-    """Two-sided permutation test of tau-b = 0; all orders up to n = 8, random ones beyond."""
-    return permutation_test(x, y, kendall, generator(SEED, "kendall"))
-
-
 def spearman_test(x: ArrayLike, y: ArrayLike) -> PermutationTest:
     """Two-sided permutation test of rho = 0, ties and all: the share of the n! orders with |rho| as large as observed.
     Counted exactly, not sampled, wherever that takes up to STEPS steps: the observations that share an x are

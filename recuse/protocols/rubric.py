@@ -117,17 +117,13 @@ def as_number(scale: Scale) -> dict[str, Any]:
     return {"type": "number", "minimum": scale.minimum, "maximum": scale.maximum}
 
 
+@cache  # for the prompts of a task, which are thousands
 def as_steps(scale: Scale) -> dict[str, Any]:
     """JSON schema of the values of a scale one by one; of a range, where it names no step."""
     if not isinstance(scale, Numeric):
         return {"enum": list(scale.options)}
     if scale.step is None:
         return as_number(scale)
-    return {"enum": list(_steps(scale.minimum, scale.maximum, scale.step))}
-
-
-@cache
-def _steps(low: float, high: float, step: float) -> tuple[float, ...]:
-    """Computed once for the prompts of a task, which are thousands."""
+    low, high, step = scale.minimum, scale.maximum, scale.step
     values = (round(low + i * step, 6) for i in range(round((high - low) / step) + 1))
-    return tuple(int(v) if v == int(v) else v for v in values)
+    return {"enum": [int(v) if v == int(v) else v for v in values]}

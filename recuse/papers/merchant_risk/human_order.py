@@ -144,11 +144,12 @@ def human_order(sides: Sides, i: int) -> Estimate:
         means = sides.redrawn_targets[:, i][:, used].round(12)
         distribution, about["seed"] = percentile(rho, spearman(means, people), discrete=True), SEED
     by_rho = rank_tests.spearman_test(judge, people) if n <= FEW else None
+    by_tau = rank_tests.permutation_test(judge, people, kendall, generator(SEED, "kendall")) if n <= EVERY else None
     tests = {
         "p_permutation": number(by_rho.p if by_rho else rank_tests.spearman_t(rho, n)),
         "p_method": by_rho.method if by_rho else "Student's t",
         "kendall": number(float(kendall(judge, people))) if n <= MANY and n == len(judge) else None,
-        "kendall_p_permutation": number(rank_tests.kendall_test(judge, people).p) if n <= EVERY else None,
+        "kendall_p_permutation": number(by_tau.p) if by_tau else None,
         sides.what: n,
     }
     return estimated("human_order", rho, distribution, detail=tests, **about)

@@ -158,7 +158,11 @@ def repeat_reliability(cells: Cells, i: int) -> Estimate:
     if np.ptp(everything) < 1e-12:
         why = f"constant: all {len(everything)} repeats gave {everything[0]:g}"
         return undefined("repeat_reliability", f"{why}, so there is nothing to be reliable about", **about)
-    within, between = _mean_squares(cells, i, sizes)
+    rated, total = cells.count[i] > 0, float(sizes.sum())
+    means, squares = cells.mean[i][rated], np.nan_to_num(cells.squares[i][rated])
+    within = math.fsum(squares.tolist()) / (total - n)
+    grand = math.fsum((sizes * means).tolist()) / total
+    between = math.fsum((sizes * (means - grand) ** 2).tolist()) / (n - 1)
     k = (sizes.sum() - (sizes**2).sum() / sizes.sum()) / (n - 1)
     f = between / within if within > 0 else math.inf
     noise = noise_of([scores for scores in groups if len(scores) > 1])
@@ -202,16 +206,6 @@ def runs_needed(ratings: Ratings, half_width: float | None = None, level: float 
             why = "no repeat differs from another, so the spread is unknown" if sd.defined else SINGLE
             needed[subject] = undefined("runs_needed", why, **about)
     return Estimates(spread.by, needed)
-
-
-def _mean_squares(cells: Cells, i: int, sizes: np.ndarray) -> tuple[float, float]:
-    """MSW and MSB over the judge's texts that have repeats."""
-    rated = cells.count[i] > 0
-    means, variances = cells.mean[i][rated], np.nan_to_num(cells.variance[i][rated])
-    total = math.fsum(sizes.tolist())
-    within = math.fsum(((sizes - 1) * variances).tolist()) / (total - len(sizes))
-    grand = math.fsum((sizes * means).tolist()) / total
-    return within, math.fsum((sizes * (means - grand) ** 2).tolist()) / (len(sizes) - 1)
 
 
 @measure("score_matrix", "mean scores", counts=True, reading="Mean score of every judge on every target.")
