@@ -8,7 +8,7 @@ also agrees less with people and seems to favour some system; so these come firs
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from math import ceil, floor, log10
@@ -49,6 +49,7 @@ EXPLAINING = frozenset(["commonest_answer", "every_coefficient", "repeat_reliabi
 PLACES = ("panel", "task", "protocol", "judge", "version")
 NEVER_DIFFER = "{} never differ, as people who rate apart seldom do"
 RATED_APART = "make sure that {} rated apart; if one copied the other, leave the copy out and check again"
+OPPOSITE = "it says the opposite of what"
 SURE = 0.05
 """Chance of naming two options as exchanged that are not."""
 UNSTEADY = 0.5
@@ -64,7 +65,7 @@ def causes_of_failure(
     constant = _constant(figures)
     agreeing = [v for v in failed if v.gate in (*AGREEMENT, *EFFECTS)]
     related = _relation(agreeing, [f for f in figures if _levels(f.subject) not in constant])
-    unrelated = {*constant, *related}
+    unrelated = {**constant, **related}
     clauses = [(1, 0.0, clause) for clause in constant.values()] + [(5, 0.0, clause) for clause in related.values()]
     clauses += [(1, 0.0, clause) for clause in _exchanged(figures)]
     explaining = [v for v in every if _is_effect(v) and v not in failed]
@@ -84,16 +85,22 @@ def causes_of_failure(
         if length := next((f for f in figures if f.metric == "length_coefficient" and (f.low > 0 or f.high < 0)), None):
             prefers = f"it prefers {'longer' if length.value > 0 else 'shorter'} texts than the other judges do"
             clauses.append((7, 0.0, prefers))
-    return list(dict.fromkeys(clause for _, _, clause in sorted(clauses))), _repair(failed, bool(unrelated))
+    return list(dict.fromkeys(clause for _, _, clause in sorted(clauses))), _repair(failed, unrelated.values())
 
 
-def _repair(failed: Sequence[VerdictRecord], unrelated: bool) -> str:
-    """What would mend the judge, where the cause says: an offset alone is taken out by moving thresholds."""
+def _repair(failed: Sequence[VerdictRecord], unrelated: Collection[str]) -> str:
+    """What would mend the judge, where the cause says: an offset alone is taken out by moving thresholds. `unrelated`:
+    the clauses that say how it has nothing to do with people."""
     shift = next((v for v in failed if v.gate == "human_offset" and v.unit != "share"), None)
     if shift is not None and not unrelated and {v.gate for v in failed} <= {"human_offset", "human_ceiling"}:
         take, its = ("subtract", "from its") if shift.value > 0 else ("add", "to its")
         taken = f"{_where(shift)}{take} {brief(abs(shift.value))} {its} scores and check again"
         return f"{taken}, or move every threshold on them by {brief(shift.value, signed=True)}"
+    if any(OPPOSITE in clause for clause in unrelated):
+        return (
+            "if its column asks the opposite question (unsafe for safe), turn its answers round and check again; "
+            "otherwise do not use it for this"
+        )
     if any(v.gate in UNANSWERED for v in failed):
         return "read the replies that could not be used, and mend the prompt or the reader"
     if not unrelated and (two := _never_differ(failed)):
@@ -246,7 +253,7 @@ def _relation(failed: Iterable[VerdictRecord], figures: Sequence[Figure]) -> dic
         there = (f for name in COEFFICIENTS for f in every if f.metric == name and _levels(f.subject) == at)
         coefficient = next((f for f in there if not math.isnan(f.high)), None)
         if coefficient is not None and coefficient.high < 0:
-            phrase = f"it says the opposite of what {_whom(verdict)} say"
+            phrase = f"{OPPOSITE} {_whom(verdict)} say"
             related[at] = Clause(_where(verdict) + phrase, phrase)
         elif coefficient is not None and coefficient.low <= 0:
             agrees = "it agrees" if verdict.outcome == "fail" else "it may agree"

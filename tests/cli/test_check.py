@@ -103,6 +103,7 @@ def test_a_judge_with_a_planted_fault_is_not_cleared_and_the_reason_is_named(rec
     assert found.code == 1
     assert found.first.startswith(f"judge is not cleared to decide: {why}")
     assert "opposite" not in found.first or judge is inverted
+    assert ("turn its answers round" in found.out) == (judge is inverted)
 
 
 def test_under_twenty_fails_nobody_is_cleared(recuse, tickets):
