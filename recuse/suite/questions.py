@@ -23,6 +23,7 @@ from recuse.readers.file_panel import is_ratings_file, load_file_panels
 from recuse.readers.file_ratings import FilePanel
 from recuse.references import BLINDED, people_of, persons_of
 from recuse.schema import RecuseError, SourceFixes
+from recuse.schema.plain_values import grouped
 from recuse.schema.results import TaskRow, Wanting
 from recuse.schema.vocabulary import FILE
 from recuse.tasks import Task, load_task
@@ -159,20 +160,14 @@ class Selection:
     def task_rows(self) -> list[TaskRow]:
         """Tasks, for results.json, with their criteria, those that stand for a judgement as a whole first, how many
         points the widest of their scales has, and whether their people are simulated."""
-        criteria: dict[str, dict[str, None]] = {}
-        scales: dict[str, list[Scale]] = {}
-        for name, how in ((t.name, known_protocol(p)) for panel in self.panels.values() for t in panel.tasks.values()
-                          for p in t.protocols):  # fmt: skip
-            headline = how.headline(self.task(name)) if hasattr(how, "headline") else ()
-            criteria.setdefault(name, {}).update(dict.fromkeys(headline))
-            scales.setdefault(name, []).extend(scales_of(how, self.task(name)).values())
-        rows = [
-            _task_row(name, [*first, *(c for c in self.task(name).criteria if c not in first)], scales[name])
-            for name, first in criteria.items()
-        ]
-        for row in rows:
-            if self.task(row["name"]).people_simulated:
-                row["people_simulated"] = True
+        tables, rows = [table for panel in self.panels.values() for table in panel.tasks.values()], list[TaskRow]()
+        for name, alike in grouped(tables, lambda table: table.name).items():
+            task, protocols = self.task(name), [known_protocol(one) for table in alike for one in table.protocols]
+            headline = [one for how in protocols if hasattr(how, "headline") for one in how.headline(task)]
+            scales = (scale for how in protocols for scale in scales_of(how, task).values())
+            rows.append(_task_row(name, list(dict.fromkeys((*headline, *task.criteria))), scales))
+            if task.people_simulated:
+                rows[-1]["people_simulated"] = True
         files = self.files.values()
         return rows + [_task_row(f.task, list(f.ratings.headline), f.ratings.scales.values()) for f in files]
 

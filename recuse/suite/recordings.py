@@ -59,12 +59,20 @@ class Recordings:
         what is missing, where that is wanted; `MissingInteractionError` where something stays missing."""
         panel, library = self.selection.panels[elicitation.panel], self._library(elicitation.panel)
         chain, coverage = self._unfolded(elicitation, plan)
-        if self.mode != "replay" and self._must_record(elicitation, coverage):
-            self.record([elicitation])
-            chain, coverage = self._unfolded(elicitation, plan)
+        shown = self.selection.shown
+        wanted = [call for call in coverage.missing if not shown or call.judge in shown]
+        if wanted and self.mode != "replay":
+            if self.distributed:
+                raise RecuseError(
+                    f"{elicitation}: recording runs in one process (it is concurrent inside); leave out -n for the "
+                    f"{len(wanted)} calls that are missing here"
+                )
+            if elicitation.panel not in self._unrecorded:  # else it was tried in vain
+                self.record([elicitation])
             if elicitation.panel in self._unrecorded:
                 raise self._unrecorded[elicitation.panel]
-        left_out, shown = _not_recorded(coverage), self.selection.shown
+            chain, coverage = self._unfolded(elicitation, plan)
+        left_out = _not_recorded(coverage)
         if not coverage.complete and (not shown or left_out & shown or coverage.damaged or not left_out):
             because = f"{elicitation} cannot be replayed: {coverage.cause}."
             details = coverage.text(texts=self.texts)
@@ -128,19 +136,6 @@ class Recordings:
                 self.sampled += [not_sampled(name, error)] if self.sample else []
                 if stop_at_first:
                     return
-
-    def _must_record(self, elicitation: Elicitation, coverage: Coverage) -> bool:
-        """Whether something must still be recorded; raises where it cannot be, or has been tried in vain."""
-        shown = self.selection.shown
-        wanted = [call for call in coverage.missing if not shown or call.judge in shown]
-        if wanted and self.distributed:
-            raise RecuseError(
-                f"{elicitation}: recording runs in one process (it is concurrent inside); leave out -n for the "
-                f"{len(wanted)} calls that are missing here"
-            )
-        if wanted and elicitation.panel in self._unrecorded:
-            raise self._unrecorded[elicitation.panel]
-        return bool(wanted)
 
     def _library(self, name: str) -> Library:
         if name not in self._libraries:
