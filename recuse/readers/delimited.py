@@ -71,11 +71,16 @@ def delimited(opened: Opened) -> RawTable:
 
 def _table(opened: Opened, frame: pd.DataFrame, separator: str, text: Any, notes: tuple[str, ...]) -> RawTable:
     """The rows but for those that sum up or explain the others; each stays at its place in the text."""
-    frame, faults = without_totals(frame.apply(_shared))
-    table = RawTable(opened.path, frame, notes, faults=faults, text=text, separator=separator)
-    if len(frame) and frame.index[-1] >= len(frame):  # rows between others are left out
-        table = replace(table.of_rows(frame, frame.index), text=text)
-    return table
+    table = RawTable(opened.path, frame.apply(_shared), notes, text=text, separator=separator)
+    return replace(without_sums(table), text=text)
+
+
+def without_sums(table: RawTable) -> RawTable:
+    """The table without rows that sum up or explain the others."""
+    frame, faults = without_totals(table.frame)
+    if faults and len(frame) and frame.index[-1] >= len(frame):  # rows between others are left out
+        return table.of_rows(frame, frame.index, faults=(*table.faults, *faults))
+    return replace(table, frame=frame, faults=(*table.faults, *faults)) if faults else table
 
 
 def _shared(cells: pd.Series[Any]) -> pd.Series[Any]:

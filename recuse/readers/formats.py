@@ -22,7 +22,7 @@ import pandas as pd
 from recuse.configuration import named
 from recuse.readers import raw_table
 from recuse.readers.annotation_exports import LABEL_STUDIO
-from recuse.readers.delimited import delimited
+from recuse.readers.delimited import delimited, without_sums
 from recuse.readers.evaluation_logs import (
     ALPACA_EVAL,
     BATCH,
@@ -63,8 +63,8 @@ RatingsSource = Path | str | pd.DataFrame | EngineTable
 
 
 def read_source(source: RatingsSource, reader: str = "", given: Mapping[str, Any] | None = None) -> RawTable:
-    """A file, all files that a pattern names, a data frame or a table of an engine as a table of strings. An index that
-    has a name is a column. `given`: what is said of columns, by which large tables are folded."""
+    """A file, all files that a pattern names, a data frame or a table of an engine as a table of strings. What
+    labels rows is a column. `given`: what is said of columns, by which large tables are folded."""
     if type(source).__module__.startswith("ibis."):
         from recuse.readers.engine_tables import TABLE, read_engine_table
 
@@ -158,10 +158,9 @@ def _read_together(pattern: Path, reader: str, given: Mapping[str, Any]) -> RawT
 
 
 def _of_cells(path: Path, frame: pd.DataFrame, note: str) -> RawTable:
-    """Values of any type, an index that has a name as a column; where cells hold lists or objects, as the records of
-    JSON that they are."""
-    named = [name for name in frame.index.names if name is not None and name not in frame]
-    frame = frame.reset_index(named) if named else frame
+    """Values of any type, what labels the rows as columns; where cells hold lists or objects, as the records of JSON
+    that they are."""
+    frame = raw_table.in_decimals(_labels_as_columns(frame))
     cells = frame.astype(object)  # what a categorical column maps to is categorical
     nested = frame.columns.is_unique and any(
         cells[name].map(lambda cell: isinstance(cell, np.ndarray | list | dict)).any() for name in cells
@@ -169,10 +168,29 @@ def _of_cells(path: Path, frame: pd.DataFrame, note: str) -> RawTable:
     if not nested:
         typed = {str(name): kind for name, kind in frame.dtypes.items() if isinstance(kind, pd.CategoricalDtype)}
         orders = {name: tuple(map(str, kind.categories)) for name, kind in typed.items() if kind.ordered}
-        return replace(raw_table.from_frame(path, frame, note), orders=orders)
-    return from_records(
-        path, cells.where(cells.notna(), None).map(_builtin).to_dict("records"), notes=[note], unit="row"
-    )
+        return without_sums(replace(raw_table.from_frame(path, frame, note), orders=orders))
+    records = cells.where(cells.notna(), None).map(_builtin).to_dict("records")
+    return without_sums(from_records(path, records, notes=[note], unit="row"))
+
+
+UNNAMED = re.compile(r"Unnamed: \d+_level_\d+")  # what pandas reads of an empty cell in a header of several lines
+
+
+def _labels_as_columns(frame: pd.DataFrame) -> pd.DataFrame:
+    """The index as columns, each level called as it is, or as a column without a name is in a file; without numbers
+    that only count the rows. Names of several levels are one, as those of a header in two lines: ("tone", "anna") is
+    anna_tone. A level that says the same of all columns says nothing."""
+    index = frame.index
+    if index.nlevels > 1 or index.name is not None or not pd.api.types.is_integer_dtype(index.dtype):
+        names = [f"column {k}" if name is None else name for k, name in enumerate(index.names, start=1)]
+        frame = frame.set_axis(index.set_names(names), axis=0).reset_index([n for n in names if n not in frame])
+    if frame.columns.nlevels > 1:
+        levels = [["" if UNNAMED.fullmatch(str(part)) else str(part) for part in name] for name in frame.columns]
+        full = [name for name in levels if all(name)] if len(levels) > 1 else []
+        telling = [k for k in range(frame.columns.nlevels) if len({name[k] for name in full}) != 1]
+        short = [[name[k] for k in telling] if name in full else name for name in levels]
+        frame = frame.set_axis(["_".join(dict.fromkeys(filter(None, name[::-1]))) for name in short], axis=1)
+    return frame
 
 
 def _builtin(cell: Any) -> Any:
@@ -180,7 +198,7 @@ def _builtin(cell: Any) -> Any:
     if isinstance(cell, dict):
         return {str(name): _builtin(value) for name, value in cell.items()}
     if isinstance(cell, np.ndarray | np.generic):
-        cell = cell.tolist()
+        cell = raw_table.shortest(np.asarray(cell)).tolist()
     if not isinstance(cell, list):
         return cell
     if cell and all(isinstance(one, tuple) and len(one) == 2 for one in cell):
@@ -217,6 +235,11 @@ def _parquet(opened: Opened) -> RawTable:
     except Exception as error:  # pyarrow's own errors have no common base that could be named without it
         raise RecuseError(f"it is no Parquet file that can be read: {error}") from error
     return _of_cells(opened.path, frame, "Parquet")
+
+
+def _json(opened: Opened) -> RawTable:
+    table = read_json(opened, LOGS)
+    return table if table.made_by else without_sums(table)
 
 
 def _looks_like_json(opened: Opened) -> bool:
@@ -260,11 +283,11 @@ PACKED: tuple[tuple[Callable[[Opened], object], Reader], ...] = (
 )  # fmt: skip
 """What is known by its bytes, whatever anybody calls it."""
 BY_NAME: dict[str, Reader] = {
-    "csv": delimited, "json": partial(read_json, logs={}), "parquet": _parquet,
+    "csv": delimited, "json": lambda opened: without_sums(read_json(opened, logs={})), "parquet": _parquet,
     **{name: partial(read_json, logs={name: log}, reader=name) for name, log in LOGS.items()},
 }  # fmt: skip
 FORMATS: tuple[tuple[Callable[[Opened], object], Reader], ...] = (
-    (lambda opened: opened.data[:4] == b"PAR1", _parquet), (_looks_like_json, partial(read_json, logs=LOGS)),
+    (lambda opened: opened.data[:4] == b"PAR1", _parquet), (_looks_like_json, _json),
     (lambda opened: True, delimited),
 )  # fmt: skip
 

@@ -192,16 +192,41 @@ def from_frame(path: Path, frame: pd.DataFrame, note: str) -> RawTable:
         raise RecuseError(f"two columns are called {shown(twice[0])}; give each a name of its own")
     if frame.empty:
         raise RecuseError("it holds no row")
-    frame = frame.reset_index(drop=True).astype(object)
-    text = frame.apply(lambda column: column.map(cell_text).where(column.notna(), "")).astype(object)
-    text.columns = pd.Index(names)
-    return RawTable(path, text, (note,), "row")
+    frame = in_decimals(frame).astype(object).set_axis(range(len(names)), axis=1)
+    # not by Series.map: a pandas that takes words for Arrow's raises where one holds half of a character
+    cells = ([cell_text(v) if has else "" for v, has in zip(frame[k], frame[k].notna(), strict=True)] for k in frame)
+    return RawTable(path, pd.DataFrame(dict(zip(names, cells, strict=True)), dtype=object), (note,), "row")
+
+
+def in_decimals(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table with numbers of fewer than eight bytes as what they were written as, so that 0.7 reaches a threshold of
+    0.7: taken for eight bytes it would be 0.699999988."""
+    short = [k for k, kind in enumerate(frame.dtypes) if kind.kind == "f" and kind.itemsize < 8]
+    if not short:
+        return frame
+    columns: list[Any] = [frame.iloc[:, k] for k in range(frame.shape[1])]
+    for k in short:
+        numbers = columns[k].to_numpy(f"f{columns[k].dtype.itemsize}", na_value=np.nan)
+        columns[k] = pd.Series(shortest(numbers), frame.index)
+    table: pd.DataFrame = pd.concat(columns, axis=1)
+    return table.set_axis(frame.columns, axis=1)
+
+
+def shortest(numbers: NDArray[Any]) -> NDArray[Any]:
+    """Numbers of fewer than eight bytes as those of eight with the same digits; others as they are."""
+    short = numbers.dtype.kind == "f" and numbers.dtype.itemsize < 8
+    return numbers.astype(str).astype(float) if short else numbers
 
 
 def cell_text(value: Any) -> str:
-    """A value of JSON or Parquet as a cell of a table of strings, "" for nothing."""
+    """A value of JSON, Parquet or a data frame as a cell of a table of strings, "" for nothing. `RecuseError` for half
+    of a character (a lone surrogate), which no file can hold."""
     if isinstance(value, str):
-        return value
+        try:
+            return value if value.isascii() or value.encode() else ""
+        except UnicodeEncodeError as error:
+            half = f"half of a character ({value[error.start]!a}) stands in it"
+            raise RecuseError(f"{half}; write it again without") from error
     if value is None:
         return ""
     if isinstance(value, bool):
