@@ -103,6 +103,16 @@ def test_forest_plot_places() -> None:
     assert (b[0]["x"], b[0]["value"], b[0]["aside"]) == (None, "–", "undefined")
 
 
+@pytest.mark.parametrize(("levels", "rows"), [(4, ["a"]), (5, [f"a, names n{k}" for k in range(5)])])
+def test_more_levels_than_there_are_signs_have_a_row_each(levels: int, rows: list[str]) -> None:
+    """Five criteria: the fifth would lie over the fourth, with its sign."""
+    numbers = [number("a", k / 10, names=f"n{k}") for k in range(levels)]
+    plot = Forest("", "", "").plot(numbers, str)
+    assert plot is not None
+    assert [name for name, _, _ in plot.rows] == rows
+    assert [mark["series"] for _, marks, _ in plot.rows for mark in marks] == ([0, 1, 2, 3] if levels == 4 else [0] * 5)
+
+
 def test_forest_plot_with_limits_of_their_own_and_one_sided() -> None:
     numbers = [number("a", 0.0, limit={"at_most": 0.5}), number("b", 1.0, limit={"at_least": 0.5})]
     plot = Forest("", "", "", signed=True, includes=(0, 1)).plot(numbers, str)

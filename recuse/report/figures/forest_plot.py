@@ -15,6 +15,9 @@ from recuse.report.results_model import Group
 from recuse.schema.number_text import MISSING, count, decimals_for, in_number, in_unit, is_number, why_missing
 from recuse.schema.plain_values import grouped
 
+SIGNS = 4
+"""How many series the style sheet has signs and lines for."""
+
 
 @dataclass(frozen=True, slots=True)
 class ForestPlot:
@@ -63,6 +66,8 @@ class Forest:
             return None
         lexicon, by = numbers[0].lexicon, varied(numbers) if self.by is None else self.by
         levels = sorted({n.subject[by] for n in numbers if by in n.subject}, key=lambda v: lexicon.level_order(by, v))
+        if len(levels) > SIGNS:  # a fifth could not be told from the fourth: each is a row of its own
+            by, levels = "", []
         at_one_level = set.intersection(*(set(n.factors.items()) for n in numbers))  # tells no row from another
         shown, units = {by, *dict(at_one_level)}, {n.unit or None for n in numbers if is_number(n.value)}
         scale, decimals = self._scale(numbers), decimals_for(n.value for n in numbers)
