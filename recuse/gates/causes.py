@@ -85,7 +85,7 @@ def causes_of_failure(
         if length := next((f for f in figures if f.metric == "length_coefficient" and (f.low > 0 or f.high < 0)), None):
             prefers = f"it prefers {'longer' if length.value > 0 else 'shorter'} texts than the other judges do"
             clauses.append((7, 0.0, prefers))
-    return list(dict.fromkeys(clause for _, _, clause in sorted(clauses))), _repair(failed, unrelated.values())
+    return _together(clause for _, _, clause in sorted(clauses)), _repair(failed, unrelated.values())
 
 
 def _repair(failed: Sequence[VerdictRecord], unrelated: Collection[str]) -> str:
@@ -183,11 +183,11 @@ def causes_of_doubt(
     for verdict in apart:
         by = verdict.limit.of_unit(verdict.unit).show(verdict.value)
         differs = f"it differs from the other judges by {by}, and nobody says who is right"
-        clauses.append(_where(verdict) + differs)
+        clauses.append(_there(verdict, differs))
         step = step or "add ratings by a person: nobody says which judge is right"
     if not clauses:
         clauses, step = ["no gate was asked of it"], "ask one: assert gate(name, estimates) in evals/"
-    return list(dict.fromkeys(clauses)), step
+    return _together(clauses), step
 
 
 def _collecting(open_: Sequence[VerdictRecord]) -> str:
@@ -238,7 +238,7 @@ def _constant(figures: Iterable[Figure]) -> dict[Levels, str]:
     for f in figures:
         if f.metric == "commonest_answer" and f.value == 1.0:
             phrase = f"it always says {f.detail.get('answer', 'the same')}"
-            constant[_levels(f.subject)] = Clause(f"{_where(f)}{phrase}, so it tells nothing apart", phrase)
+            constant[_levels(f.subject)] = _there(f, Clause(f"{phrase}, so it tells nothing apart", phrase))
     return constant
 
 
@@ -254,11 +254,11 @@ def _relation(failed: Iterable[VerdictRecord], figures: Sequence[Figure]) -> dic
         coefficient = next((f for f in there if not math.isnan(f.high)), None)
         if coefficient is not None and coefficient.high < 0:
             phrase = f"{OPPOSITE} {_whom(verdict)} say"
-            related[at] = Clause(_where(verdict) + phrase, phrase)
+            related[at] = _there(verdict, phrase)
         elif coefficient is not None and coefficient.low <= 0:
             agrees = "it agrees" if verdict.outcome == "fail" else "it may agree"
             phrase = f"{agrees} with {_whom(verdict)} no more than chance would"
-            related[at] = Clause(_where(verdict) + phrase, f"{agrees} no more than chance would")
+            related[at] = _there(verdict, Clause(phrase, f"{agrees} no more than chance would"))
     return related
 
 
@@ -281,20 +281,33 @@ def _exchanged(figures: Iterable[Figure]) -> Iterator[str]:
 
 
 class Clause(str):
-    """A clause, and the same without figures and place: `brief`."""
+    """A clause, the same without figures and place (`brief`), and the criterion with which it begins, "" for none."""
 
-    __slots__ = ("brief",)
+    __slots__ = ("brief", "criterion")
     brief: str
+    criterion: str
 
-    def __new__(cls, text: str, brief: str = "") -> Clause:
+    def __new__(cls, text: str, brief: str = "", criterion: str = "") -> Clause:
         clause = super().__new__(cls, text)
-        clause.brief = brief or text
+        clause.brief, clause.criterion = brief or text, criterion
         return clause
 
 
-def _there(verdict: VerdictRecord, clause: str) -> Clause:
-    """The clause with the criterion and levels that the verdict is about."""
-    return Clause(_where(verdict) + clause, getattr(clause, "brief", clause))
+def _there(figure: Figure, clause: str) -> Clause:
+    """The clause with the criterion and levels that the figure is about."""
+    return Clause(_where(figure) + clause, getattr(clause, "brief", clause), figure.subject.get("criterion", ""))
+
+
+def _together(clauses: Iterable[str]) -> list[str]:
+    """Each clause once, one for all criteria of which it says the same: "on clarity and tone, it agrees with ..."."""
+    alike: dict[tuple[bool, str], list[str]] = {}
+    for clause in dict.fromkeys(clauses):
+        on = getattr(clause, "criterion", "")
+        alike.setdefault((bool(on), clause.removeprefix(f"on {on}, ")), []).append(clause)
+    return [
+        Clause(f"on {listed([getattr(one, 'criterion', '') for one in of])}, {said}", getattr(of[0], "brief", of[0]))
+        if len(of) > 1 else of[0] for (_, said), of in alike.items()
+    ]  # fmt: skip
 
 
 def _does(verdict: VerdictRecord) -> str:

@@ -229,6 +229,16 @@ def test_an_effect_of_length_without_an_interval_explains_nothing(value):
     assert clauses([CEILING], [figure("length_coefficient", value, math.nan)]) == clauses([CEILING], [])
 
 
+def test_what_is_said_of_several_criteria_is_said_once():
+    """Of five criteria that fail, the three causes that are told named three, and the reader took two for passed."""
+    failed = [verdict("human_ceiling", -0.4, LEAST, criterion=f"c{k}") for k in range(5)]
+    other = verdict("unanswered", 0.2, MOST, above="leaves texts unanswered", criterion="c1")
+    told = clauses([*failed, other], [])
+    assert told[0].startswith("on c1, it leaves texts unanswered")
+    assert told[1:] == ["on c0, c1, c2 and 2 more, it agrees with your people less than they agree with each other"]
+    assert told[1].brief == "it agrees with your people less than they agree with each other"
+
+
 def test_a_cause_names_criterion_and_level_where_there_are_several():
     failed = [verdict("human_offset", 0.9, WITHIN, criterion="style", names="shown")]
     assert clauses(failed, []) == ["on style, with names shown, it scores 0.9 above your people"]
