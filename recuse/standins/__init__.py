@@ -164,6 +164,8 @@ class TableSource:
         plain = self._folder / call.task / f"{call.protocol}.jsonl"
         path = plain if plain.is_file() else plain.with_suffix(".jsonl.gz")
         if path not in self._replies:
+            if not path.is_file():
+                raise StandInError(f"{plain} is not there (nor a .gz): it holds a line per reply, with judge and text")
             self._replies[path] = _read(path)
         values = {"item": call.item, "target": call.target, "factors": dict(call.factors), "repeat": call.repeat}
         for chosen in _MOST_TELLING_FIRST:

@@ -86,10 +86,14 @@ def test_a_damaged_file_names_its_line(tmp_path: Path, content: str, message: st
         TableSource(tmp_path).reply(call(), {})
 
 
-@pytest.mark.parametrize("content", [None, b"\x1f\x8b torn", b"plain"])
-def test_an_unreadable_archive(tmp_path: Path, content: bytes | None) -> None:
+def test_a_file_that_is_not_there_is_called_as_it_is_written(tmp_path: Path) -> None:
+    with pytest.raises(StandInError, match=r"rubric.jsonl is not there \(nor a .gz\): it holds a line per reply"):
+        TableSource(tmp_path).reply(call(), {})
+
+
+@pytest.mark.parametrize("content", [b"\x1f\x8b torn", b"plain"])
+def test_an_unreadable_archive(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "t").mkdir()
-    if content is not None:
-        (tmp_path / "t" / "rubric.jsonl.gz").write_bytes(content)
+    (tmp_path / "t" / "rubric.jsonl.gz").write_bytes(content)
     with pytest.raises(StandInError, match=r"rubric.jsonl.gz: stored replies cannot be read"):
         TableSource(tmp_path).reply(call(), {})
