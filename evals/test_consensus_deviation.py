@@ -1,4 +1,4 @@
-"""Does a judge score its own work as its peers do?
+"""Does a judge score as its peers do, its own work too?
 
 Consensus deviation: a judge's mean score minus the mean of the *other* judges' scores for the same text (merchant-risk
 paper, sec. 4). What is gated is self-preference, the deviation on its own work beyond its deviations on others': over

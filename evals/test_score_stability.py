@@ -1,4 +1,4 @@
-"""Does a judge say the same thing twice?
+"""Does a judge answer, and say the same thing twice?
 
 Independent repeats of the same question: their spread is the judge's own (merchant-risk paper, sec. 3.1).
 """

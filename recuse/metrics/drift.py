@@ -22,7 +22,7 @@ METHOD = "same texts, first version against last; t over texts (an exact share w
 
 
 @measure(
-    "drift", "answers changed from version to version", unit="share", rank=60, above="is not the judge it was",
+    "drift", "change of answers from version to version", unit="share", rank=60, above="is not the judge it was",
     reading="Share of the texts that both versions judged on which the answer is another one; of numbers, the mean "
     "distance as a share of the scale's range.",
 )  # fmt: skip

@@ -257,11 +257,11 @@ def test_the_newest_of_several_files_is_judged_and_its_drift_told(recuse, ticket
     found = recuse("check", old, changed)
     assert found.code == 1
     assert found.first.startswith("judge is not cleared to decide: it is not the judge it was (")
-    assert "answers changed 30" in found.first
+    assert "change of answers 30" in found.first
     assert f"recuse check {old} {changed} --people" in found.out
     same = recuse("check", old, tickets(good, name="may.csv"), "--all")
     assert same.code == 0
-    assert "answers changed from version to version" in same.out
+    assert "change of answers from version to version" in same.out
 
 
 def test_the_word_is_on_the_newest_and_rests_on_no_older_version(recuse, tickets):
