@@ -305,8 +305,8 @@ def _together(clauses: Iterable[str]) -> list[str]:
         on = getattr(clause, "criterion", "")
         alike.setdefault((bool(on), clause.removeprefix(f"on {on}, ")), []).append(clause)
     return [
-        Clause(f"on {listed([getattr(one, 'criterion', '') for one in of])}, {said}", getattr(of[0], "brief", of[0]))
-        if len(of) > 1 else of[0] for (_, said), of in alike.items()
+        Clause(f"on {listed([getattr(one, 'criterion', '') for one in of])}, {rest}", getattr(of[0], "brief", of[0]))
+        if len(of) > 1 else of[0] for (_, rest), of in alike.items()
     ]  # fmt: skip
 
 

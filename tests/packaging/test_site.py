@@ -107,7 +107,7 @@ def test_every_question_has_its_formulas_and_papers(pages):
     parts = pages["questions.md"].split("\n## ")[1:]
     lacking = [part.partition("\n")[0] for part in parts if "\n- [" not in part or "\nFrom: " not in part]
     assert lacking == ["May a judge be replaced by its candidate?"]
-    [shift] = [part for part in parts if part.startswith("Does a judge score its own work")]
+    [shift] = [part for part in parts if part.startswith("Does a judge score as its peers do, its own work")]
     assert "Merchant-risk paper, sec. 4.3.2" in shift
 
 
