@@ -1,16 +1,10 @@
 """Everything a gate decides at once: the members of one measurement, corrected for their number.
 
-Two errors are kept apart, each by the interval that guards against it:
-
-- A judge **passes** when the interval at the gate's `level` (95 %) lies inside the limit. A judge whose true value lies
-  outside should pass by chance at most once in 40 (docs/error-rates.md has what was measured). More gates, or more
-  judges, do not make that likelier for any one judge: it is cleared only if *all* its gates pass, so passes need no
-  correction (intersection-union test; Berger 1982, Technometrics 24, 295-300).
-- A judge **fails** when the interval at a wider level lies outside the limit. Any of many verdicts may fail a fair
-  judge by accident, so here the number counts: `alpha`, this family's share of the run's chance to do so, is held over
-  its members by Holm's procedure. One end of an interval alone can do the harm, so the level is 1 - 2 alpha.
-
-What is neither is undecided. The interval shown is the one decided on.
+A judge **passes** when the interval at the gate's `level` (95 %) lies inside the limit; it is cleared only if *all* its
+gates pass, so passes need no correction (intersection-union test; Berger 1982, Technometrics 24, 295-300). It **fails**
+when the interval at a wider level lies outside: `alpha`, this family's share of the run's chance to fail a fair judge,
+is held over its members by Holm's procedure. One end of an interval alone can do the harm, so the level is 1 - 2 alpha.
+What is neither is undecided. The interval shown is the one decided on. docs/error-rates.md has what was measured.
 """
 
 from __future__ import annotations
@@ -122,15 +116,10 @@ def decide_together(together: Sequence[Member], name: str, within: dict[str, str
 
 
 # --------------------------------------------------------------------------- what a run says about its own errors
-# Three questions, answered by the verdicts' own sampling distributions, as if verdicts were independent:
-#
-# - How likely is any fair judge failed? At most the sum of what its families may spend (`recuse.gates.families`).
-# - How likely is a judge that has none of the faults not cleared all the same? Per judge, one less the product of the
-#   chances with which it passes each gate.
-# - How likely does the same run, recorded anew from the same judges, turn red? A pass may be lost, and an accepted
-#   fault may come to be no longer needed.
-#
-# `recuse validate` asks drawn files, without these approximations.
+# Forecasts by the verdicts' own sampling distributions, as if verdicts were independent: how likely any fair judge is
+# failed (at most the sum of what the families may spend), each judge that has none of the faults is not cleared all the
+# same, and the run, recorded anew, turns red (a pass may be lost, and an accepted fault be no longer needed). `recuse
+# validate` asks drawn files, without these approximations.
 
 
 def error_rates(verdicts: Iterable[VerdictRow], false_fail: float) -> ErrorRates:

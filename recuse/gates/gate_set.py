@@ -134,8 +134,7 @@ class Gates(Mapping[str, Gate]):
 
     def ends(self) -> list[EndRow]:
         """Every accepted failure, and every gate that allows undecided, whose last day has passed or comes within
-        `WARNED` days: {"gate", "about", "until", "days"}, days being negative once it has passed; the earliest
-        first."""
+        `WARNED` days: {"gate", "about", "until", "days"}, days below 0 once it has passed; the earliest first."""
         dated = [(known.until, known.gate, known.described) for known in self.accepted_faults]
         allowed = f"{printed(UNDECIDED)} allowed"
         dated += [(gate.until, name, allowed) for name, gate in self.gates.items() if gate.until]

@@ -90,10 +90,9 @@ def self_preference(ratings: Ratings) -> Estimates:
     of the texts, since each is compared with the peers' view of the same text.
 
     Over texts. Of a judge with one text, that text is compared with the spread of its deviations on the T - 1 others,
-    T - 2 degrees of freedom: the merchant-risk study's +0.77 (self-preference +0.63) and +0.71 (+0.57) then reach from
-    -0.89 to +2.14 and from -0.37 to +1.51, and neither can be told from what separates those judges on any text. Detail
-    `these_texts`: the interval over repeats, for the one text alone; `spread`, and `pooled`: the interval with the
-    spread of all judges, which is not the one decided on, since judges differ in it (0.07 to 0.43 in that study).
+    T - 2 degrees of freedom (docs/statistics.md has what that makes of the merchant-risk study). Detail `these_texts`:
+    the interval over repeats, for the one text alone; `spread`, and `pooled`: the interval with the spread of all
+    judges, which is not the one decided on, since judges differ in it.
 
     >>> ratings = example("judge target score", "a x 5; a y 3; b x 4; b y 3", authors={"a": "x", "b": "y"})
     >>> self_preference(ratings).of(judge="a").value

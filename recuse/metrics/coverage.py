@@ -38,8 +38,7 @@ def parse_rate(ratings: Ratings, criteria: tuple[str, ...] | None = None) -> Est
     items its reply answers; one row that is not ok makes it unusable. Detail: `calls`, `usable`, and `by_status`, where
     an unusable call counts under its first failure, "unparsed" if a wanted criterion has no row at all. People are left
     out. Where a server enforces the form by a grammar (`Ratings.enforced`) a note says so: the share then says nothing
-    of the judge. Clopper and Pearson's interval is exact for calls that fail independently at one rate, and wide where
-    rates differ between targets.
+    of the judge. Clopper and Pearson's interval: exact for calls that fail independently at one rate, else wide.
 
     >>> parse_rate(example("item score", "i 3; j")).of(judge="j").value
     0.5

@@ -89,16 +89,9 @@ def matrix(
 
 # --------------------------------------------------------------------------- losses
 # A judge that refuses to score its own text, or answers in a way that cannot be read just where it would show a bias,
-# is missing not at random. Nothing is imputed; beside an estimate stand, in its detail `losses`,
-#
-# - `sides`: how many of how many answers were lost on the two sides that it compares (own and others', one level and
-#   the other, texts that peers score high and low),
-# - `difference` of the two shares with its 90 % interval, and `unrelated`: whether that interval lies within `margin`,
-# - `bounds`: the least and the greatest value the estimate would have had, whatever the lost answers said (every one at
-#   the worst end of the scale); None where the scale has no end.
-#
-# A gate passes an estimate with losses only where they are shown to be unrelated, or where it passes under the bounds
-# (`recuse.gates.limits`). The bounds move the interval's ends as far as they move the value.
+# is missing not at random. What stands beside an estimate, in its detail `losses`, and when a gate passes it all the
+# same, is in docs/statistics.md, "Losses". `unrelated`: whether the interval of the difference lies within `margin`;
+# `bounds` are None where the scale has no end, and move the interval's ends as far as they move the value.
 
 Side = tuple[int, int]
 

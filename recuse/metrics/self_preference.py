@@ -55,8 +55,7 @@ def self_preference_controlled(ratings: Ratings, margin: float = PAIRED_MARGIN) 
     Excluded are items on which no peer and no third text can be compared. Detail as `self_minus_received`, `p_holm` of
     these tests alone; `leniency` is the mean of D's second half, what the judge adds on texts in which it has no stake.
     Undefined where no text was written by neither of two judges, and where every target has items of its own. Fair
-    judges are found significant more often than the level says where scores crowd at an end of the scale, which bites:
-    gate it with a margin.
+    judges are found significant more often than the level says where scores crowd at an end: gate it with a margin.
 
     >>> scores = example("judge target score", "x a 5; x b 3; y a 4; y b 4", authors={"x": "a"})
     >>> self_preference_controlled(scores).of(judge="x").value

@@ -1,8 +1,7 @@
 """Order of systems: does the judge put systems into the order in which people put them, by their mean scores?
 
 Whoever compares systems reads means and not single scores, so a judge may be too generous, too narrow or noisy text by
-text and still be of use. What costs is to put a worse system above a better one, and the more so the further apart
-people see them.
+text and still be of use. What costs is to put a worse system above a better one, the more the further they lie apart.
 """
 
 from __future__ import annotations

@@ -42,8 +42,7 @@ class Estimate:
     Undefined is `value = nan` with a `note` that says why, never 0 and never 1. `over` names the resampling unit:
     "items", "clusters", "repeats" (these texts only; the judge's sampling varies) or "calls"; `clusters` says, in the
     plural, what clusters are, "stories", or what `n` counts where an item has several: "texts". `span` is the range of
-    the criterion's scale in the estimate's unit, 10 for points on a 0-10 scale; None for shares, correlations and
-    whatever else has no scale.
+    the criterion's scale in the estimate's unit, 10 for points on a 0-10 scale; None of what has no scale.
     """
 
     metric: str

@@ -245,8 +245,7 @@ def stratified_mean(
 
     which is sum W_h^2 s_h^2 / n_h + sum W_h (mean_h - mean)^2 / N where clusters are single (double sampling, Cochran
     1977, Sampling Techniques, sec. 12.2), on Satterthwaite's degrees of freedom (sec. 5.4). One slip by a `step` more
-    than was seen, at the largest weight, is allowed for. A stratum of one value takes the variance about the mean of
-    all.
+    than was seen, at the largest weight, counts. A stratum of one value takes the variance about the mean of all.
     """
     shares = weights / weights.sum()
     sizes = np.bincount(strata).astype(float)

@@ -168,8 +168,7 @@ def verdict_text(results: Results, worst: UpgradeVerdict) -> str:
 # --------------------------------------------------------------------------- two judges by their baselines
 # Components of an upgrade (agreement text by text, decisions flipped, order, losses) need the ratings, so no baseline
 # can show that a judge may replace another. It can show that it may not: where a measure that a gate decides changed
-# beyond chance, corrected over all that both baselines hold, and lies outside the limit now that the judge in use
-# keeps.
+# beyond chance, corrected over all that both baselines hold, and lies outside the limit that the judge in use keeps.
 
 FIXED = {"items": "", "scale": "s"}
 """What two judges must share, and how its verb ends; prompt and rubric may be declared to change."""

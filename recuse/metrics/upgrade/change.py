@@ -79,8 +79,7 @@ class Pair:
         METHOD, note: str = "", **more: Any,
     ) -> Estimate:  # fmt: skip
         """The estimate of a change over the texts `used` (U,); `values` are the incumbent's and the candidate's own.
-        Detail `smallest`: the change that so many texts find with 80 % power at 5 %, one-sided, given the spread
-        seen."""
+        Detail `smallest`: the change that so many texts, spread so, find with 80 % power at 5 %, one-sided."""
         answers, n_clusters = self.answers, self.answers.cluster_count(used)
         detail = {
             "incumbent": number(values[0]), "candidate": number(values[1]), "texts": answers.number(used),

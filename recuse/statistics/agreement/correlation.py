@@ -40,8 +40,7 @@ def pearson_of_sums(sums: Floats) -> Floats:
 
 def concordance(shares: Floats) -> Coefficient:
     """Lin's concordance 2 cov(x, y) / (var(x) + var(y) + (mean(x) - mean(y))^2), divisor n, from the `products` of two
-    raters: 1 only where ratings are equal, not merely on a line. Cohen's kappa with quadratic weights is the same. Lin
-    (1989), Biometrics 45, 255-268.
+    raters: 1 only where ratings are equal, not merely on a line. Lin (1989), Biometrics 45, 255-268.
     """
 
     def of(s: Floats) -> Floats:

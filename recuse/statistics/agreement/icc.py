@@ -83,8 +83,7 @@ def icc(squares: MeanSquares, form: IccForm = "ICC(2,1)") -> Floats:
 
 def icc_of_pairs(x: ArrayLike, y: ArrayLike) -> Coefficient:
     """ICC(2,1) of two raters from sums that items add up to, so that it can be resampled: where items come in clusters,
-    the jackknife over clusters, symmetric in atanh, takes the place of the F interval, which counts every item as
-    independent."""
+    the jackknife over clusters, symmetric in atanh, replaces the F interval, which takes items for independent."""
 
     def why(s: Floats) -> str:
         return "" if s[0] >= 2 else f"an intraclass correlation needs two items that both rated; there are {int(s[0])}"

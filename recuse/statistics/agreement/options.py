@@ -81,8 +81,7 @@ def scott_pi(given: Floats, weights: Weights = "plain") -> Coefficient:
 
 def gwet_ac(given: Floats, weights: Weights = "plain") -> Coefficient:
     """Gwet's AC1, or AC2 with weights; shares as for `scott_pi`. Gwet (2008), British Journal of Mathematical and
-    Statistical Psychology 61, 29-48. Defined for two constant raters, whose agreement it takes as real: read the base
-    rate."""
+    Statistical Psychology 61, 29-48. Defined for two constant raters, whose agreement it takes for real."""
 
     def chance(row: Floats, column: Floats, apart: Floats) -> Floats:
         """By how evenly the mean shares spread over the options."""
