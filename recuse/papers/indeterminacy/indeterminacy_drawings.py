@@ -69,7 +69,6 @@ def _definitions(group: Group) -> Table:
 
 
 def _people(group: Group) -> Table:
-    """By threshold: how many ratings settle it, and how far people's share could move."""
     by_threshold = grouped(group.of("ratings_needed", "prevalence_shift"), lambda n: n.subject.get("threshold", ""))
     rows = []
     for tau, numbers in by_threshold.items():
@@ -125,7 +124,6 @@ def _chance(value: float | None, low: float | None, high: float | None) -> Cell:
 
 
 def _identifiable(group: Group) -> list[str]:
-    """Theorem 3.4 in words, and what nobody can tell from such data."""
     words = dict.fromkeys(str(n.detail.get("words")) for n in group.of("indeterminate_share") if n.detail.get("words"))
     taken_back = [
         f"People would take back {_percent(n.value)} of their answers ({n.spread()}), by {n.estimate['n']} pairs of "
@@ -215,7 +213,6 @@ def _over_beta(group: Group) -> Table | None:
 
 
 def _title(n: Number) -> str:
-    """The measure that chooses, and what it keeps of either side's answers."""
     _, bracket, sides = n.subject.get("definition", "").partition("(")
     return f"{n.detail.get('title', '')} {bracket}{sides}"
 

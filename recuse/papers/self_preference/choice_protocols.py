@@ -35,7 +35,6 @@ from recuse.tasks import Task
 
 
 def _only(*fields: str) -> Any:
-    """These fields of an item, and nothing else of it."""
     return lambda task, item, levels, earlier: {name: item.fields[name] for name in fields}
 
 

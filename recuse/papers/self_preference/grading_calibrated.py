@@ -84,7 +84,6 @@ def _refining(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Promp
 
 
 def _draft(levels: Levels, *stages: str) -> list[Use]:
-    """What these stages made of the draft that is amended."""
     draft = {"criteria": f"draft-{levels['criteria'].rpartition('-')[2]}"}
     return [Use(stage, factors=draft) for stage in stages]
 

@@ -327,7 +327,6 @@ def _ways(part: Ratings) -> Iterator[_Ways]:
 
 
 def _changes(metric: str, ways: list[_Ways], figure: Callable[[Floats, Floats], Floats], why: str) -> Iterator[Named]:
-    """The change of what a text's score and its true score make of it."""
     for one in ways:
         first, *others = one.scores
         for level in others:

@@ -27,7 +27,7 @@ from recuse.ratings.array import judges_array
 from recuse.schema import Estimate, RatingsError
 from recuse.schema.arrays import Floats, ascending_codes
 from recuse.statistics.clusters import slopes
-from recuse.statistics.paired import significant
+from recuse.statistics.paired import Paired, significant
 
 SLOPE = "least squares with a level per item, jackknife over clusters, Student's t"
 
@@ -52,8 +52,7 @@ def own_predictability(likelihoods: OwnTexts) -> Iterator[Named]:
     for judge, place in places.items():
         if place is None:
             why = missing_text(array, judge)
-            nothing = paired_test(np.zeros(0), array)
-            yield judge, paired_estimate(metric, nothing, part, excluded=len(array.items), why=why)
+            yield judge, paired_estimate(metric, Paired.of([]), part, excluded=len(array.items), why=why)
             continue
         row, column = place
         half, elsewhere = contrast(array, row, column, part.authors)

@@ -18,10 +18,10 @@ from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.metrics.self_preference import contrast, missing_text
 from recuse.papers.rank_tests import spearman, spearman_test
 from recuse.papers.self_preference import over_texts
-from recuse.papers.self_preference.over_texts import OwnTexts, Place, mean_or_none, own_texts
+from recuse.papers.self_preference.over_texts import OwnTexts, mean_or_none, own_texts
 from recuse.papers.self_preference.pairwise_bias import own_pairs
 from recuse.papers.self_preference.published_tests import self_received_given
-from recuse.ratings import RatingArray, Ratings, mean_of
+from recuse.ratings import Ratings, mean_of
 from recuse.ratings.array import judges_array
 from recuse.ratings.pair_array import PAIRED
 from recuse.schema import Estimate, Estimates
@@ -75,7 +75,7 @@ def recognised_singly(seen: OwnTexts) -> Iterator[Named]:
     """
     part, array, places = seen
     for judge, place in places.items():
-        own, others = _own_and_others(array, place)
+        own, _, others = self_received_given(array, *place) if place else np.full((3, len(array.items)), np.nan)
         both = np.isfinite(own - others)
         why = "no item has its own text and another's" if place else missing_text(array, judge)
         detail = {"hits": mean_or_none(own[both]), "false_alarms": mean_or_none(others[both])} if place else {}
@@ -156,7 +156,8 @@ def _recognition(ratings: Ratings) -> dict[str, dict[str, float]]:
             _, array, places = own_texts(part, ratings)
             for judge, place in places.items():
                 if place is not None:
-                    known[judge] = dict(zip(array.items, np.subtract(*_own_and_others(array, place)), strict=True))
+                    own, _, others = self_received_given(array, *place)
+                    known[judge] = dict(zip(array.items, own - others, strict=True))
     else:
         for _, part in ratings.each(*PAIRED):
             for one in own_pairs(part):
@@ -164,14 +165,6 @@ def _recognition(ratings: Ratings) -> dict[str, dict[str, float]]:
                 means = np.bincount(codes, one.seen["self"] - 0.5) / np.bincount(codes)
                 known[one.judge] = dict(zip(map(str, clusters), means, strict=True))
     return {judge: {name: float(v) for name, v in of.items() if np.isfinite(v)} for judge, of in known.items()}
-
-
-def _own_and_others(array: RatingArray, place: Place | None) -> tuple[Floats, Floats]:
-    """What a judge gives its own text, and on average the others', (items,)."""
-    if place is None:
-        return (np.full(len(array.items), np.nan),) * 2
-    own, _, others = self_received_given(array, *place)
-    return own, others
 
 
 def _favour(part: Ratings) -> Mapping[str, Floats]:

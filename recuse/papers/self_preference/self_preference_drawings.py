@@ -39,8 +39,6 @@ def _nearer(group: Group) -> str:
 
 
 def _remedies(metric: str, what: str) -> Part:
-    """Judges by remedies: after, and below it the change with its interval. One table per factor level."""
-
     def part(group: Group) -> list[Table]:
         parts = grouped(group.of(metric), lambda n: n.circumstances_but("mitigation"))
         return [_table(group, of, f"{what}, {levels}" if levels else what) for levels, of in parts.items()]
@@ -208,7 +206,6 @@ def _p(n: Number) -> str:
 
 
 def _lost(n: Number) -> str:
-    """What the excluded stories lack; nothing is imputed for them."""
     lacking = n.detail.get("excluded")
     lost_how = {"self": "without its own grade", "received": "without a peer's", "given": "without one for others"}
     counts = lacking.items() if isinstance(lacking, Mapping) else ()
