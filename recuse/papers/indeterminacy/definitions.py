@@ -132,9 +132,8 @@ class ItemSpread:
 
 def item_spread(positive: ArrayLike, ratings: ArrayLike, times: Floats | None = None) -> ItemSpread | None:
     """By moments: mean of x / n and of x (x - 1) / (n (n - 1)), which are E p and E p^2 without bias. Both (items,), as
-    `times`: how many items each stands for. None where no item has two ratings (a single one cannot tell an item that
-    divides raters from raters that err) or all are alike. Items that spread less than chance get the smallest spread,
-    Beta(1000 m, 1000 (1 - m))."""
+    `times`: how many items each stands for. None where no item has two ratings (one cannot tell an item that divides
+    raters from raters that err) or all are alike. The least spread is Beta(1000 m, 1000 (1 - m))."""
     x, n = np.asarray(positive, dtype=float), np.asarray(ratings, dtype=float)
     rated, twice = n > 0, n > 1
     if not twice.any():
@@ -287,8 +286,7 @@ def jensen_shannon_divergence(p: Floats, q: Floats) -> Floats:
 
 
 def binary_cross_entropy(judge: Floats, people: Floats, smoothing: float = SMOOTHING) -> Floats:
-    """- sum_k [b log a + (1 - b) log(1 - a)] with a = (1 - smoothing) judge + smoothing / 2, (...): a sum over options,
-    as the squared error is one."""
+    """- sum_k [b log a + (1 - b) log(1 - a)] with a = (1 - smoothing) judge + smoothing / 2, (...)."""
     a = (1 - smoothing) * judge + smoothing / 2
     if smoothing == 0 and (((people > 0) & (a <= 0)) | ((people < 1) & (a >= 1))).any():
         raise RecuseError("an option is certain for the judge and not for people: give smoothing above 0")

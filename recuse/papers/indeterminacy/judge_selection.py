@@ -253,8 +253,7 @@ LEVEL = 0.05
 class CommonClasses:
     """`prevalence` (K,) of the classes; `recall` (R,K): P(a rater answers k | common class k); `confusion` (R, K, K)
     rows are classes; `draws` (B, R, K) recalls over a bootstrap of items; `problem`: why the numbers may not be used,
-    empty where nothing speaks against them; `p_independent`: parametric bootstrap p-value of conditional independence,
-    NaN where it cannot be tested."""
+    if anything; `p_independent`: parametric bootstrap p-value of conditional independence, NaN if untested."""
 
     prevalence: Floats
     confusion: Floats

@@ -76,8 +76,7 @@ RESPONSE_SET = OptionQuestion(OFFERS="response_sets", WORDING="response_set", se
 
 
 def criterion_and_options(task: Task) -> tuple[str, tuple[str, ...]]:
-    """The one criterion and its options, in their order; `RecuseError` where the task has several or it has no options
-    that a reply can name."""
+    """The one criterion and its options, in order; `RecuseError` where there are several, or no options to be named."""
     file, criteria = task.folder / "task.toml", task.criteria
     if len(criteria) != 1:
         raise RecuseError(

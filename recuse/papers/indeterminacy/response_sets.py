@@ -34,8 +34,7 @@ def indeterminate_share(ratings: Ratings) -> Estimates:
     """By rater ("people" together, then judges) and factor level, among texts that the rater also chose an option of;
     exact interval over pairs of rater and text. Detail: `words`, what Theorem 3.4 says of the task: whether choices
     determine response sets, from the rank of the estimated F (options x sets seen); F (`choice`) and F' (`reverse`)
-    from pairs of a choice and a set, with intervals (`PRIOR` per allowed cell), without choices outside the rater's own
-    set, which are counted in `outside`.
+    with intervals (`PRIOR` per allowed cell), without choices `outside` the rater's own set, which are counted.
 
     >>> indeterminate_share(accepted(judge="pbfp", ann="bbpf")).of(rater="people").value
     0.5

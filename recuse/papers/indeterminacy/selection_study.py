@@ -1,7 +1,6 @@
 """Which judge does a measure choose, and how good is that judge downstream? (Guerdan et al. 2025, sec. 6, figures 4, 5,
-6, 13 and 15.) In every trial a population of people and judges is drawn. Each definition of performance ranks the
-judges from a few ratings per item; the judge it ranks first is then scored on the whole population, against what people
-would endorse without error."""
+6, 13 and 15.) In every trial a population of people and judges is drawn. Each definition ranks the judges from a few
+ratings per item; the first is then scored on the whole population, against what people would endorse without error."""
 
 from __future__ import annotations
 
@@ -110,8 +109,7 @@ def downstream(population: Population) -> tuple[Floats, Floats]:
 
 
 def gains_of(judges: RatingVectors, people: RatingVectors, by: Sequence[Definition] = CHOOSING) -> Floats:
-    """Every definition of `by` with more being better, (taus, D, B, J), of judges (J, I, K) and people (B, I, K);
-    an undefined value is the worst."""
+    """Definitions, more being better, (taus, D, B, J), of judges (J, I, K) and people (B, I, K); undefined is worst."""
     beside = RatingVectors(people.choices[:, None], people.endorsed[:, None])
     free = {each: each.value(judges, beside) for each in by if "hrs" not in (each.judge, each.people)}
     cuts = [(replace(judges, tau=tau), replace(beside, tau=tau)) for tau in TAUS]

@@ -177,8 +177,7 @@ def _mean(metric: str, ratings: Ratings, values: Floats, groups: NDArray[Any], *
 @per_subject("judge", itself, ROTATION)
 def list_accuracy(part: Ratings) -> Iterator[Named]:
     """Mean over lists of the share of its rotations in which the known best is named, by judge; interval over lists.
-    Detail: `by_chance`, one over the length of the lists. Undefined where no list has a known best (texts:
-    true_<criterion>, a target).
+    Detail: `by_chance`, one over the length of the lists. Undefined without a known best (true_<criterion>, a target).
 
     >>> more = {"factors": ["rotation"], "texts": table("item target true_best length", "i a a 3")}
     >>> list_accuracy(example("criterion rotation response", "best 1 a; best 2 b", **more)).of(judge="j").value

@@ -244,9 +244,8 @@ TOKENS = "tokens"
 )  # fmt: skip
 @per_subject(("judge", PROMPT), lambda part, ratings: list(_ways(part)), PROMPT)
 def error_by_prompt(ways: list[_Ways]) -> Iterator[Named]:
-    """Mean of |score - true score| over texts, by judge and prompt; in units of the scale, as the share of wrong
-    answers where there are two options. Detail: `tokens`, mean of tokens in and out per text, where counted. Undefined
-    where no true score is known.
+    """Mean of |score - true score| over texts, by judge and prompt; in units of the scale, of two options as the share
+    of wrong answers. Detail: `tokens`, their mean per text, where counted. Undefined without true scores.
 
     >>> more = {"factors": ["prompt"], "texts": table("true_rating", "2/5").assign(target="")}
     >>> error_by_prompt(example("prompt score", "plain 1/5; solved 2/5", **more)).of(judge="j", prompt="plain").value

@@ -1,6 +1,5 @@
 """What the measures of the study share: the texts (item x target) that a judge wrote and what is known of each, and
-estimates of means and shares. The interval of a mean over texts is over items, or over what items share: the texts of
-one item are judged after one reading of it."""
+estimates of means and shares. The interval of a mean over texts is over items, or over what items share."""
 
 from __future__ import annotations
 

@@ -273,8 +273,7 @@ def own_win_excess(part: Ratings) -> Iterator[Named]:
 
 class OwnPairs(NamedTuple):
     """The pairs that a judge's own text takes part in: that text's credit (pairs,) as `seen` by itself, peers, neutral
-    peers and people, NaN where there is none; `requested` of the judge; what they belong to; why there is `none`; and
-    the estimate of a `mean` over them."""
+    peers and people, NaN where there is none; `none`: why there are no pairs; `mean`: an estimate over them."""
 
     judge: str
     seen: Mapping[str, Floats]

@@ -78,8 +78,7 @@ def own_predictability(likelihoods: OwnTexts) -> Iterator[Named]:
 )  # fmt: skip
 @per_subject("judge", itself)
 def grade_on_predictability(part: Ratings) -> Iterator[Named]:
-    """Points a judge adds per bit per character that a text is easier for it than for its peers, by judge and factor
-    level of the scores:
+    """Points a judge adds per bit per character that a text is easier for it than for its peers, by judge and level:
 
         s_jit - peers' mean of s_it = item_i + beta (q_jit - peers' mean of q_it) + error
 

@@ -338,8 +338,7 @@ def jury_reliability(part: Ratings) -> Iterator[Named]:
 )  # fmt: skip
 @per_subject("jury", itself, DIRECTION)
 def jury_error(part: Ratings) -> Iterator[Named]:
-    """Mean of |jury's mean - true score| over texts, by `jury`; as `jury_reliability`, and undefined where no true
-    score is known.
+    """Mean of |jury's mean - true score| over texts, by `jury`; as `jury_reliability`, undefined without true scores.
 
     >>> rows = "x ascending 2/3/5; y ascending 2/3/5; x reversed 5/4/1; y reversed 5/4/1"  # a point up
     >>> texts = table("true_rating", "1/2/5").assign(target="")
@@ -395,8 +394,7 @@ def _juries(
 
 
 def _all(scores: Floats, true: Floats, statistic: Callable[[Floats, Floats], float]) -> tuple[float, ...]:
-    """The statistic of every jury, in their order; of those with half of their members inverted, or of so many of them
-    at equal distances, the mean."""
+    """The statistic of every jury, in order; of those with half of the members inverted, or evenly many, the mean."""
     up, down = statistic(scores[0], true), statistic(scores[1], true)
     members = np.arange(scores.shape[1])
     chosen = list(combinations(members, len(members) // 2))

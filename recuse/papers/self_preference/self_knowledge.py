@@ -42,8 +42,7 @@ DIFFERENCE = "difference of means over items, Student's t"
 def recognised_in_pairs(part: Ratings) -> Iterator[Named]:
     """Mean of (credit of its own text - yardstick) over the pairs that a judge takes part in, both orders averaged, by
     judge and `against`: "chance", one half; "peers", what judges that wrote neither text credit the same text with.
-    Interval over what pairs share. Detail: `share`, its mean credit. Undefined for a judge with no such pair, and
-    against peers where nobody else was asked.
+    Interval over what pairs share. Detail: `share`, its mean credit. Undefined without such a pair, or peers.
 
     >>> more = {"texts": table("item a b", "i x y"), "authors": {"x": "x"}}
     >>> recognised_in_pairs(example("judge response", "x first; z tie", **more)).of(judge="x", against="peers").value
@@ -262,8 +261,7 @@ def rank_correlation(metric: str, pairs: dict[str, tuple[float, float]]) -> Esti
 
 @dataclass(frozen=True)
 class _Examined:
-    """One judge's scores and the true ones, (items, targets), NaN where they are not known; `own` (targets,) marks what
-    it wrote."""
+    """One judge's scores and the true ones, (items, targets), NaN where unknown; `own` (targets,): what it wrote."""
 
     judge: str
     scores: Floats
