@@ -45,7 +45,7 @@ CHOOSING = tuple(definition(name) for name in (
     reading="Consistency with people's decisions that is lost by using the judge that this measure ranks first instead "
     "of the best one. Mean over thresholds .3, .5 and .7; people's choices at face value.",
 )  # fmt: skip
-def selection_regret(ratings: Ratings, taus: Sequence[float] = TAUS) -> Estimates:
+def selection_regret(ratings: Ratings) -> Estimates:
     """Regret in consistency of the judge that each definition of `CHOOSING` chooses, by definition and factor level.
     Detail: `chosen`, `best`, `best_by_bias`, `consistency`, `abs_bias`, `regret_bias`, and `right`: the share of
     resamples of texts in which the chosen judge is the best one; where it is in all of them, the interval is 0 to 0.
@@ -55,7 +55,7 @@ def selection_regret(ratings: Ratings, taus: Sequence[float] = TAUS) -> Estimate
     >>> selection_regret(rated(judge="ppff", ann="pppf")).of(definition="hit_rate(h/h)").note
     'undefined: choosing takes two judges with valid answers; there are 1 of 1'
     """
-    return _by_definition("selection_regret", ratings, taus, (0.0,))
+    return _by_definition("selection_regret", ratings, BETAS[:1])
 
 
 @measure(
@@ -63,21 +63,21 @@ def selection_regret(ratings: Ratings, taus: Sequence[float] = TAUS) -> Estimate
     above="chooses a worse judge",
     reading="The same at the beta from 0 to .4 where it is largest. With people's response sets beta is not needed.",
 )  # fmt: skip
-def regret_over_beta(ratings: Ratings, taus: Sequence[float] = TAUS, betas: Sequence[float] = BETAS) -> Estimates:
+def regret_over_beta(ratings: Ratings) -> Estimates:
     """`selection_regret` at the worst beta. Detail has `over_beta`: for each, the judge chosen, the best, regrets and
     `right`; `survives`: whether one judge is chosen, and is the best, for all of them.
 
     >>> regret_over_beta(rated(judge="ppff", ann="pppf")).of(definition="hit_rate(h/h)").note
     'undefined: choosing takes two judges with valid answers; there are 1 of 1'
     """
-    return _by_definition("regret_over_beta", ratings, taus, betas)
+    return _by_definition("regret_over_beta", ratings, BETAS)
 
 
 @measure(
     "best_judge", "chance to be the best judge", unit="share", rank=352, counts=True,
     reading="Share of resamples of texts in which this judge decides most often as people do.",
 )  # fmt: skip
-def best_judge(ratings: Ratings, taus: Sequence[float] = TAUS) -> Estimates:
+def best_judge(ratings: Ratings) -> Estimates:
     """By judge and factor level; ties go to the first. No interval: it is itself a statement of doubt. Detail:
     `consistency`, mean over taus, and `at_beta`, the same share for every beta of `BETAS`.
 
@@ -86,7 +86,7 @@ def best_judge(ratings: Ratings, taus: Sequence[float] = TAUS) -> Estimates:
     """
     estimates = {}
     for names, rated in each_rated(ratings):
-        scored = _scored(ratings, names, rated, tuple(taus), BETAS)
+        scored = _scored(ratings, names, rated)
         values = scored[0.0][0]
         shares = [
             np.bincount(best(scores[1:]), minlength=len(rated.judges)) / (len(scores) - 1)
@@ -105,10 +105,10 @@ def best_judge(ratings: Ratings, taus: Sequence[float] = TAUS) -> Estimates:
     return Estimates(("judge", *ratings.within()), estimates)
 
 
-def _by_definition(metric: str, ratings: Ratings, taus: Sequence[float], betas: Sequence[float]) -> Estimates:
+def _by_definition(metric: str, ratings: Ratings, betas: Sequence[float]) -> Estimates:
     estimates = {}
     for names, rated in each_rated(ratings):
-        scored = _scored(ratings, names, rated, tuple(taus), betas)
+        scored = {beta: _scored(ratings, names, rated)[beta] for beta in betas}
         for each in CHOOSING:
             if rated.offers(each.judge, each.people):
                 estimates[each.name, *names] = _regret(metric, each, rated, scored)
@@ -156,16 +156,13 @@ def _facts(rated: RatedOptions) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _scored(
-    ratings: Ratings, names: tuple[str, ...], rated: RatedOptions, taus: tuple[float, ...], betas: Sequence[float]
-) -> dict[float, tuple[Floats, Floats]]:
+def _scored(ratings: Ratings, names: tuple[str, ...], rated: RatedOptions) -> dict[float, tuple[Floats, Floats]]:
     """By beta, means over taus of consistency and of bias, (1 + draws, J): on all texts, then on resamples, drawn once
-    for all questions about these answers: theirs are among `BETAS`."""
-    every = BETAS if set(betas) <= set(BETAS) else tuple(betas)
+    for all questions about these answers."""
 
     def scored() -> dict[float, tuple[Floats, Floats]]:
-        decided = decisions(rated.judges_act_by, rated.positive, taus)
-        right = decisions(people_vectors(rated, every), rated.positive, taus)[:, :, None]  # (taus, betas, 1, U)
+        decided = decisions(rated.judges_act_by, rated.positive, TAUS)
+        right = decisions(people_vectors(rated, BETAS), rated.positive, TAUS)[:, :, None]  # (taus, betas, 1, U)
         there = np.isfinite(decided[0]) & np.isfinite(right[0, 0])
         alike = there * (decided[:, None] == right).mean(axis=0)
         apart = there * np.nan_to_num(decided[:, None] - right).mean(axis=0)
@@ -175,10 +172,9 @@ def _scored(
         sums = np.concatenate([seen, *drawn])
         count, *rest = np.moveaxis(sums.reshape(len(sums), -1, len(there)), 1, 0)
         means = [ratio(part, count) for part in rest]
-        return {beta: (means[b], means[len(every) + b]) for b, beta in enumerate(every)}
+        return {beta: (means[b], means[len(BETAS) + b]) for b, beta in enumerate(BETAS)}
 
-    known = ratings.remember(("downstream", names, taus, every), scored)
-    return {beta: known[beta] for beta in betas}
+    return ratings.remember(("downstream", names), scored)
 
 
 def best(gains: Floats) -> NDArray[np.intp]:
