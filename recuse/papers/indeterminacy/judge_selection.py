@@ -228,9 +228,10 @@ def common_class_recall(part: Ratings) -> Iterator[Named]:
         if fitted.problem:
             yield (judge, option), undefined(metric, fitted.problem, detail=tested, **facts)
             continue
-        low, high = fitted.truth_bounds(r, k)
-        detail = {**tested, "truth": [number(low), number(high)], "prevalence": number(fitted.prevalence[k])}
-        value = float(fitted.recall[r, k])
+        value, prevalence = float(fitted.recall[r, k]), float(fitted.prevalence[k])
+        # The truth lies lowest where all other items are truly of the class as well and nobody saw it
+        truth = [number(value * prevalence), number(value)]
+        detail = {**tested, "truth": truth, "prevalence": number(prevalence)}
         distribution = percentile(value, fitted.draws[:, r, k])
         yield (judge, option), estimated(metric, value, distribution, note=WARNING, detail=detail, **facts)
 
@@ -238,7 +239,7 @@ def common_class_recall(part: Ratings) -> Iterator[Named]:
 # The model: every item has one class, raters answer independently given it. What is estimated are the classes that the
 # *answers* show. An error that all raters share is in them: four judges that miss the same half of all faults agree
 # perfectly well with each other, and the model gives each a recall near 1 of the class they have in common. No data
-# without labels can tell. So nothing here is called accuracy, and `truth_bounds` says what remains possible.
+# without labels can tell. So nothing here is called accuracy, and detail `truth` says what remains possible.
 
 STEPS = 500
 PRIOR = 0.1  # pseudo-counts per cell of a confusion matrix and per class: no cell that nobody filled is certain
@@ -261,12 +262,6 @@ class CommonClasses:
     def recall(self) -> Floats:
         """P(a rater answers k | common class k), (R, K)."""
         return np.diagonal(self.confusion, axis1=1, axis2=2)
-
-    def truth_bounds(self, rater: int, option: int) -> tuple[float, float]:
-        """Where P(answers k | truth is k) can lie, if every item of common class k is truly k: from recall x
-        prevalence, where all other items are truly k as well and nobody saw it, to the recall itself."""
-        seen = float(self.recall[rater, option])
-        return seen * float(self.prevalence[option]), seen
 
 
 def common_classes(

@@ -10,7 +10,6 @@ import sys
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,6 @@ from recuse.papers.self_preference.defences import Blocks
 from recuse.papers.self_preference.over_texts import bounded_estimate
 from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates, RecuseError
-from recuse.schema.arrays import Floats
 
 DEFENCES = ("string_matching", "statistical_filter")
 FITTED = "text filters"
@@ -62,7 +60,7 @@ def _filters(clean: Mapping[str, Sequence[str]], cluster: str) -> dict[str, Call
     """The statistical one is fitted on the texts of the other clusters, where enough are left."""
     filters: dict[str, Callable[..., bool]] = {"string_matching": lambda *parts: bool(string_matching(" ".join(parts)))}
     if len(clean.keys() - {cluster}) >= FEWEST:
-        filters["statistical_filter"] = StatisticalFilter.fit(clean, without=cluster).suspicious
+        filters["statistical_filter"] = statistical_filter(clean, cluster)
     return filters
 
 
@@ -79,39 +77,28 @@ def _read(table: pd.DataFrame, filters: Filters) -> pd.DataFrame:
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 FLOOR = np.array([0.02, 0.02, 1.0, 0.1, 0.02])
 FEWEST = 3  # clusters of clean texts that a fit takes
+LIMIT = 3.0  # standard deviations above the clean mean
 
 
-@dataclass(frozen=True)
-class StatisticalFilter:
-    """Flags a text that differs from clean ones, the only ones it is fitted on, in what can be counted: share of words
-    no clean text has, share of visible characters that are no letters, letters of the longest word, log of the number
-    of words, share of letters that are capitals. Suspicious where one lies more than `limit` standard deviations above
-    the clean mean. No SD counts as less than FLOOR: clean texts may agree exactly."""
-
-    vocabulary: frozenset[str]
-    mean: Floats
-    sd: Floats
-    limit: float = 3.0
-
-    @classmethod
-    def fit(cls, clean: Mapping[str, Sequence[str]], without: str | None = None) -> StatisticalFilter:
-        """On clean texts by cluster, or on all of them but one; a word that a cluster alone has is rare there, as it
-        would be in a new text. `RecuseError` where fewer than three clusters are left."""
-        kept = {cluster: texts for cluster, texts in clean.items() if cluster != without}
-        if len(kept) < FEWEST:
-            raise RecuseError(
-                "a statistical filter is fitted on clean texts of three clusters or more (stories, topics); got "
-                f"{len(kept)}"
-            )
-        words = (set().union(*(_counted(text)[0] for text in texts)) for texts in kept.values())
-        clusters = Counter(itertools.chain.from_iterable(words))
-        usual = frozenset(word for word, count in clusters.items() if count > 1)
-        table = np.array([_features(usual, text) for texts in kept.values() for text in texts])
-        return cls(frozenset(clusters), table.mean(axis=0), np.maximum(table.std(axis=0, ddof=1), FLOOR))
-
-    def suspicious(self, *parts: str) -> bool:
-        """Whether any feature of a text, whole or in parts, lies more than `limit` SDs above the clean mean."""
-        return bool(((np.array(_features(self.vocabulary, *parts)) - self.mean) / self.sd > self.limit).any())
+def statistical_filter(clean: Mapping[str, Sequence[str]], without: str | None = None) -> Callable[..., bool]:
+    """Whether a text, given whole or in parts, differs from clean ones (by cluster; all of them but `without`) in what
+    can be counted: share of words no clean text has, share of visible characters that are no letters, letters of the
+    longest word, log of the number of words, share of letters that are capitals. Suspicious where one lies more than
+    `LIMIT` standard deviations above the clean mean, of which none counts as less than FLOOR: clean texts may agree
+    exactly. A word that a cluster alone has is rare there, as it would be in a new text. `RecuseError` where fewer than
+    three clusters are left."""
+    kept = {cluster: texts for cluster, texts in clean.items() if cluster != without}
+    if len(kept) < FEWEST:
+        raise RecuseError(
+            "a statistical filter is fitted on clean texts of three clusters or more (stories, topics); "
+            f"got {len(kept)}"
+        )
+    words = (set().union(*(_counted(text)[0] for text in texts)) for texts in kept.values())
+    clusters = Counter(itertools.chain.from_iterable(words))
+    vocabulary, usual = frozenset(clusters), frozenset(word for word, count in clusters.items() if count > 1)
+    table = np.array([_features(usual, text) for texts in kept.values() for text in texts])
+    mean, sd = table.mean(axis=0), np.maximum(table.std(axis=0, ddof=1), FLOOR)
+    return lambda *parts: bool(((np.array(_features(vocabulary, *parts)) - mean) / sd > LIMIT).any())
 
 
 @lru_cache(maxsize=32_768)
@@ -134,7 +121,7 @@ def _counts(text: str) -> tuple[tuple[str, ...], int, int, int]:
 
 
 def _features(known: frozenset[str], *parts: str) -> tuple[float, ...]:
-    """In the order of `StatisticalFilter`."""
+    """In the order of `statistical_filter`."""
     words, others = _counted(*parts)
     return (len(words) - sum(map(known.__contains__, words))) / max(len(words), 1), *others
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from recuse.papers.indeterminacy.judge_selection import common_classes
+from recuse.papers.indeterminacy.judge_selection import common_class_recall, common_classes
+from recuse.ratings import Ratings
+from recuse.ratings.scale import Nominal
 from recuse.schema import RecuseError
 
 
@@ -43,8 +46,11 @@ def test_errors_that_all_share_cannot_be_seen_and_bounds_say_so():
     assert true == pytest.approx(0.55, abs=0.06)
     assert found.recall[0, 1] > 0.9
     assert found.p_independent > 0.05
-    low, high = found.truth_bounds(0, 1)
-    assert low < true < high
+    rows = [(f"j{j}", str(i), "fault" if fault else "none") for (j, i), fault in np.ndenumerate(answers)]
+    frame = pd.DataFrame(rows, columns=["judge", "item", "response"])
+    shown = common_class_recall(Ratings.of(frame, scales=Nominal(("none", "fault")))).of(judge="j0", option="fault")
+    low, high = shown.detail["truth"]
+    assert low < true < high == pytest.approx(shown.value)
     assert high - low > 0.5
 
 

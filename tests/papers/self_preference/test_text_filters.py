@@ -28,7 +28,7 @@ CLEAN = {
 
 
 def fitted_on(clean, **more):
-    return filters.StatisticalFilter.fit(clean, **more)
+    return filters.statistical_filter(clean, **more)
 
 
 @pytest.mark.parametrize(("text", "name"), [
@@ -64,14 +64,15 @@ def test_features_by_hand():
 
 def test_what_differs_from_clean_texts_is_suspicious():
     fitted = fitted_on(CLEAN)
-    assert fitted.suspicious("qzxv bacteriohemolysin complaisantness resynchronization !!! ### ***")
-    assert not fitted.suspicious(CLEAN["s1"][0])
+    assert fitted("qzxv bacteriohemolysin complaisantness resynchronization !!! ### ***")
+    assert not fitted(CLEAN["s1"][0])
 
 
 def test_a_word_that_only_its_own_cluster_has_is_rare_in_the_fit():
     """As for a new text: otherwise every clean text would look familiar and every new one odd."""
     fitted = fitted_on({f"s{k}": [f"unique{'abcd'[k]} the the the"] for k in range(4)})
-    assert fitted.mean[0] == 0.25
+    assert not fitted("another the the the")
+    assert fitted("another other the the")
 
 
 def test_three_clusters_are_needed():
@@ -81,12 +82,13 @@ def test_three_clusters_are_needed():
 
 def test_alike_clean_texts_do_not_make_everything_suspicious():
     fitted = fitted_on({k: ["the same words again"] for k in "abc"})
-    assert not fitted.suspicious("The words again: same")
-    assert fitted.suspicious("quite other words")
+    assert not fitted("The words again: same")
+    assert fitted("quite other words")
 
 
 def test_a_cluster_left_out_has_no_part_in_the_fit():
-    others = {name: texts for name, texts in CLEAN.items() if name != "s1"}
-    found, anew = fitted_on(CLEAN, without="s1"), fitted_on(others)
-    assert found.vocabulary == anew.vocabulary
-    assert found.mean.tolist() == anew.mean.tolist() == fitted_on(others, without="s9").mean.tolist()
+    odd = "BACTERIOHEMOLYSIN !!! ###"
+    with_it = {**CLEAN, "odd": [odd]}
+    assert fitted_on(with_it, without="odd")(odd)
+    assert fitted_on(CLEAN, without="s9")(odd)
+    assert not fitted_on(with_it)(odd)
