@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from pathlib import Path
 from typing import Self
 
@@ -187,42 +188,28 @@ class Selection:
     ) -> tuple[list[Elicitation], list[Wanting]]:  # fmt: skip
         """Who offers all of `needs`, and who lacks what. `task` and `protocol` narrow it down; `RecuseError` for one
         that does not exist at all. A panel whose source does not fix what the numbers rest on lacks that."""
-        offering: list[Elicitation] = []
-        lacking: list[Wanting] = []
-        of_files = (
-            Elicitation(file.name, file.task, file.protocol(kind_of(needs)))
-            for file in self.files.values() if task in (None, file.task) and protocol in (None, FILE)
-        )  # fmt: skip
-        for one in (*self._of_panels(needs, task, protocol), *of_files):
-            if not isinstance(one, Elicitation):
-                lacking.append(one)
-                continue
-            panel = self.panels.get(one.panel)  # none for a file, which holds the single ratings
-            unfixed_ones = unfixed(panel.source_fixes, rests_on) if panel else ()
-            if wanting := (*missing(needs, self.offers(one)), *unfixed_ones):
-                lacking.append(not_asked(one.panel, one.task, one.protocol, wanting))
-            else:
-                offering.append(one)
-        return offering, lacking
-
-    def _of_panels(
-        self, needs: Sequence[str], task: str | None, protocol: str | None
-    ) -> Iterator[Elicitation | Wanting]:
-        if task is not None and not any(file.task == task for file in self.files.values()):
+        files, kind = [file for file in self.files.values() if task in (None, file.task)], kind_of(needs)
+        if task is not None and not files:
             self.task(task)
         if protocol not in (None, FILE):
             known_protocol(protocol)
-        kind = kind_of(needs)
-        for panel, table in ((p, t) for p in self.panels.values() for t in p.tasks.values()):
-            if task not in (None, table.name):
-                continue
+        places, offering, lacking = list[Elicitation](), list[Elicitation](), list[Wanting]()
+        for panel, table in ((p, t) for p in self.panels.values() for t in p.tasks.values() if task in (None, t.name)):
             named = [name for name in table.protocols if protocol in (None, name)]
             fitting = [name for name in named if kind == known_protocol(name).OFFERS or protocol is not None]
             candidates = ("", *(c for c in panel.candidates_of(table.name) if self.is_shown({"judge": c})))
             only = candidates[1:] if CANDIDATE in needs and len(candidates) > 1 else candidates
-            yield from (Elicitation(panel.name, table.name, name, candidate) for candidate in only for name in fitting)
-            if not fitting:
-                yield not_asked(panel.name, table.name, "", (kind,))
+            pairs = product(only, fitting) if fitting else [("", "")]  # no protocol where none fits
+            places += [Elicitation(panel.name, table.name, name, candidate) for candidate, name in pairs]
+        places += [Elicitation(file.name, file.task, file.protocol(kind)) for file in files if protocol in (None, FILE)]
+        for one in places:
+            source = self.panels.get(one.panel)  # none for a file, which holds the single ratings
+            open_ones = unfixed(source.source_fixes, rests_on) if source else ()
+            if wanting := (*missing(needs, self.offers(one)), *open_ones) if one.protocol else (kind,):
+                lacking.append(not_asked(one.panel, one.task, one.protocol, wanting))
+            else:
+                offering.append(one)
+        return offering, lacking
 
     def elicitations(self, panel: str) -> list[Elicitation]:
         """Everything that is asked of the judges in use of a panel, or the one of a file."""
