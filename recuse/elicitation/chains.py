@@ -69,15 +69,15 @@ class Chain:
                 for used in self._uses(step).values():
                     self._steps[used.stage][used] = None
 
-    def unfold(self, answer: Answer) -> Sequence[Call]:
-        """Every call that can be made now: each stage is read as far as `answer` knows its replies, each reply once."""
-        return self._unfold(answer, guess=False) if self.stages else self.calls
-
     def expected(self, answer: Answer = lambda call: None) -> Sequence[Call]:
         """Every call that may have to be made; replies that `answer` does not know are as long as they come."""
-        return Chain(self.plan)._unfold(answer, guess=True) if self.stages else self.calls
+        return Chain(self.plan).unfold(answer, guess=True)
 
-    def _unfold(self, answer: Answer, guess: bool) -> Sequence[Call]:
+    def unfold(self, answer: Answer, *, guess: bool = False) -> Sequence[Call]:
+        """Every call that can be made now: each stage is read as far as `answer` knows its replies, each reply once;
+        `guess`: those that it does not know are read from specimens."""
+        if not self.stages:
+            return self.calls
         calls: list[Call] = []
         for stage in self.stages:
             for step in self._steps[stage.name]:
