@@ -249,11 +249,7 @@ def _prompt_pages(transcript: Transcript) -> tuple[dict[str, str], dict[int, Mar
     parts = _parted(stem, list(by_name), PROMPTS_PER_PAGE)
     pages = {
         file: _page(
-            "replies/prompts.html.j2",
-            transcript,
-            file,
-            parts,
-            prompts=[shown(name, *by_name[name]) for name in some],
+            "replies/prompts.html.j2", transcript, file, parts, prompts=[shown(name, *by_name[name]) for name in some]
         )
         for file, some in parts.items()
     }
