@@ -35,6 +35,7 @@ from recuse.gates.limits import Limit
 from recuse.schema import verdict_rows
 from recuse.schema.factors import FACTORS
 from recuse.schema.number_text import counted, figure, is_number
+from recuse.schema.plain_values import grouped
 from recuse.schema.results import Results
 from recuse.schema.verdict_rows import Baseline, BaselineEntry, EntryRow, NamedRow
 from recuse.schema.vocabulary import printed
@@ -226,11 +227,9 @@ def value_of(entry: BaselineEntry) -> float:
 def joined_levels(tested: Sequence[Tested]) -> list[Tested]:
     """The mean change over the levels of what else is the same verdict, for every two or more of which only the replies
     are new ("same texts"): their errors are independent, since no reply belongs to two levels."""
-    groups: dict[tuple[object, ...], list[Tested]] = {}
-    for one in tested:
-        now, subject = one[1], one[1]["subject"]
-        if now["kind"] == "verdict" and one[2][1] == "same texts" and without_levels(subject) != subject:
-            groups.setdefault((now["what"], *sorted(without_levels(subject).items())), []).append(one)
+    alike = (one for one in tested if one[1]["kind"] == "verdict" and one[2][1] == "same texts")
+    at_levels = (one for one in alike if without_levels(one[1]["subject"]) != one[1]["subject"])
+    groups = grouped(at_levels, lambda one: (one[1]["what"], *sorted(without_levels(one[1]["subject"]).items())))
     joined = []
     for group in (group for group in groups.values() if len(group) > 1):
         changes = [change for *_, (change, _) in group]

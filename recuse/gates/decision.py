@@ -14,7 +14,7 @@ refuses nobody: what it finds leaves the judge undecided, for nobody says which 
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
@@ -26,6 +26,7 @@ from recuse.gates.uses import EVERY_GATE
 from recuse.schema.factors import VERSION
 from recuse.schema.number_text import counted, html_table, listed
 from recuse.schema.pandas_when_used import pd
+from recuse.schema.plain_values import grouped
 from recuse.schema.results import AskedRow, DecisionRow, JudgeDecisionRow
 from recuse.schema.vocabulary import CLEARED, NOT_CLEARED, RIGHT_ANSWERS, UNDECIDED, JudgeWord, printed
 from recuse.security.sanitize import visible
@@ -176,10 +177,8 @@ Place = tuple[str, str, str]
 
 def _judges(evidence: Evidence) -> Iterator[JudgeDecision]:
     for panel in evidence.panels:
-        by_place: dict[Place, list[VerdictRecord]] = defaultdict(list)
-        for verdict in (v for v in evidence.verdicts if v.panel == panel.name):
-            subject = verdict.subject
-            by_place[subject.get("task", ""), subject.get("protocol", ""), verdict.gate].append(verdict)
+        own = (v for v in evidence.verdicts if v.panel == panel.name)
+        by_place = grouped(own, lambda v: (v.subject.get("task", ""), v.subject.get("protocol", ""), v.gate))
         # without a yardstick nothing compares judges
         gates = {a["gate"] for a in evidence.due if a["panel"] == panel.name}
         uses = (*panel.uses, *(use for use in panel.further if gates & set(evidence.uses[use].yardstick)))

@@ -7,7 +7,6 @@ text and still be of use. What costs is to put a worse system above a better one
 from __future__ import annotations
 
 import math
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -63,9 +62,8 @@ def system_order(against: Compared, judge: int, seed: int = SEED, draws: int = D
     of the value on `draws` draws; sign() has no derivative that a jackknife could use. Close systems swap between
     draws, which lowers both ends: a judge is not credited with an order that other items would not show.
 
-    Detail: `systems`, people's best first, with both means; `told_apart`, the pairs that people tell apart after Holm's
-    correction; `swapped`, the pair with the largest difference of people's that the judge has the other way round, None
-    where it has none. Undefined below three systems, below `FEWEST` items, and where people tell no pair apart.
+    Detail: `systems`, people's best first, with both means; `told_apart`, how many pairs people tell apart after Holm's
+    correction. Undefined below three systems, below `FEWEST` items, and where people tell no pair apart.
 
     >>> from recuse.ratings import Ratings
     >>> score = {"weak": 1.0, "fair": 2.0, "good": 4.0}
@@ -97,7 +95,7 @@ def system_order(against: Compared, judge: int, seed: int = SEED, draws: int = D
         {"system": cells.target_names[t], "people": number(p), "judge": number(j)}
         for t, p, j in zip(systems, *np.split(means, 2), strict=True)
     ]
-    detail = {"systems": listed, "told_apart": told_apart, "swapped": _swapped(cells, systems, means), **against.held}
+    detail = {"systems": listed, "told_apart": told_apart, **against.held}
     if not told_apart:
         return undefined("system_order", CLOSE, detail=detail, **facts)
     rng = generator(seed, "system_order")
@@ -164,18 +162,3 @@ def _told_apart(people: Floats, root: Floats, df: int) -> int:
     se = np.sqrt(((root[:, first] - root[:, second]) ** 2).sum(axis=0))
     t = np.divide(apart, se, out=np.where(apart > TIED, np.inf, 0.0), where=se > TIED)
     return int((holm(2 * special.stdtr(df, -t)) < ALPHA).sum())
-
-
-def _swapped(cells: Cells, systems: NDArray[Any], means: Floats) -> dict[str, Any] | None:
-    """The pair that people see furthest apart of those that the judge has the other way round, or level."""
-    people, judge = np.split(means, 2)
-    wrong = [
-        (float(people[a] - people[b]), a, b)
-        for a, b in combinations(range(len(systems)), 2)
-        if people[a] - people[b] > TIED and judge[a] - judge[b] < TIED
-    ]
-    if not wrong:
-        return None
-    apart, a, b = max(wrong)
-    better, worse = (cells.target_names[systems[k]] for k in (a, b))
-    return {"better": better, "worse": worse, "people": number(apart), "judge": number(float(judge[a] - judge[b]))}

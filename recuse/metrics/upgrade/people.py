@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.agreement_estimates import too_few
-from recuse.metrics.estimates import number
 from recuse.metrics.human_ceiling import distances_of, mean_distance, points
 from recuse.metrics.measure import describe
 from recuse.metrics.upgrade.change import NOBODY, SHARES, Pair, span_of, step_of
@@ -126,7 +125,7 @@ class _Kappas:
 
 
 FEWEST = 12
-"""Texts below which a slice is not looked at; it is listed."""
+"""Texts below which a slice is not looked at."""
 OVER_SLICES = "largest change over slices: every slice at its own level to pass, Bonferroni over all of them to fail"
 
 describe(
@@ -181,14 +180,7 @@ def worst_of_slices(
     parts: dict[tuple[str, str], Any] = {name: within(on) for name, on in looked.items()}
     size = {name: abs(part.value) if both else part.value for name, part in parts.items()}
     worst = max(looked, key=lambda name: size[name])
-    detail: dict[str, Any] = {
-        "slice": {"column": worst[0], "level": worst[1]}, "looks": len(looked),
-        "slices": [
-            {"column": c, "level": v, "n": texts(looked[c, v]), "change": number(parts[c, v].value)}
-            for c, v in sorted(looked, key=lambda name: -size[name])
-        ],
-        "too_small": [{"column": c, "level": v} for c, v in every if (c, v) not in looked],
-    }  # fmt: skip
+    detail = {"slice": {"column": worst[0], "level": worst[1]}, "looks": len(looked)}
     values = (answers.mean(old, looked[worst]), answers.mean(new, looked[worst])) if shown else (math.nan, math.nan)
     largest = Largest(tuple(map(Folded, parts.values()) if both else parts.values()))
     return pair.change(
