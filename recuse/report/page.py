@@ -35,8 +35,8 @@ from recuse.security.sanitize import shortened, visible
 MOST_CHANGES = 12
 """Changes with a row of their own at the head of the page."""
 
-MOST_OPEN = 12
-"""Judges of a question that is shown open where it is red."""
+MOST_OPEN, MOST_GATES = 12, 3
+"""Judges of a question that is shown open where it is red; gates that are named beside what they came to."""
 
 TEMPLATE_FAULTS = (TemplateError, ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError)
 """What a template that somebody wrote may raise."""
@@ -183,7 +183,10 @@ def _section(
     # what is red stands above already, as does an upgrade's table
     long = question.id == "upgrade" or len({n.who for n in gated}) > MOST_OPEN
     folded = long or all(n.is_tolerated for n in gated)
-    return {"question": question, "outcomes": [n.state for n in gated], "folded": folded, "groups": drawn}
+    gates = [*dict.fromkeys(n.gate_title for n in gated)]
+    # "1 pass" is said of what was asked: of "does it agree with people" perhaps that it answered alone
+    of = f": {'; '.join(gates)}" if len(gates) <= MOST_GATES else ""
+    return {"question": question, "outcomes": [n.state for n in gated], "of": of, "folded": folded, "groups": drawn}
 
 
 # --------------------------------------------------------------------------- summary.md

@@ -248,6 +248,15 @@ def test_no_cell_begins_a_formula(cell, written):
     assert safe_cell(cell) == written
 
 
+def test_a_heading_on_the_page_says_which_gates_passed(recuse, tmp_path):
+    """Beside one person nobody knows whether a judge agrees with people: "1 pass" is that it answered."""
+    rng, page = np.random.default_rng(3), tmp_path / "page.html"
+    rows = [f"t{k},{1 + k % 5},{1 + (k + int(rng.random() < 0.1)) % 5}" for k in range(100)]
+    (tmp_path / "one.csv").write_text("\n".join(["item,anna,gpt-4o", *rows]))
+    assert recuse("check", tmp_path / "one.csv", "--html", page).code == 2
+    assert re.search(r"item by item\?</h2> <i [^>]*>pass</i>1 pass: unanswered<", page.read_text())
+
+
 # --------------------------------------------------------------------------- versions, labels, slices
 
 

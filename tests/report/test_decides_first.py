@@ -151,7 +151,7 @@ def test_counts_agree_between_the_head_and_the_questions() -> None:
     told: Counter[str] = Counter()
     asked = [e for e in tree.all("section") if e.attributes["id"].startswith("q-")]
     for fold in (fold for section in asked for fold in section.all("details", class_="question")):
-        for n, name in re.findall(r"(\d+) ([a-z ]+?)(?=,|$)", next(fold.all("summary")).text.strip()):
+        for n, name in re.findall(r"(\d+) ([a-z ]+?)(?=[,:]|$)", next(fold.all("summary")).text.strip()):
             told[name.replace("failures", "failure")] += int(n)
     assert told == {name.replace("failures", "failure"): n for name, n in head.items()}
     text = summary(normalised(results))
