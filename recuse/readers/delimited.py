@@ -208,7 +208,9 @@ def without_totals(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[Fault, ...]
     last = len(frame)
     if len(empty) and (filled[empty[-1] :] <= max(2, np.median(filled[filled > 0]) / 2)).all():
         last = int(empty[-1])  # a legend below the table
-    below = [(k, _is_footer(frame.iloc[k])) for k in range(max(1, last - LONGEST_SUMMARY), last)]
+    first = max(1, last - LONGEST_SUMMARY)
+    above = {*frame.iloc[:first, 0]}  # "average" that stands there too is an answer, or whatever the column holds
+    below = [(k, frame.iat[k, 0] not in above and _is_footer(frame.iloc[k])) for k in range(first, last)]
     begins = [k for k, sure in below if sure and 2 * sum(sums is not False for at, sums in below if at >= k) > last - k]
     last = min(begins, default=last)
     unit = [0] * bool(last > 1 and _is_of_units(frame.iloc[:last]))

@@ -107,6 +107,16 @@ def test_a_row_that_sums_up_is_no_text_in_any_form(last, form, tmp_path):
     assert any("sum up or explain the others" in fault.what for fault in read.faults)
 
 
+@pytest.mark.parametrize("form", ["frame", "csv"])
+def test_an_answer_that_is_called_as_a_sum_is_no_sum(form, tmp_path):
+    """A column of answers that stands first and ends in "average": 12 of these were left out."""
+    table = long()[["score", "item", "rater"]].assign(score=lambda t: np.where(t["score"] > 3, "average", "poor"))
+    table = table.sort_values("score", ascending=False, kind="stable")
+    table.to_csv(tmp_path / "ratings.csv", index=False)
+    read = read_file(table if form == "frame" else tmp_path / "ratings.csv", scale="poor<average")
+    assert len(read.ratings.table) == len(table)
+
+
 def test_half_of_a_character_is_refused_as_in_json():
     frame = long()
     frame["text"] = pd.Series(["\ud83d", *["fine"] * (len(frame) - 1)], dtype=object)
