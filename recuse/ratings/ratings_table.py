@@ -43,6 +43,8 @@ def completed(frame: pd.DataFrame) -> pd.DataFrame:
     """A frame with only what varies, brought to all core columns: at least rater, item, and score or response.
 
     A row without a value counts as unparsed unless its status says more. A column `judge` is taken for raters."""
+    if not isinstance(frame, pd.DataFrame):
+        raise RatingsError(f"ratings are made of a pandas data frame, not of a {type(frame).__name__}")
     if "judge" in frame and "rater" not in frame:
         frame = frame.rename(columns={"judge": "rater"})
     given = {name: frame[name] for name in frame.columns}

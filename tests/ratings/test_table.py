@@ -109,6 +109,12 @@ def test_further_columns_are_kept_behind_the_core() -> None:
     assert list(completed(frame).columns) == [*COLUMNS, "names"]
 
 
+@pytest.mark.parametrize("given", [{"rater": ["a"]}, [{"rater": "a"}], None])
+def test_what_is_no_data_frame_is_called_by_its_type(given: Any) -> None:
+    with pytest.raises(RatingsError, match=f"made of a pandas data frame, not of a {type(given).__name__}"):
+        completed(given)
+
+
 @pytest.mark.parametrize("lacking", ["rater", "item", "score"])
 def test_what_every_frame_needs_is_said(lacking: str) -> None:
     frame = pd.DataFrame({"rater": ["a"], "item": ["i"], "score": [1.0]}).drop(columns=lacking)
