@@ -6,7 +6,6 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from recuse.elicitation.chains import Chain
@@ -87,7 +86,7 @@ class Suite:
             self._open.enter_context(blocked_network())
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self._open.close()
 
     def respondents(self, elicitation: Elicitation) -> Respondents:

@@ -87,20 +87,6 @@ def _panel(view: ResultsModel, panel: Panel) -> Block:
     return Block("section", [words, *judges], f"Judges of {panel.name}: {panel.provenance or 'provenance unknown'}")
 
 
-def _gates(view: ResultsModel, questions: Iterable[Question]) -> list[object]:
-    """A row per gate in the order of the page; then what is accepted of it, until when and why."""
-    rows, accepted = [], []
-    for question in questions:
-        gated = [n for group in view.groups(question) for some in group.gates.values() for n in some]
-        for gate, some in grouped(gated, lambda n: n.gate).items():
-            reasons = dict.fromkeys(n.reason for n in some if n.reason)
-            title = Cell(some[0].gate_title, gate if some[0].gate_title != plain_name(gate) else "")
-            rows.append([title, "\n".join(_rules(some)), "\n".join(reasons), tally(n.state for n in some)])
-            accepted += _accepted(view, some)
-    limits = table("", "gate|limit|reason|outcome", rows)
-    return [limits, table("What is accepted", "judge|gate|measured|accepted|reason", accepted)] if rows else []
-
-
 def _rules(gated: Iterable[Number]) -> Iterator[str]:
     """How these verdicts were reached. Those that differ only in the level a correction asked for are told together:
     "within [-0.5, +0.5]; passes if the 95 % interval lies inside, fails if the 99.5 to 99.9 % one lies outside"."""
@@ -224,15 +210,25 @@ def digests(view: ResultsModel) -> list[Table]:
 
 
 def parts_before(view: ResultsModel, questions: Iterable[Question]) -> list[Part]:
-    """What was not asked, who judged, the limits, and how sure all of it is."""
-    who = [_panel(view, panel) for panel in view.panels]
-    limits, unasked = _gates(view, questions), not_asked(view)
-    rows = len(limits[0].rows) if limits and isinstance(limits[0], Table) else 0
-    reasoned = f"{counted(rows, 'limit')} with reasons"
+    """What was not asked, who judged, the limits, a row per gate in the order of the page, with what is accepted of it,
+    and how sure all of it is."""
+    rows, accepted = [], []
+    for question in questions:
+        gated = [n for group in view.groups(question) for some in group.gates.values() for n in some]
+        for gate, some in grouped(gated, lambda n: n.gate).items():
+            reasons = dict.fromkeys(n.reason for n in some if n.reason)
+            title = Cell(some[0].gate_title, gate if some[0].gate_title != plain_name(gate) else "")
+            rows.append([title, "\n".join(_rules(some)), "\n".join(reasons), tally(n.state for n in some)])
+            accepted += _accepted(view, some)
+    limits: list[object] = [
+        table("", "gate|limit|reason|outcome", rows),
+        table("What is accepted", "judge|gate|measured|accepted|reason", accepted),
+    ]
+    who, reasoned = [_panel(view, panel) for panel in view.panels], f"{counted(len(rows), 'limit')} with reasons"
     return [
-        Part("not-asked", "What was not asked, and what would unlock it?", in_one_line(view), [unasked]),
+        Part("not-asked", "What was not asked, and what would unlock it?", in_one_line(view), [not_asked(view)]),
         Part("panels", "Who judged, and were they really asked?", counted(len(who), "panel"), [*who]),
-        Part("gates", "Which limits, and why these?", reasoned, limits),
+        Part("gates", "Which limits, and why these?", reasoned, limits if rows else []),
         Part("errors", "How often would a run like this be wrong?", "", error_rates(view)),
     ]
 
