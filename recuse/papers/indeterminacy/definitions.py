@@ -245,8 +245,7 @@ def chance_corrected(measure: str, count: Floats, agreed: Floats, judge: Floats,
 # --------------------------------------------------------------------------- distances between distributions
 # `p` and `q` have shape (..., K) and broadcast; what is not a number stays so. A probability of 0 under q where p is
 # not 0 makes Kullback-Leibler and cross-entropy infinite. Shares from a few ratings are 0 all the time, so both sides
-# are first mixed with the uniform distribution: (1 - smoothing) p + smoothing / K. `smoothing` = 0 is allowed where
-# nothing becomes infinite, and an error otherwise.
+# are first mixed with the uniform distribution. `smoothing` = 0 is an error where something becomes infinite.
 
 
 SMOOTHING = 0.02  # mixed in: of two options none is below .01, so that one item counts at most ln 100 = 4.6 nats

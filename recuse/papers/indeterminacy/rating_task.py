@@ -142,7 +142,6 @@ def _times(matrix: Floats, vector: Floats) -> Floats:
 
 
 # --------------------------------------------------------------------------- matrices with stated parameters
-# Simulations draw from them, and sensitivity analyses vary them.
 
 Variant = Literal["printed", "both", "nested"]
 

@@ -135,7 +135,6 @@ def _block(work: Work) -> list[Floats]:
 
 
 # --------------------------------------------------------------------------- few ratings
-# Both studies draw `trials` populations from one seed and give means over them.
 
 
 class FewRatings(NamedTuple):
@@ -240,7 +239,6 @@ def error_tables(trials: int) -> Iterator[str]:
 
 
 # --------------------------------------------------------------------------- the findings of the paper
-# What `recuse experiment selection` prints: the findings of the paper, and what they rest on.
 
 
 HIT = "hit_rate(h/h)"

@@ -166,8 +166,7 @@ def _mean(metric: str, ratings: Ratings, values: Floats, groups: NDArray[Any], *
 
 
 # --------------------------------------------------------------------------- the best of a list
-# Listwise comparison, the choice of one among three texts or more (thesis on bias in LLM self-evaluation, sec. 1.2.2,
-# note 3), with the positional bias of sec. 2.1: every list is shown in several rotations.
+# The choice of one among three texts or more, shown in several rotations (thesis, sec. 1.2.2, note 3, and sec. 2.1).
 
 
 @measure(

@@ -164,8 +164,6 @@ def _medians(scores: Floats, without: NDArray[np.bool_] | None = None) -> Floats
 
 
 # --------------------------------------------------------------------------- filters that ask a model
-# Two of the defences against prompt injection (thesis on bias in LLM self-evaluation, sec. 2.3.1); measured by
-# `recuse.papers.self_preference.defences`.
 
 
 def filter_blocks(ratings: Ratings) -> Blocks:

@@ -97,8 +97,7 @@ def _fit(scores: Floats, true: Floats, chosen: Mask) -> float:
 
 
 # --------------------------------------------------------------------------- escalation
-# A jury hands a text on where its members differ. Labels are what is true or what people say on average (thesis on bias
-# in LLM self-evaluation, sec. 2.4: labels by experts are what makes a bias harmful).
+# A jury hands a text on where its members differ. Labels are what is true or what people say on average (sec. 2.4).
 
 BOUND = 0.1
 FEWEST = 4

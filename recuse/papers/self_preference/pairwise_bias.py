@@ -97,7 +97,6 @@ def _gaps(pairs: pd.DataFrame, judges: tuple[str, ...]) -> Floats:
 
 
 # --------------------------------------------------------------------------- a remedy for a liking for length
-# arXiv:2407.01085; thesis on bias in LLM self-evaluation, sec. 2.2.1).
 
 REFERENCED = "mean over texts, cluster-robust t over clusters"
 REFERENCES = ("any", "same_length", "change")
@@ -113,7 +112,7 @@ def same_length_reference(part: Ratings) -> Iterator[Named]:
     """The longer text's credit minus the peers' mean credit of it, by (judge, reference): "any", the mean over a text's
     pairs; "same_length", over those with the one nearest in length alone; "change", paired by text, negative where the
     remedy lowers a preference for length. Of choices, or of scores, which decide who wins. Pairs of equal length count
-    0. A text that met no two others of different distance takes no part. Hu et al. 2024 (see thesis, sec. 2.2.1).
+    0. A text that met no two others of different distance takes no part. Hu et al., arXiv:2407.01085 (sec. 2.2.1).
 
     >>> texts = table("target words", "s 10; t 11; u 80").assign(item="i")
     >>> scores = example("judge target score", "x s 1; x t 2; x u 3; y s 2; y t 2; y u 2", texts=texts)
@@ -210,12 +209,10 @@ def tie_share(part: Ratings) -> Iterator[Named]:
 
 
 # --------------------------------------------------------------------------- own wins
-# Own win rate: how often a judge's own text wins, by its own choice, by its peers' and by people's: the pairwise form
-# of self-preference. Verdicts in both orders are averaged; a win counts 1, a tie 1/2. The author of the other text is a
-# party to the pair, so `own_win_excess` compares with neutral peers, who wrote neither text, on the same pairs. A
-# choice knows no leniency, but noise: a judge that is led by the place or by chance gives everyone about one half, and
-# so looks fond of its own text where that is weak and hard on it where it is strong. `controlled_own_win_excess` takes
-# that out, and is the one to gate.
+# Verdicts in both orders are averaged; a win counts 1, a tie 1/2. The author of the other text is a party to the pair,
+# so `own_win_excess` compares with neutral peers, who wrote neither text, on the same pairs. A choice knows no
+# leniency, but noise: a judge that is led by chance gives everyone about one half, and so looks fond of its own text
+# where that is weak. `controlled_own_win_excess` takes that out, and is the one to gate.
 
 
 NO_VERDICT = "no pair with the own text has a usable verdict by {}"

@@ -354,9 +354,8 @@ def significant_tests(ratings: Ratings) -> Estimate:
 
 
 # --------------------------------------------------------------------------- language drift
-# A model now and then slips into another language in the middle of a text (the thesis on bias in LLM self-evaluation,
-# sec. 3.3, note 9, saw a word of Chinese in an English lead). What a text may hold follows from the others: a letter
-# of a script that no other text on the same item has. A slip into a language of the same script is not found.
+# A model now and then slips into another language in the middle of a text (thesis, sec. 3.3, note 9: a word of Chinese
+# in an English lead). A slip into a language of the same script is not found.
 
 
 @measure(

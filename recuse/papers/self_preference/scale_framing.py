@@ -299,16 +299,15 @@ def framing_change(seen: tuple[Ratings, Mapping[str, str]]) -> Iterator[Named]:
 
 
 # --------------------------------------------------------------------------- juries of which half are inverted
-# The open question of the thesis on bias in LLM self-evaluation, sec. 5.1: a leaning towards high numbers lifts a text
-# on the ascending scale and sinks it on the reversed one, so it may cancel where half of the jury is asked either way.
-# All judges were asked both ways; a jury takes one of the two from each, brought to the ascending scale:
+# The open question of sec. 5.1: a leaning towards high numbers lifts a text on the ascending scale and sinks
+# it on the reversed one, so it may cancel where half of the jury is asked either way. A jury takes one of the two from
+# each judge, brought to the ascending scale:
 #
 #     ascending, reversed    all members the same way
 #     part_inverted          half of them (rounded down) reversed, the mean over all choices of which
 #
 # Reliability is Cronbach's alpha of the members over texts, k / (k - 1) (1 - sum of their variances / variance of their
-# sum): how much of the jury's spread between texts its members share. Where the texts' true scores are known, how far
-# the jury's mean is from them stands beside it: members may also share an error.
+# sum): how much of the jury's spread between texts its members share. They may also share an error.
 
 JURIES = ("ascending", "reversed", "part_inverted", "change")
 MOST = 200  # choices of who is inverted that are averaged; of more, every so manieth

@@ -173,9 +173,8 @@ def _favour(part: Ratings) -> Mapping[str, Floats]:
 
 
 # --------------------------------------------------------------------------- overconfidence
-# Overconfidence: does a judge take its own answers for better than they are, where what is true is known? Self-
-# preference against objective truth is harmful whatever peers say (thesis on bias in LLM self-evaluation, sec. 2.4;
-# Chen et al. 2025). With T a text's true score,
+# Self-preference against objective truth is harmful whatever peers say (thesis on bias in LLM self-evaluation, sec.
+# 2.4; Chen et al. 2025). With T a text's true score,
 #
 #     overconfidence = mean over own texts of [score - mean score of the judge for others' texts of the same T]
 #

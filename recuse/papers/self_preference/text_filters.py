@@ -148,8 +148,7 @@ def string_matching(text: str) -> tuple[str, ...]:
 
 # --------------------------------------------------------------------------- how many payloads a filter finds
 # A list of phrases finds the payloads that its author had in front of him. What it is worth shows on payloads that were
-# written after it and apart from it: in other words, in other languages (`Ratings.payloads`). No judge is asked: what
-# the filters read is a clean text with the payload at its end.
+# written after it and apart from it, in other words and languages (`Ratings.payloads`). No judge is asked.
 
 HELD_OUT = {False: "known", True: "held_out"}
 
