@@ -200,11 +200,8 @@ def _given(
     """How often each of these raters gave each answer to each of these texts, (raters, U, A), 0 where it was not asked;
     which options each answer holds, (A, K); and how many answers of each rater were lost, on whatever text."""
     if answers is None:
-        return (
-            np.zeros((len(raters), len(texts), 0)),
-            np.zeros((0, len(options))),
-            np.zeros(len(raters), dtype=np.int64),
-        )
+        nothing = np.zeros((len(raters), len(texts), 0))
+        return nothing, np.zeros((0, len(options))), np.zeros(len(raters), dtype=np.int64)
     counts = np.concatenate([
         np.stack([(given == code).sum(axis=2) for code in range(len(answers.options))], axis=2)
         for given in (answers.judged, answers.rated)

@@ -240,10 +240,8 @@ def performance(ratings: Ratings, tau: float = 0.5, beta: float = 0.0) -> Estima
 
 def vectors_of(rated: RatedOptions, tau: float, beta: float) -> tuple[RatingVectors, RatingVectors]:
     """Judges (J, U, K) and people (U, K) as rating vectors on the same texts, at one tau and beta."""
-    people = people_vectors(rated, (beta,))[0]
-    return (
-        RatingVectors(rated.judge_choices, rated.judges_act_by, tau), RatingVectors(rated.people_choices, people, tau)
-    )  # fmt: skip
+    judges = RatingVectors(rated.judge_choices, rated.judges_act_by, tau)
+    return judges, RatingVectors(rated.people_choices, people_vectors(rated, (beta,))[0], tau)
 
 
 def resampled_weights(rated: RatedOptions, draws: int) -> Iterator[Floats]:

@@ -145,24 +145,20 @@ class FewRatings(NamedTuple):
     bias: Floats
 
 
-def few_ratings(
-    design: Design, budgets: Sequence[int] = BUDGETS, *, trials: int = 40, sizes: Sizes = SIZES, seed: int = 2
-) -> FewRatings:
+def few_ratings(design: Design, budgets: Sequence[int] = BUDGETS, *, trials: int, sizes: Sizes = SIZES) -> FewRatings:
     """Figures 6 (left) and 15: no judge is involved. Soft response sets by the true reverse matrices."""
     drawn = []
-    for population, rng in populations(replace(design, judges=1), range(trials), sizes, seed):
+    for population, rng in populations(replace(design, judges=1), range(trials), sizes, 2):
         few = decisions(population.sampled_people(budgets, rng).endorsed, 0, TAUS)
         whole = decisions(population.people.endorsed, 0, TAUS)[:, None]
         drawn.append((consistency(few, whole).T, estimation_bias(few, whole).T))
     return FewRatings(tuple(budgets), *np.mean(drawn, axis=0))
 
 
-def forced_choice_bias(
-    strengths: Sequence[float] = (0.5, 0.75, 1.0, 1.5, 2.0), *, trials: int = 40, sizes: Sizes = SIZES, seed: int = 3
-) -> dict[float, Floats]:
+def forced_choice_bias(strengths: Sequence[float] = (0.5, 0.75, 1.0, 1.5, 2.0), *, trials: int) -> dict[float, Floats]:
     """Figure 6 (right): prevalence by forced choice less prevalence by response sets, no error, by Gamma, (taus,)."""
     designs = {strength: Design(people_strength=strength, judges=1) for strength in strengths}
-    drawn = {strength: populations(design, range(trials), sizes, seed) for strength, design in designs.items()}
+    drawn = {strength: populations(design, range(trials), SIZES, 3) for strength, design in designs.items()}
     return {strength: np.mean([_forced(one) for one, _ in each], axis=0) for strength, each in drawn.items()}
 
 
@@ -199,18 +195,18 @@ class UnderError(NamedTuple):
 
 
 def under_error(
-    design: Design, errors: Sequence[float] = ERRORS, skews: Sequence[float] = SKEWS, *, trials: int = 12,
-    sizes: Sizes = SIZES[:3], seed: int = 5,
+    design: Design, errors: Sequence[float] = ERRORS, skews: Sequence[float] = SKEWS, *, trials: int,
+    sizes: Sizes = SIZES[:3],
 ) -> UnderError:  # fmt: skip
     """The grid for one design; every cell draws the same populations, but for the errors."""
-    cells = [[_cell(replace(design, error=e, skew=s), trials, sizes, seed) for e in errors] for s in skews]
+    cells = [[_cell(replace(design, error=e, skew=s), trials, sizes) for e in errors] for s in skews]
     chosen, bias, *rho = np.moveaxis(np.array(cells), -1, 0)
     return UnderError(chosen, np.array(rho), bias)
 
 
-def _cell(design: Design, trials: int, sizes: Sizes, seed: int) -> Floats:
+def _cell(design: Design, trials: int, sizes: Sizes) -> Floats:
     drawn = []
-    for population, rng in populations(design, range(trials), sizes, seed):
+    for population, rng in populations(design, range(trials), sizes, 5):
         gains = RANKED[0].value(population.judges, population.sampled_people((BUDGET,), rng))
         clean = replace(population, error=np.eye(len(population.task.sets)))
         by_people = (

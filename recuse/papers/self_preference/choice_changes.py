@@ -149,9 +149,7 @@ def _steady(slots: pd.DataFrame) -> pd.DataFrame:
     return (both == 1).where(both.notna()).astype(float)
 
 
-def _change(
-    metric: str, ratings: Ratings, before: pd.Series[float], after: pd.Series[float], **more: float | None
-) -> Estimate:
+def _change(metric: str, ratings: Ratings, before: pd.Series[float], after: pd.Series[float], **more: Any) -> Estimate:
     both = pd.DataFrame({"before": before, "after": after}).dropna()
     was, now = both["before"].to_numpy(), both["after"].to_numpy()
     items = tuple(both.index.get_level_values("item").astype(str))

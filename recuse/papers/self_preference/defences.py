@@ -351,10 +351,8 @@ def channel_change(part: Ratings) -> Iterator[Named]:
         tested = rows[rows["room"] & rows["hit"].notna()]
         hits = tested.pivot(index="payload", columns=CHANNEL, values="hit")
         why, payloads = "no attack could be tested in both channels", rows["payload"].nunique()
-        yield (
-            judge,
-            _difference("channel_change", hits, (SEPARATE, INLINE), why, n_excluded=payloads, clusters="payloads"),
-        )
+        sides = SEPARATE, INLINE
+        yield judge, _difference("channel_change", hits, sides, why, n_excluded=payloads, clusters="payloads")
 
 
 def _attacks(part: Ratings) -> Iterator[tuple[str, pd.DataFrame]]:

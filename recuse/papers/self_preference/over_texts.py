@@ -4,7 +4,7 @@ estimates of means and shares. The interval of a mean over texts is over items, 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -99,12 +99,11 @@ def share_estimate(metric: str, hits: ArrayLike, groups: ArrayLike, why: str, **
     return bounded_estimate(metric, hits, groups, (0.0, 1.0), why, **about)
 
 
-def jackknifed(
-    metric: str, value: float, left_out: Sequence[float] | Floats, far: float = math.inf, **about: Any
-) -> Estimate:
+def jackknifed(metric: str, value: float, left_out: ArrayLike, far: float = math.inf, **about: Any) -> Estimate:
     """A value, no further from 0 than `far`, with the jackknife's interval from the values without each cluster."""
-    count = len(left_out)
-    se = math.sqrt((count - 1) / count * float(((np.asarray(left_out) - np.mean(left_out)) ** 2).sum()))
+    others = np.asarray(left_out)
+    count = len(others)
+    se = math.sqrt((count - 1) / count * float(((others - others.mean()) ** 2).sum()))
     distribution = Bounded(value, 0.0 if se < 1e-12 else se, count - 1, (-far, far))
     return estimated(metric, value, distribution, n_clusters=count, **about)
 

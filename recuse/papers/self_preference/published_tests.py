@@ -198,10 +198,9 @@ LACKING = {"self": "its own score", "received": "a peer's score of its text", "g
 
 def self_received_given(array: RatingArray, row: int, column: int) -> tuple[Floats, Floats, Floats]:
     """S, R and G per item, each of shape (I,), NaN where there is none."""
-    return (
-        array.means[row, :, column], mean_of(np.delete(array.means[:, :, column], row, axis=0), axis=0),
-        mean_of(np.delete(array.means[row], column, axis=1), axis=1),
-    )  # fmt: skip
+    received = mean_of(np.delete(array.means[:, :, column], row, axis=0), axis=0)
+    given = mean_of(np.delete(array.means[row], column, axis=1), axis=1)
+    return array.means[row, :, column], received, given
 
 
 def paired_test(differences: Floats, array: RatingArray) -> Paired:

@@ -292,10 +292,8 @@ def framing_change(seen: tuple[Ratings, Mapping[str, str]]) -> Iterator[Named]:
         for name, up, down in zip(AGAINST, *preferences, strict=True):
             means = (over_texts.mean_or_none(side[np.isfinite(up + down)]) for side in (up, down))
             detail = {**dict(zip(LEVELS[DIRECTION], means, strict=True)), "against": name}
-            yield (
-                (judge, name),
-                paired_change("framing_change", part, both_ways[0], down - up, why, detail, PAIRED_MARGIN),
-            )
+            change = paired_change("framing_change", part, both_ways[0], down - up, why, detail, PAIRED_MARGIN)
+            yield (judge, name), change
 
 
 # --------------------------------------------------------------------------- juries of which half are inverted
