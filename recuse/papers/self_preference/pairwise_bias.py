@@ -127,8 +127,8 @@ def same_length_reference(part: Ratings) -> Iterator[Named]:
     groups = np.tile(grouped(pairs.clusters), 2)[first_of(texts)]
     for j, judge in enumerate(pairs.judges):
         usable = np.isfinite(beyond[j])
-        met = np.tile(usable, 2)
-        at, longer, distances = texts[met], np.tile(beyond[j], 2)[met], np.tile(np.abs(doublings), 2)[met]
+        both = np.tile(usable, 2)
+        at, longer, distances = texts[both], np.tile(beyond[j], 2)[both], np.tile(np.abs(doublings), 2)[both]
         least, most = np.full(len(groups), np.inf), np.full(len(groups), -np.inf)
         np.minimum.at(least, at, distances)
         np.maximum.at(most, at, distances)
