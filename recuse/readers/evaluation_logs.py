@@ -1,4 +1,5 @@
-"""Logs of Inspect, results of DeepEval, promptfoo and AlpacaEval, and OpenAI's batches and logs of chat requests.
+"""Logs of Inspect, results of DeepEval, promptfoo and AlpacaEval, OpenAI's batches and logs of chat requests, and Label
+Studio's annotations.
 
 Inspect, packed (`.eval`) or as JSON: every scorer is a rater, the evaluated model the target.
 
@@ -26,7 +27,10 @@ AlpacaEval (`annotations.json`): which of two outputs an annotator prefers.
     [{"instruction": ..., "generator_1": ..., "generator_2": ..., "annotator": ..., "preference": 1.0}, ...]
 
 A preference of 1 is the first output, 2 the second, 0 and 1.5 a draw; one between comes from probabilities and goes to
-the nearer. Outputs are shown to the annotator in an order that the file does not keep: nothing is known of position."""
+the nearer. Outputs are shown to the annotator in an order that the file does not keep: nothing is known of position.
+
+Label Studio, JSON: an item is a task, a criterion the control (`from_name`) that was answered by a number or by
+choices. Who annotated is a person, the version of a model a judge. Cancelled annotations are no answers."""
 
 from __future__ import annotations
 
@@ -176,31 +180,9 @@ def alpaca_eval_records(value: Any) -> tuple[list[dict[str, Any]], list[Fault]]:
     return rows, Fault.where("preferences lie between 1 and 2", between, "each counts for the nearer output")
 
 
-DEEPEVAL = ToolLog(
-    "results of DeepEval",
-    lambda value: (isinstance(value, Mapping) and CACHE in value)
-    or _any(first_record(_cases(value)), "metricsData", "metrics_data") is not None,
-    deepeval_records,
-)  # fmt: skip
-PROMPTFOO = ToolLog(
-    "results of promptfoo", lambda value: {"provider", "testIdx"} <= {*first_record(_results(value))}, promptfoo_records
-)
-ALPACA_EVAL = ToolLog(
-    "annotations of AlpacaEval",
-    lambda value: {"instruction", "generator_1", "generator_2", "preference"} <= {*first_record(value)},
-    alpaca_eval_records,
-)
-
-
 SAID = re.compile(r"(?:score|rating|verdict|label|grade|answer)\W{1,6}([A-Za-z]+|-?\d+(?:\.\d+)?)\W*$", re.IGNORECASE)
 SHORT = 30
 UNREAD = "replies hold no rating that could be read"
-
-
-def is_batch(value: Any) -> bool:
-    """Whether the rows are the output file of OpenAI's batch interface."""
-    first = value if isinstance(value, Mapping) else first_record(value)
-    return "custom_id" in first and ("response" in first or "error" in first)
 
 
 def batch_records(value: Any) -> tuple[list[dict[str, Any]], list[Fault]]:
@@ -251,15 +233,6 @@ def ratings_in(text: str) -> Iterator[dict[str, Any]]:
         yield {"criterion": "rating", "value": number[1], "reason": text}
 
 
-def is_chat_log(value: Any) -> bool:
-    """Whether the rows hold a request with messages and the response to it."""
-    request, response = map(first_record(value).get, ("request", "response"))
-    return (
-        isinstance(request, Mapping) and "messages" in request
-        and isinstance(response, Mapping) and ("choices" in response or "output" in response)
-    )  # fmt: skip
-
-
 def chat_log_records(value: Any) -> tuple[list[dict[str, Any]], list[Fault]]:
     """One record per call: `id`, `text`, the metadata, and the reply's ratings in columns called after the model."""
     rows, strange = [], []
@@ -280,10 +253,6 @@ def chat_log_records(value: Any) -> tuple[list[dict[str, Any]], list[Fault]]:
             **(values or {judge: status}),
         })  # fmt: skip
     return rows, Fault.where(UNREAD, strange, "they count as unusable")
-
-
-BATCH = ToolLog("output of the OpenAI Batch API", is_batch, batch_records)
-CHAT_LOG = ToolLog("a log of chat requests and replies", is_chat_log, chat_log_records)
 
 
 LETTERS = {"C": "correct", "P": "partially correct", "I": "incorrect", "N": "refused"}
@@ -386,7 +355,88 @@ def _content(member: zipfile.ZipInfo, opened: Opened) -> bytes:
     return plain
 
 
-INSPECT = ToolLog(
-    "log of Inspect",
-    lambda log: isinstance(log, Mapping) and "eval" in log and isinstance(log.get("samples"), list), inspect_records,
-)  # fmt: skip
+ANSWERS = ("rating", "number", "choices")
+
+
+def label_studio_records(value: Any) -> tuple[list[dict[str, Any]], list[Fault]]:
+    """One record per annotation and control: item, rater, kind, criterion, value, and what is known of the task."""
+    rows: list[dict[str, Any]] = []
+    other: list[str] = []
+    own = {"item", "rater", "kind", "criterion", "value"}
+    for task in value:
+        data = task.get("data")
+        facts = data.items() if isinstance(data, Mapping) else ()
+        words = {str(k): str(v) for k, v in facts if isinstance(v, str | int | float) and str(k) not in own}
+        base = {"item": str(task.get("id")), **words}
+        for who, kind, results in _answered(task):
+            for result in results:
+                criterion = str(result.get("from_name") or "rating")
+                if (answer := _answer(result.get("value"))) is None:
+                    other.append(f"task {base['item']}, {criterion}")
+                else:
+                    rows.append({**base, "rater": who, "kind": kind, "criterion": criterion, "value": answer})
+    what = "answers are neither a number nor choices, such as marked words"
+    return rows, Fault.where(what, other, "they are left out")
+
+
+def _answered(task: Mapping[str, Any]) -> Iterator[tuple[str, str, list[Any]]]:
+    for annotation in task.get("annotations") or ():
+        if not annotation.get("was_cancelled"):
+            who = annotation.get("completed_by")
+            who = who.get("email") or who.get("id") if isinstance(who, Mapping) else who
+            yield f"annotator {who}" if isinstance(who, int) else str(who), "person", annotation.get("result") or []
+    for prediction in task.get("predictions") or ():
+        if isinstance(prediction, Mapping):
+            yield str(prediction.get("model_version") or "prediction"), "judge", prediction.get("result") or []
+
+
+def _answer(value: Any) -> str | None:
+    """A number as it stands, one choice, or several joined; None for what is no answer."""
+    given = next((value[name] for name in ANSWERS if name in value), None) if isinstance(value, Mapping) else None
+    if isinstance(given, list):
+        return "|".join(map(str, given)) or None
+    return None if given is None else str(given)
+
+
+def _is_batch(value: Any) -> bool:
+    first = value if isinstance(value, Mapping) else first_record(value)
+    return "custom_id" in first and ("response" in first or "error" in first)
+
+
+def _is_chat_log(value: Any) -> bool:
+    request, response = map(first_record(value).get, ("request", "response"))
+    if not (isinstance(request, Mapping) and isinstance(response, Mapping)):
+        return False
+    return "messages" in request and ("choices" in response or "output" in response)
+
+
+LOGS = {
+    "openai_batch": ToolLog("output of the OpenAI Batch API", _is_batch, batch_records),
+    "openai_log": ToolLog("a log of chat requests and replies", _is_chat_log, chat_log_records),
+    "inspect": ToolLog(
+        "log of Inspect",
+        lambda log: isinstance(log, Mapping) and "eval" in log and isinstance(log.get("samples"), list),
+        inspect_records,
+    ),
+    "promptfoo": ToolLog(
+        "results of promptfoo", lambda value: {"provider", "testIdx"} <= {*first_record(_results(value))},
+        promptfoo_records,
+    ),
+    "alpaca_eval": ToolLog(
+        "annotations of AlpacaEval",
+        lambda value: {"instruction", "generator_1", "generator_2", "preference"} <= {*first_record(value)},
+        alpaca_eval_records,
+    ),
+    "deepeval": ToolLog(
+        "results of DeepEval",
+        lambda value: (isinstance(value, Mapping) and CACHE in value)
+        or _any(first_record(_cases(value)), "metricsData", "metrics_data") is not None,
+        deepeval_records,
+    ),
+    "label_studio": ToolLog(
+        "an export of Label Studio",
+        lambda value: isinstance((first := first_record(value)).get("annotations"), list) and "data" in first,
+        label_studio_records,
+    ),
+}  # fmt: skip
+"""By the name of their reader; the first that recognises a file reads it."""

@@ -21,31 +21,14 @@ import pandas as pd
 
 from recuse.configuration import named
 from recuse.readers import raw_table
-from recuse.readers.annotation_exports import LABEL_STUDIO
 from recuse.readers.delimited import delimited, without_sums
-from recuse.readers.evaluation_logs import (
-    ALPACA_EVAL,
-    BATCH,
-    CHAT_LOG,
-    DEEPEVAL,
-    ENDING,
-    INSPECT,
-    PROMPTFOO,
-    unpacked_log,
-)  # fmt: skip
+from recuse.readers.evaluation_logs import ENDING, LOGS, unpacked_log
 from recuse.readers.json_records import from_records, of_log, read_json
 from recuse.readers.mapping import is_pattern
 from recuse.readers.opening import Opened, open_file, within_bounds
 from recuse.readers.raw_table import RawTable, check_bounds, check_size, errors_in, shown
 from recuse.readers.xlsx import sheet_as_text
 from recuse.schema import RecuseError
-
-LOGS = {
-    "openai_batch": BATCH, "openai_log": CHAT_LOG, "inspect": INSPECT, "promptfoo": PROMPTFOO,
-    "alpaca_eval": ALPACA_EVAL, "deepeval": DEEPEVAL, "label_studio": LABEL_STUDIO,
-}  # fmt: skip
-"""Logs of other tools, by the name of their reader."""
-
 
 FOLDED = "DuckDB"  # what made a table whose rows are patterns (`recuse.readers.engine_tables`)
 FRAME = Path("DataFrame")  # what a data frame is called where a file has its name
@@ -279,7 +262,7 @@ Reader = Callable[[Opened], RawTable]
 PACKED: tuple[tuple[Callable[[Opened], object], Reader], ...] = (
     (lambda opened: opened.data[:2] == b"PK" and b"xl/worksheets/" in opened.data, _xlsx), (_no_table, _refuse),
     (lambda opened: opened.data[:2] == b"PK" and opened.name.lower().endswith(ENDING),
-     lambda opened: of_log(opened.path, unpacked_log(opened), "inspect", INSPECT)),
+     lambda opened: of_log(opened.path, unpacked_log(opened), "inspect", LOGS["inspect"])),
 )  # fmt: skip
 """What is known by its bytes, whatever anybody calls it."""
 BY_NAME: dict[str, Reader] = {
