@@ -16,6 +16,7 @@ import pandas as pd
 
 from recuse.ratings import Ratings
 from recuse.ratings.answers import COMPARED, answers_against_truth
+from recuse.ratings.array import grouped
 from recuse.ratings.scale import Numeric, Ordinal
 from recuse.ratings.text_slices import FEWEST, slices_of
 from recuse.readers.file_ratings import FilePanel
@@ -100,13 +101,11 @@ def _differing(ratings: Ratings, keys: list[str]) -> tuple[pd.DataFrame, pd.Data
     shown = np.array([*(f"{value:g}" for value in scores), ""], dtype=object)[score]  # the last one for NaN
     responses = usable["response"].astype(object)
     answer, answers = pd.factorize(responses.where(responses.notna(), shown), sort=True)
-    kind, text = usable["kind"].to_numpy(), np.zeros(len(place), dtype=np.int64)
-    rater = call = ratings.coded("rater")[1][place]
-    for key in keys:
-        names, codes = ratings.coded(key)[0], ratings.coded(key)[1][place]
-        call = pd.factorize(call * (len(names) + 1) + codes)[0]
-        if key not in ratings.factors or {*codes[kind == "person"]} & {*codes[kind == "judge"]}:  # else never asked so
-            text = pd.factorize(text * (len(names) + 1) + codes)[0]
+    kind, rater = usable["kind"].to_numpy(), ratings.coded("rater")[1][place]
+    codes = {key: ratings.coded(key)[1][place] for key in keys}
+    call = grouped(rater, *codes.values())
+    varied = {key for key in ratings.factors if not {*codes[key][kind == "person"]} & {*codes[key][kind == "judge"]}}
+    text = grouped(*(codes[key] for key in keys if key not in varied))  # people were never asked so
     right = np.array([name == ratings.truth for name in ratings.coded("rater")[0]])[rater] & (kind == "person")
     criterion = usable["criterion"].to_numpy()
     columns = {"place": place, "text_": text, "call": call, "rater": rater, "answer": answer, "number": number}

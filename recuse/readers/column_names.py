@@ -115,20 +115,12 @@ def is_nobodys(name: str) -> bool:
     return is_attribute(name) or plain(name).rsplit("_", 1)[-1] in (*ATTRIBUTES, *SURE, *PROPERTIES)
 
 
-def is_derived(name: str) -> bool:
-    """Whether a column or rater is called after what is made of several raters' answers: majority, human_mean."""
-    return not {*DERIVED, *SPREADS}.isdisjoint(_as_made(name))
-
-
-def is_spread(name: str) -> bool:
-    """Whether a column is called after how far several raters' answers lie apart, human_std: it rates nothing."""
-    return not {*SPREADS}.isdisjoint(_as_made(name))
-
-
-def _as_made(name: str) -> tuple[str, str]:
+def is_derived(name: str, words: Collection[str] = (*DERIVED, *SPREADS)) -> bool:
+    """Whether a column or rater is called after what is made of several raters' answers: majority, human_mean; with
+    `SPREADS` alone after how far these lie apart, human_std, which rates nothing."""
     within, _, last = name.rpartition(".")  # tone.majority_human, but annotator1.overall is that person's
     word = plain(name) if is_person(within) else plain(last) or plain(name)
-    return word, "_".join(part for part in word.split("_") if part not in WHOSE)
+    return not {word, "_".join(part for part in word.split("_") if part not in WHOSE)}.isdisjoint(words)
 
 
 OTHER_WORDS = {

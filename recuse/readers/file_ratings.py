@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from recuse.configuration import named as by_name
-from recuse.ratings import Numeric, Ratings, ResponseSets, Scale
+from recuse.ratings import Numeric, Ratings, ResponseSets
 from recuse.ratings.folding import unfolded
 from recuse.ratings.needs import offers_of
 from recuse.ratings.pair_array import choices_of
@@ -261,16 +261,28 @@ def _rates(given: str, ratings: Path) -> pd.DataFrame:
 
 
 def _scored(judged: Judgements) -> Ratings:
-    rows, mapping, factors = judged.rows, judged.mapping, judged.factors
+    """`RecuseError` for a positive option or a threshold that fits no criterion."""
+    rows, mapping, factors, scales = judged.rows, judged.mapping, judged.factors, judged.scales
+    numeric = [name for name, scale in scales.items() if isinstance(scale, Numeric)]
+    options = {name: scale.options for name, scale in scales.items() if not isinstance(scale, Numeric)}
+    wanted = spelled(mapping.positive)
+    positive = {name: option for name, own in options.items() for option in own if spelled(option) == wanted}
+    if mapping.positive and not positive:
+        known = ", ".join(dict.fromkeys(option for own in options.values() for option in own)) or "numbers only"
+        raise RecuseError(f"positive = {mapping.positive!r} is none of the options; there are {known}")
+    thresholds = (score_of(mapping.threshold),) if mapping.threshold else ()
+    if thresholds and not numeric:
+        raise RecuseError(f"threshold = {mapping.threshold!r} needs scores; there are options only: name positive")
+    check_thresholds(thresholds, scales.values())
     columns = ["rater", "kind", "item", "target", "criterion", "repeat", "score", "response", "status", *factors]
     table = rows[columns].reset_index(drop=True)
     # a judge wrote what bears its name, or the targets that a column `author` gives it
     wrote = rows[["target", *(["author"] if mapping.author else [])]].drop_duplicates().astype(str).to_numpy()
     judges = {*map(str, rows["rater"][rows["kind"].eq("judge")].unique())}
     return Ratings.of(
-        table, scales=judged.scales, factors=factors, authors={own[-1]: own[0] for own in wrote if own[-1] in judges},
+        table, scales=scales, factors=factors, authors={own[-1]: own[0] for own in wrote if own[-1] in judges},
         texts=_texts(rows, judged.raw, mapping), clusters=_plural(judged.clusters) if "cluster" in rows else "items",
-        truth=mapping.truth, **_decided_by(judged.scales, mapping),
+        truth=mapping.truth, positive=positive, thresholds=dict.fromkeys(numeric, thresholds) if thresholds else {},
     )  # fmt: skip
 
 
@@ -286,23 +298,6 @@ def _with_truth_of_enough(ratings: Ratings) -> tuple[Ratings, tuple[str, ...]]:
         note = f"{ratings.truth} holds right answers of {known} texts, people rated {rated}: read as one more person"
         return replace(ratings, truth="", _memory={}), (note,)
     return ratings, (f"{ratings.truth} holds right answers on the same scale: judges are held against them",)
-
-
-def _decided_by(scales: Mapping[str, Scale], mapping: ColumnMapping) -> dict[str, Any]:
-    """`positive` and `thresholds` of the criteria that they fit. `RecuseError` where they fit none."""
-    numeric = [name for name, scale in scales.items() if isinstance(scale, Numeric)]
-    options = {name: scale.options for name, scale in scales.items() if not isinstance(scale, Numeric)}
-    wanted = spelled(mapping.positive)
-    positive = {name: option for name, own in options.items() for option in own if spelled(option) == wanted}
-    if mapping.positive and not positive:
-        known = ", ".join(dict.fromkeys(option for own in options.values() for option in own)) or "numbers only"
-        raise RecuseError(f"positive = {mapping.positive!r} is none of the options; there are {known}")
-    thresholds = (score_of(mapping.threshold),) if mapping.threshold else ()
-    if thresholds and not numeric:
-        raise RecuseError(f"threshold = {mapping.threshold!r} needs scores; there are options only: name positive")
-    check_thresholds(thresholds, scales.values())
-    decided = dict.fromkeys(numeric, thresholds) if thresholds else {}
-    return {"positive": positive, "thresholds": decided}
 
 
 def score_of(threshold: str) -> float:

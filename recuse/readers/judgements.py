@@ -21,13 +21,10 @@ from recuse.schema.number_text import more, rate
 
 
 def read_answers(judged: Judgements) -> Judgements:
-    """The rows with score, response and status, and the scale of each criterion."""
-    return _read_winners(judged) if judged.mapping.pairs else _read_cells(judged)
-
-
-def _read_cells(judged: Judgements) -> Judgements:
-    """Scores or labels, criterion by criterion. A person's empty cell is no judgement; a judge's is an unusable one,
-    but for a criterion that nobody answered on the text (`_applies_to_nobody`)."""
+    """The rows with score, response and status, and the scale of each criterion. A person's empty cell is no judgement;
+    a judge's is an unusable one, but for a criterion that nobody answered on the text (`_applies_to_nobody`)."""
+    if judged.mapping.pairs:
+        return _read_winners(judged)
     long = judged.rows
     _check_defaults(judged)
     declared = scale_from_text(judged.mapping.scale) if judged.mapping.scale else None

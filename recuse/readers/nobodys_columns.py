@@ -45,7 +45,7 @@ def leave_out_derived(roles: Roles, named: Collection[str]) -> None:
     if gold and len(people) > 1 and gold not in roles.given.values() and _said_by_most(roles.frame, gold, people):
         roles.ignored[gold] = "made of other columns, it says what most of the people do; if not, say --gold"
         del roles.taken["gold"]
-    spreads = [c for c in derived if column_names.is_spread(c.name)]
+    spreads = [c for c in derived if column_names.is_derived(c.name, column_names.SPREADS)]
     made = derived if len(people) > 1 else [*spreads, *(c for c in computed if computed[c])]
     roles.leave_out(made, "made of other columns: nobody's own ratings")
 

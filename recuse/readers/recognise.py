@@ -203,8 +203,13 @@ def _check_order(roles: Roles) -> None:
     others = [c for c in roles.columns.values() if c.name not in (*pair, *map(str, orders))]
     letters = [c for c in others if {*map(chosen, c.words)} >= PLACED and not c.words & sides]
     letters = [c for c in letters if all(map(chosen, c.words)) and (pair or {"a", "b"} <= c.words)]
-    if not (orders and letters) or (pair and _turned(roles, pair)):
+    if not (orders and letters):
         return
+    item = roles.filled("item")
+    one = roles.frame[[*item, *pair]].drop_duplicates()
+    other = one.rename(columns=dict(zip(pair, pair[::-1], strict=True)))[[*item, *pair]]
+    if pair and pd.concat([one, other]).duplicated().any():
+        return  # they hold what was shown where: an item's two stand in them both ways round
     words = letters[0].distinct
     letter = next((word for word in words if chosen(str(word).lower()) in PLACED), words[0])
     texts = f"{' and '.join(pair)} are the same in both" if pair else "no column names them"
@@ -213,14 +218,6 @@ def _check_order(roles: Roles) -> None:
         f"or a place: write columns first and second with what was shown there in each row, and who won by its name; "
         f"if {letter} says the same in both orders, say --ignore {orders[0]}"
     )
-
-
-def _turned(roles: Roles, pair: list[str]) -> bool:
-    """Whether the two columns of a pair hold what was shown where: an item's two stand in them both ways round."""
-    item = roles.filled("item")
-    one = roles.frame[[*item, *pair]].drop_duplicates()
-    other = one.rename(columns=dict(zip(pair, pair[::-1], strict=True)))[[*item, *pair]]
-    return bool(pd.concat([one, other]).duplicated().any())
 
 
 def _take_repeats(roles: Roles) -> None:

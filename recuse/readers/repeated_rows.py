@@ -18,7 +18,7 @@ from recuse.ratings.array import grouped
 from recuse.readers.column_names import BATCHES, PROMPTS, as_option, is_reason, plain
 from recuse.readers.columns import Column
 from recuse.readers.judgement_rows import Judgements
-from recuse.readers.raw_table import Fault, Place, faults_in, shown, single_blanks
+from recuse.readers.raw_table import Fault, faults_in, shown, single_blanks
 from recuse.readers.values import is_empty
 from recuse.schema import RecuseError
 
@@ -71,8 +71,22 @@ def without_duplicates(judged: Judgements) -> Judgements:
         if (count[rows["kind"].eq("judge")] > 0).any():
             notes = ["no column says which repeat a row is: a judge's further rows on one text are read as its repeats"]
     keys = [*keys, "repeat"]
-    rows, faults = _settled(rows, keys, judged.raw.place) if rows.duplicated(keys).any() else (rows, [])
-    return judged.noted(*notes, faults=faults, rows=rows)
+    again = rows[rows.duplicated(keys, keep=False)]
+    if again.empty:
+        return judged.noted(*notes, rows=rows)
+    answer = again["response"].where(again["response"].notna(), again["score"]).astype(str)
+    differ = answer.groupby([again[key] for key in keys], sort=False).transform("nunique") > 1
+    extra, split = rows.duplicated(keys), differ.reindex(rows.index, fill_value=False)
+    done = "they count as unusable; a column `repeat` would make them repeats"
+    same, twice, place = rows[extra & ~split], "judgement(s) are there twice", judged.raw.place
+    faults = [
+        *faults_in(f"{twice} with the same answer", same, place, "each counts once"),
+        *faults_in(f"{twice} with different answers", again[differ], place, done),
+    ]
+    if differ.any():
+        unusable = {"score": np.nan, "response": None, "status": "error"}
+        rows = rows.assign(**{name: rows[name].mask(split, usual) for name, usual in unusable.items()})
+    return judged.noted(*notes, faults=faults, rows=rows[~extra])
 
 
 def _check_asked_once(judged: Judgements, rows: pd.DataFrame, keys: list[str]) -> None:
@@ -98,25 +112,6 @@ def _check_asked_once(judged: Judgements, rows: pd.DataFrame, keys: list[str]) -
         f"{again['rater'].iat[0]} has several rows on one text ({shown(again['item'].iat[0])}) that differ: if each is "
         f"about a text of its own, say {own}; {who}if they are repeats, number them in a column repeat"
     )
-
-
-def _settled(rows: pd.DataFrame, keys: list[str], place: Place) -> tuple[pd.DataFrame, list[Fault]]:
-    """One row for each judgement that is there twice: its answer, or none where the two differ."""
-    again = rows[rows.duplicated(keys, keep=False)]
-    answer = again["response"].where(again["response"].notna(), again["score"]).astype(str)
-    differ = answer.groupby([again[key] for key in keys], sort=False).transform("nunique") > 1
-    split = differ.reindex(rows.index, fill_value=False)
-    extra = rows.duplicated(keys, keep="first")
-    done = "they count as unusable; a column `repeat` would make them repeats"
-    same, twice = rows[extra & ~split], "judgement(s) are there twice"
-    faults = [
-        *faults_in(f"{twice} with the same answer", same, place, "each counts once"),
-        *faults_in(f"{twice} with different answers", again[differ], place, done),
-    ]
-    if differ.any():
-        unusable = {"score": np.nan, "response": None, "status": "error"}
-        rows = rows.assign(**{name: rows[name].mask(split, usual) for name, usual in unusable.items()})
-    return rows[~extra], faults
 
 
 SHORT = 20
