@@ -25,6 +25,7 @@ from recuse.gates.causes import rounded
 from recuse.gates.decision import for_use
 from recuse.ratings import Ratings
 from recuse.ratings.answers import Answers, answers_of_one_way
+from recuse.ratings.ratings_table import PERSON, completed
 from recuse.ratings.scale import Numeric
 from recuse.ratings.text_slices import GROUP, WEIGHED
 from recuse.readers.file_ratings import FilePanel
@@ -273,12 +274,9 @@ def with_labels(panel: FilePanel, lists: Sequence[Path]) -> FilePanel:
         raise RecuseError(f"{lists[0]} was chosen for {name}, and {panel.path.name} has {', '.join(given.judges)}")
     if not rows:
         raise RecuseError(f"{lists[0]}: no label is filled in; write answers into the columns after for_judge")
-    blank = {"kind": "person", "criterion": ratings.criterion, "status": "ok", "repeat": 0}
-    added = pd.DataFrame([{**blank, **row} for row in rows]).reindex(columns=ratings.table.columns)
-    for column in added.columns[added.isna().all()]:
-        if column not in ("score", "response"):
-            added[column] = ratings.table[column].iloc[0] if column in ratings.factors else ""
-    table = pd.concat([ratings.table, added], ignore_index=True)
+    levels = {factor: ratings.table[factor].iloc[0] for factor in ratings.factors}
+    added = completed(pd.DataFrame(rows).assign(kind=PERSON, criterion=ratings.criterion, **levels))
+    table = pd.concat([ratings.table, added.reindex(columns=ratings.table.columns)], ignore_index=True)
     known = ratings.texts
     if judges:
         groups = text_groups(given, given.judges.index(next(iter(judges))))

@@ -138,10 +138,7 @@ def label_weights(groups: NDArray[np.intp], judged: NDArray[np.bool_], labelled:
 
 def doublings_of_texts(ratings: Ratings, array: RatingArray) -> Floats:
     """log2 of the words of each text, shape (items, targets); NaN where unknown."""
-    texts = _text_columns(ratings, "item", "target", "words").drop_duplicates(["item", "target"])
-    if (bad := texts[~(texts["words"] > 0) & texts["words"].notna()]).size:
-        item, target, words = bad.iloc[0]
-        raise RatingsError(f"a text has one word or more; {item} by {target or 'nobody'} has {words:g}")
+    texts = _text_columns(ratings, ["item", "target"], ["words"])
     item, target = (
         pd.Index(names).get_indexer(pd.Index(texts[name].astype(str)))
         for names, name in ((array.items, "item"), (array.targets, "target"))
@@ -169,19 +166,20 @@ def doublings_of_pairs(ratings: Ratings, pairs: PairArray) -> Floats:
 
 def sizes_of_pairs(ratings: Ratings) -> pd.DataFrame:
     """item, words_a and words_b, one row per item."""
-    sizes = _text_columns(ratings, "item", "words_a", "words_b").drop_duplicates("item")
-    for side in ("a", "b"):
-        if (bad := sizes[~(sizes[f"words_{side}"] > 0) & sizes[f"words_{side}"].notna()]).size:
-            item, words = bad["item"].iloc[0], bad[f"words_{side}"].iloc[0]
-            raise RatingsError(f"a text has one word or more; {side} of {item} has {words:g}")
-    return sizes
+    return _text_columns(ratings, ["item"], ["words_a", "words_b"])
 
 
-def _text_columns(ratings: Ratings, *columns: str) -> pd.DataFrame:
+def _text_columns(ratings: Ratings, keys: list[str], words: list[str]) -> pd.DataFrame:
+    """A row for each text or pair, with its words. `RatingsError` where these are not known, or fewer than one."""
     texts = ratings.texts
-    missing = [name for name in columns if texts is None or name not in texts]
+    missing = [name for name in (*keys, *words) if texts is None or name not in texts]
     if texts is None or missing:
         raise RatingsError(
             f"the lengths of the texts are not known; give texts with the column(s) {', '.join(missing)}"
         )
-    return texts[list(columns)]
+    texts = texts[[*keys, *words]].drop_duplicates(keys)
+    for name in words:
+        if (bad := texts[texts[name] <= 0]).size:
+            whose = ", ".join(map(str, bad.iloc[0][keys]))
+            raise RatingsError(f"a text has one word or more; {name} of {whose} is {bad.iloc[0][name]:g}")
+    return texts

@@ -145,7 +145,7 @@ def test_coefficient_without_peers_or_variation(make_cube):
     assert "no peer scored the same texts" in one(length.length_coefficient(scored(alone, words)), "p").note
     alike = length.length_coefficient(scored(make_cube(cube, NAMES), words.assign(words=30)))
     assert "vary in length" in one(alike, "p").note
-    with pytest.raises(RatingsError, match="one word or more; story-0 by p has 0"):
+    with pytest.raises(RatingsError, match="one word or more; words of story-0, p is 0"):
         length.length_coefficient(scored(alone, words.assign(words=0)))
     unknown = length.length_coefficient(scored(make_cube(cube, NAMES), words.iloc[1:]))
     assert (one(unknown, "p").n, one(unknown, "p").n_excluded) == (119, 1)
