@@ -21,11 +21,10 @@ import pandas as pd
 
 from recuse.check.judge_errors import FEWEST, OF_ALL_TEXTS, Contest, check_budget, spending, spending_lines
 from recuse.gates import Gates
-from recuse.ratings import Numeric, Ratings
-from recuse.ratings.scale import check_thresholds
+from recuse.ratings import Ratings
 from recuse.readers.column_names import as_typed
 from recuse.readers.file_panel import load_file_panel
-from recuse.readers.file_ratings import FilePanel, score_of
+from recuse.readers.file_ratings import FilePanel, thresholds_of
 from recuse.readers.judgement_rows import COST, numbers_beside
 from recuse.run.show import Row, check_tables, show_tables
 from recuse.schema import RecuseError
@@ -84,7 +83,18 @@ class Choice:
                 f"{self.judges[k]} costs {_money(self.costs[k])} instead of {_money(self.costs[0])} ({factor:.2g} times"
                 f" less); its error is at most {max(high, 0):.3f} higher: {difference:+.3f} ({low:+.3f} to {high:+.3f})"
             )
-        yield from self._over_beta()
+        otherwise = [(beta, name) for beta, (name, _) in self.best_by_beta.items() if name != first]
+        if otherwise:
+            yield (
+                f"If {100 * otherwise[0][0]:.0f} % of the people who chose otherwise had accepted this too, "
+                f"{otherwise[0][1]} would be the best: ask people for all answers that they accept."
+            )
+        elif self.best_by_beta:
+            least = min(chance for _, chance in self.best_by_beta.values())
+            yield (
+                f"It stays the best if up to {100 * max(BETAS):.0f} % of the people who chose otherwise had accepted "
+                f"this too: its chance is then at least {int(100 * min(least, 0.99))} %."
+            )
         width = max(8, *(len(name) for name in self.judges[:SHOWN])) + 2
         cost = "        cost per text" if np.isfinite(self.costs).any() else ""
         error_of = "decides unlike people" if self.decided else "error against a person"
@@ -106,22 +116,6 @@ class Choice:
         for k, judge in enumerate(self.judges):
             figures = (self.errors[k], *self.intervals[k], *self.behind[k], self.chances[k], self.costs[k])
             yield dict(zip(COLUMNS, (judge, *figures), strict=True))
-
-    def _over_beta(self) -> Iterator[str]:
-        if not self.best_by_beta:
-            return
-        other = next(((beta, name) for beta, (name, _) in self.best_by_beta.items() if name != self.judges[0]), None)
-        if other is None:
-            least = min(chance for _, chance in self.best_by_beta.values())
-            yield (
-                f"It stays the best if up to {100 * max(BETAS):.0f} % of the people who chose otherwise had accepted "
-                f"this too: its chance is then at least {int(100 * min(least, 0.99))} %."
-            )
-        else:
-            yield (
-                f"If {other[0]:.0%} of the people who chose otherwise had accepted this too, {other[1]} would "
-                "be the best: ask people for all answers that they accept."
-            ).replace("%", " %")
 
 
 SHOWN = 12
@@ -213,12 +207,8 @@ def _as_asked(ratings: Ratings, place: str, ignore: str, threshold: str) -> Rati
     left = [name for name in ratings.headline if name not in ignored]
     if not left or not {*ignored} <= {*ratings.headline}:
         raise RecuseError(f"{place}: --ignore leaves out some of {', '.join(ratings.headline)}; got {ignore}")
-    if threshold:
-        scales, scores = {name: ratings.scales[name] for name in left}, (score_of(threshold),)
-        check_thresholds(scores, scales.values(), f"{place}: ")
-        if not (numeric := [name for name, scale in scales.items() if isinstance(scale, Numeric)]):
-            raise RecuseError(f"{place}: --threshold is for scores, and {', '.join(left)} has options")
-        ratings = replace(ratings, thresholds=dict.fromkeys(numeric, scores), _memory={})
+    if decided := thresholds_of(threshold, {name: ratings.scales[name] for name in left}, f"{place}: "):
+        ratings = replace(ratings, thresholds=decided, _memory={})
     return ratings.with_criterion(*left) if ignored else ratings
 
 

@@ -162,7 +162,11 @@ def _of_numbers(answers: Answers, values: Floats, systems: NDArray[np.intp], ass
     agreement = assumed if agreement is None else agreement
     if agreement is None:
         return None
-    own = _variance(centred, systems) * (1 - agreement) * float(np.mean(1 / np.maximum(there.sum(axis=1), 1)))
+    own = (
+        float(np.nanvar(centred - _within(centred, systems)))
+        * (1 - agreement)
+        * float(np.mean(1 / np.maximum(there.sum(axis=1), 1)))
+    )
     between, free = float(np.var(severities, ddof=1)) if len(values) > 1 else 0.0, len(values) - 1
     severity = between - own if free and special.chdtrc(free, free * between / max(own, 1e-300)) < 0.05 else 0.0
     apart = np.diff(np.unique(values[np.isfinite(values)]))
@@ -176,10 +180,6 @@ def _within(values: Floats, systems: NDArray[np.intp]) -> Floats:
         of_system = values[:, systems == system]
         means[systems == system] = np.nanmean(of_system) if np.isfinite(of_system).any() else np.nanmean(values)
     return means
-
-
-def _variance(values: Floats, systems: NDArray[np.intp]) -> float:
-    return float(np.nanvar(values - _within(values, systems)))
 
 
 def _agreement(values: Floats, systems: NDArray[np.intp], distance: Any) -> float | None:
@@ -261,7 +261,8 @@ def _urn(people: People, count: int, rng: np.random.Generator, error: float) -> 
 
 def _normal(people: People, count: int, rng: np.random.Generator, error: float) -> Floats:
     values, m, rho = people.values, people.raters, people.agreement
-    mean, variance = _within(values, people.systems), _variance(values, people.systems)
+    mean = _within(values, people.systems)
+    variance = float(np.nanvar(values - mean))
     texts = np.where(m > 0, np.nansum(values, axis=0) / np.maximum(m, 1), mean)
     nearer = rho / (rho + error**2 * (1 - rho)) if rho > 0 else 0.0
     weights = people.weights * np.sqrt(nearer / rho) if rho > 0 else people.weights

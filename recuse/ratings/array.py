@@ -330,7 +330,7 @@ class Moments:
     mean: Floats
     squares: Floats
 
-    @property
+    @cached_property
     def variance(self) -> Floats:
         """Sample variance, divisor n - 1; NaN below two scores."""
         variance: Floats = np.full(self.mean.shape, np.nan)

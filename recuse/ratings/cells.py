@@ -27,11 +27,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
-    """Of judges x texts, (J, U): usable repeats (`count`), their `mean` (NaN without one), sample `variance` (NaN below
-    two) and sum of `squares` about the mean. `items`, `targets` and `clusters` (U,) say what each text is, as places in
-    `item_names`, `target_names` and `cluster_names`. `lost` (J, U) counts repeats that were not usable, by status in
-    `lost_by`. People are not among the judges."""
+class Cells(array.Moments):
+    """Moments of judges x texts, (J, U), over usable repeats. `items`, `targets` and `clusters` (U,) say what each text
+    is, as places in `item_names`, `target_names` and `cluster_names`. `lost` (J, U) counts repeats that were not
+    usable, by status in `lost_by`. People are not among the judges."""
 
     criterion: str
     judges: tuple[str, ...]
@@ -41,10 +40,6 @@ class Cells:
     items: NDArray[np.intp]
     targets: NDArray[np.intp]
     clusters: NDArray[np.intp]
-    count: NDArray[np.int64]
-    mean: Floats
-    variance: Floats
-    squares: Floats
     lost: NDArray[np.int64]
     lost_by: Mapping[tuple[str, str], Mapping[str, int]]  # (judge, target) -> status -> count
     scale: Scale
@@ -154,9 +149,8 @@ def cells_of(ratings: Ratings) -> Cells:
     for of, whose, status, number in sorted(lost, key=lambda row: str(row[2])):
         lost_by.setdefault((names[0][of], names[2][whose]), Counter())[str(status)] += int(number)
     return Cells(
-        criterion, names[0], names[1], names[2], cluster_names,
+        moments.count, moments.mean, moments.squares, criterion, *names, cluster_names,
         items, targets, cluster_places[items] if len(items) else items,
-        moments.count, moments.mean, moments.variance, moments.squares,
         np.bincount(cells[~usable], minlength=shape[0] * shape[1]).reshape(shape), lost_by, ratings.scale,
         ratings.clusters, (cells[by_repeat], values[by_repeat]), times,
     )  # fmt: skip

@@ -355,7 +355,7 @@ def _content(member: zipfile.ZipInfo, opened: Opened) -> bytes:
     return plain
 
 
-ANSWERS = ("rating", "number", "choices")
+ANSWERS = ("rating", "number", "choices")  # a number as it stands, one choice, or several joined
 
 
 def label_studio_records(value: Any) -> tuple[list[dict[str, Any]], list[Fault]]:
@@ -368,34 +368,23 @@ def label_studio_records(value: Any) -> tuple[list[dict[str, Any]], list[Fault]]
         facts = data.items() if isinstance(data, Mapping) else ()
         words = {str(k): str(v) for k, v in facts if isinstance(v, str | int | float) and str(k) not in own}
         base = {"item": str(task.get("id")), **words}
-        for who, kind, results in _answered(task):
-            for result in results:
-                criterion = str(result.get("from_name") or "rating")
-                if (answer := _answer(result.get("value"))) is None:
+        given = [("person", one) for one in task.get("annotations") or () if not one.get("was_cancelled")]
+        given += [("judge", one) for one in task.get("predictions") or () if isinstance(one, Mapping)]
+        for kind, one in given:
+            by = one.get("completed_by") if kind == "person" else one.get("model_version") or "prediction"
+            who = by.get("email") or by.get("id") if isinstance(by, Mapping) else by
+            rater = f"annotator {who}" if isinstance(who, int) and kind == "person" else str(who)
+            for result in one.get("result") or ():
+                criterion, value = str(result.get("from_name") or "rating"), result.get("value")
+                named = (value[name] for name in ANSWERS if name in value) if isinstance(value, Mapping) else ()
+                answer = next(iter(named), None)
+                answer = "|".join(map(str, answer)) if isinstance(answer, list) else answer
+                if answer is None or answer == "":
                     other.append(f"task {base['item']}, {criterion}")
                 else:
-                    rows.append({**base, "rater": who, "kind": kind, "criterion": criterion, "value": answer})
+                    rows.append({**base, "rater": rater, "kind": kind, "criterion": criterion, "value": str(answer)})
     what = "answers are neither a number nor choices, such as marked words"
     return rows, Fault.where(what, other, "they are left out")
-
-
-def _answered(task: Mapping[str, Any]) -> Iterator[tuple[str, str, list[Any]]]:
-    for annotation in task.get("annotations") or ():
-        if not annotation.get("was_cancelled"):
-            who = annotation.get("completed_by")
-            who = who.get("email") or who.get("id") if isinstance(who, Mapping) else who
-            yield f"annotator {who}" if isinstance(who, int) else str(who), "person", annotation.get("result") or []
-    for prediction in task.get("predictions") or ():
-        if isinstance(prediction, Mapping):
-            yield str(prediction.get("model_version") or "prediction"), "judge", prediction.get("result") or []
-
-
-def _answer(value: Any) -> str | None:
-    """A number as it stands, one choice, or several joined; None for what is no answer."""
-    given = next((value[name] for name in ANSWERS if name in value), None) if isinstance(value, Mapping) else None
-    if isinstance(given, list):
-        return "|".join(map(str, given)) or None
-    return None if given is None else str(given)
 
 
 def _is_batch(value: Any) -> bool:

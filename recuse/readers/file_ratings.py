@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from math import isfinite
 from pathlib import Path
@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from recuse.configuration import named as by_name
-from recuse.ratings import Numeric, Ratings, ResponseSets
+from recuse.ratings import Numeric, Ratings, ResponseSets, Scale
 from recuse.ratings.folding import unfolded
 from recuse.ratings.needs import offers_of
 from recuse.ratings.pair_array import choices_of
@@ -132,7 +132,7 @@ class FilePanel:
                 for judge in self.judges
             ],
             "tasks": [self.task], "read_as": self.mapping.record(), "notes": list(self.notes),
-            "faults": [fault.record() for fault in self.faults],
+            "faults": [{**asdict(fault), "places": [*fault.places]} for fault in self.faults],
             "people_faults": sentences(self.people_faults),
         }  # fmt: skip
 
@@ -263,17 +263,12 @@ def _rates(given: str, ratings: Path) -> pd.DataFrame:
 def _scored(judged: Judgements) -> Ratings:
     """`RecuseError` for a positive option or a threshold that fits no criterion."""
     rows, mapping, factors, scales = judged.rows, judged.mapping, judged.factors, judged.scales
-    numeric = [name for name, scale in scales.items() if isinstance(scale, Numeric)]
     options = {name: scale.options for name, scale in scales.items() if not isinstance(scale, Numeric)}
     wanted = spelled(mapping.positive)
     positive = {name: option for name, own in options.items() for option in own if spelled(option) == wanted}
     if mapping.positive and not positive:
         known = ", ".join(dict.fromkeys(option for own in options.values() for option in own)) or "numbers only"
         raise RecuseError(f"positive = {mapping.positive!r} is none of the options; there are {known}")
-    thresholds = (score_of(mapping.threshold),) if mapping.threshold else ()
-    if thresholds and not numeric:
-        raise RecuseError(f"threshold = {mapping.threshold!r} needs scores; there are options only: name positive")
-    check_thresholds(thresholds, scales.values())
     columns = ["rater", "kind", "item", "target", "criterion", "repeat", "score", "response", "status", *factors]
     table = rows[columns].reset_index(drop=True)
     # a judge wrote what bears its name, or the targets that a column `author` gives it
@@ -282,7 +277,7 @@ def _scored(judged: Judgements) -> Ratings:
     return Ratings.of(
         table, scales=scales, factors=factors, authors={own[-1]: own[0] for own in wrote if own[-1] in judges},
         texts=_texts(rows, judged.raw, mapping), clusters=_plural(judged.clusters) if "cluster" in rows else "items",
-        truth=mapping.truth, positive=positive, thresholds=dict.fromkeys(numeric, thresholds) if thresholds else {},
+        truth=mapping.truth, positive=positive, thresholds=thresholds_of(mapping.threshold, scales),
     )  # fmt: skip
 
 
@@ -298,6 +293,18 @@ def _with_truth_of_enough(ratings: Ratings) -> tuple[Ratings, tuple[str, ...]]:
         note = f"{ratings.truth} holds right answers of {known} texts, people rated {rated}: read as one more person"
         return replace(ratings, truth="", _memory={}), (note,)
     return ratings, (f"{ratings.truth} holds right answers on the same scale: judges are held against them",)
+
+
+def thresholds_of(threshold: str, scales: Mapping[str, Scale], place: str = "") -> dict[str, tuple[float, ...]]:
+    """Criterion of scores -> from which on a text passes, where a threshold is given. `RecuseError` for none that is a
+    score, where there are options only, and for one that decides nothing."""
+    if not threshold:
+        return {}
+    numeric, scores = [name for name, scale in scales.items() if isinstance(scale, Numeric)], (score_of(threshold),)
+    if not numeric:
+        raise RecuseError(f"{place}threshold = {threshold!r} needs scores; there are options only: name positive")
+    check_thresholds(scores, scales.values(), place)
+    return dict.fromkeys(numeric, scores)
 
 
 def score_of(threshold: str) -> float:

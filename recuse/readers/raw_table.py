@@ -309,10 +309,6 @@ class Fault:
         where = "; ".join(self.places) + (f"; and {more} more" if more > 0 else "")
         return f"{self.count} {self.what}" + (f" ({where})" if where else "") + f"; {self.done}"
 
-    def record(self) -> dict[str, object]:
-        """As builtins."""
-        return {"what": self.what, "count": self.count, "places": list(self.places), "done": self.done}
-
     @classmethod
     def where(cls, what: str, places: Sequence[str], done: str, count: int | None = None) -> list[Fault]:
         """The fault from every place where it is met, of which the first few are kept; none where it is met nowhere.

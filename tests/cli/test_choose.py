@@ -316,7 +316,7 @@ def test_of_a_recorded_panel_criteria_can_be_left_out_and_a_threshold_named():
     [
         (("--people", "ann"), "a panel has no columns to name by --people; --ignore leaves criteria out"),
         (("--ignore", "nosuch"), "--ignore leaves out some of kept; got nosuch"),
-        (("--threshold", "4"), "--threshold is for scores, and kept has options"),
+        (("--threshold", "4"), "threshold = '4' needs scores; there are options only"),
     ],
 )
 def test_what_a_recorded_panel_cannot_be_told_is_refused(recuse, options, why):
