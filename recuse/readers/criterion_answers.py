@@ -71,15 +71,13 @@ def read_criterion(part: pd.DataFrame, criterion: str, declared: str, place: Pla
     if declared and answers.bad.all():
         seen = ", ".join(map(shown, part["cell"].drop_duplicates()[:SHOWN]))
         raise RecuseError(
-            f"{criterion}: none of the answers ({seen}) is on the scale {shown(declared)}; give the one that they are "
+            f"none of the answers ({seen}) is on the scale {shown(declared)}; give the one that they are "
             "on, --scale worst<...<best or --scale LOW-HIGH, or none"
         )
     return answers
 
 
-def verdicts_beside_scores(
-    part: pd.DataFrame, criterion: str, declared: str, decided: str
-) -> tuple[pd.DataFrame, list[str]]:
+def verdicts_beside_scores(part: pd.DataFrame, declared: str, decided: str) -> tuple[pd.DataFrame, list[str]]:
     """The cells of raters who pass or fail every text as the best and the worst score of those who give scores, which
     tells no more than on which side of the threshold they are; and notes. `RecuseError` where no threshold decides, and
     verdicts are words, or the scores lie between 0 and 1."""
@@ -105,7 +103,7 @@ def verdicts_beside_scores(
     answers, other = dict.fromkeys(different.loc[theirs, "cell"]), different.loc[scores.index[0], "rater"]
     otherwise = "that all are scores (--scale 0-1)" if whole else "which number each is (--same WORD=NUMBER,...)"
     raise RecuseError(
-        f"{criterion}: {verdicts[0]} gives {' and '.join(map(shown, answers))}, {other} numbers such as "
+        f"{verdicts[0]} gives {' and '.join(map(shown, answers))}, {other} numbers such as "
         f"{max(scores, key=lambda score: score % 1):g}; say from which number on a text passes ({DECIDED}), or "
         f"{otherwise}, or leave one out with --ignore"
     )
@@ -120,7 +118,7 @@ def _sets(part: pd.DataFrame, criterion: str, given: ResponseSets | None, place:
         return None
     if len(sets.written) > len({*sets.written.values()}) == 1 and given is None:  # no set of them leaves one out
         raise RecuseError(
-            f"{criterion}: column {part['column'].iloc[0]} names all of the same in every row, in several orders: if "
+            f"column {part['column'].iloc[0]} names all of the same in every row, in several orders: if "
             "these are rankings, write them with a sign between, the best first (B>A>C), or a row for each text, with "
             "columns item, system and rank; if not, say --ignore with the columns that hold them"
         )
@@ -129,7 +127,7 @@ def _sets(part: pd.DataFrame, criterion: str, given: ResponseSets | None, place:
     numbers = as_numbers(labels.str.extract(r"(\d+)")[0]).notna()
     if given is None and bad.mean() > MANY and numbers.mean() > cell_values.KNOWN_SHARE:
         raise RecuseError(
-            f"{criterion}: column {part.loc[bad, 'column'].iloc[0]} holds several numbers a cell "
+            f"column {part.loc[bad, 'column'].iloc[0]} holds several numbers a cell "
             f"({shown(part.loc[bad, 'cell'].iloc[0])}), which are no options that are all right; if they are several "
             "people's ratings, give every person a column"
         )
@@ -150,17 +148,17 @@ def _numbers(part: pd.DataFrame, criterion: str, given: Numeric | None, place: P
     top = cell_values.told_top(part["cell"])
     if top is not None and (values > top).mean() > cell_values.STRAYS:
         top = None  # others answer on a longer scale
-    _check_thousands(part["cell"], criterion)
+    _check_thousands(part["cell"])
     scale = given or scale_of_numbers(values, top)
     if given is None:
         seen = values.where(values.between(scale.minimum, scale.maximum))
-        _check_no_far_code(seen, part["kind"].eq("person"), criterion)
-        _check_one_scale(part, seen, criterion)
+        _check_no_far_code(seen, part["kind"].eq("person"))
+        _check_one_scale(part, seen)
     if bad.any():
-        _check_one_kind(part, bad, criterion)
+        _check_one_kind(part, bad)
     if given is None:
-        _check_shared_words(part, bad, criterion)
-    if given is None and _are_places(part, values, criterion):
+        _check_shared_words(part, bad)
+    if given is None and _are_places(part, values):
         scale = replace(scale, minimum=1.0, maximum=float(values.max()), step=1.0, reversed=True)
     outside = values.notna() & ~values.between(scale.minimum, scale.maximum)
     wider = "" if given else f"; --scale={min(values.min(), 1):g}-{values.max():g} counts them"
@@ -178,7 +176,7 @@ def _numbers(part: pd.DataFrame, criterion: str, given: Numeric | None, place: P
     return CriterionAnswers(scale, numbers, (bad | outside).to_numpy(), status, faults, [note])
 
 
-def _are_places(part: pd.DataFrame, values: pd.Series[float], criterion: str) -> bool:
+def _are_places(part: pd.DataFrame, values: pd.Series[float]) -> bool:
     """Whether numbers are places in a ranking, of which the first is best: written as such ("1st"), or in a column
     called rank in which a rater's numbers of an item are 1, 2, ... without a gap, each once. `RecuseError` where they
     are that in a column called otherwise: nothing says which end is best."""
@@ -199,7 +197,7 @@ def _are_places(part: pd.DataFrame, values: pd.Series[float], criterion: str) ->
     top = float(values.max())
     if bool(whole.all()) and top >= TEXTS_RANKED and groups.ngroups >= RANKINGS:
         raise RecuseError(
-            f"{criterion}: everybody gives the texts of an item 1 to {top:g}, each once, so these are places in a "
+            f"everybody gives the texts of an item 1 to {top:g}, each once, so these are places in a "
             f'ranking; say which is best: --scale "1-{top:g} lowest best" if 1 is, --scale 1-{top:g} if {top:g} is'
         )
     return False
@@ -216,12 +214,12 @@ def _labels(part: pd.DataFrame, criterion: str, given: Ordinal | Nominal | None,
     labels = labels_of(part["cell"])
     same = {} if given else cell_values.same_verdicts(labels.drop_duplicates())
     if not given:
-        _check_one_best(labels.drop_duplicates(), criterion)
+        _check_one_best(labels.drop_duplicates())
     labels = labels.replace(same) if same else labels
     counts = labels.value_counts()
     if huge := [label for label in counts.index if _size(label) >= GREATEST]:  # infinite ones as well
         cell, column = part.loc[labels.isin(huge), ["cell", "column"]].iloc[0]
-        raise RecuseError(f"{criterion}: column {column} holds {shown(cell)}, which is no rating; empty such cells")
+        raise RecuseError(f"column {column} holds {shown(cell)}, which is no rating; empty such cells")
     scale, strange = given, {*map(str, counts.index)} - {*(given.options if given else ())}
     if scale is None:
         # labels that a person and one more rater give, each more than once, are part of the scale that people were
@@ -232,15 +230,15 @@ def _labels(part: pd.DataFrame, criterion: str, given: Ordinal | Nominal | None,
         meant = {*often["label"][often["label"].duplicated()]} & {*often["label"][often["kind"].eq("person")]}
         scale, strange = cell_values.scale_of_labels(counts, sorted(meant))
         if isinstance(scale, Nominal):
-            _check_one_kind(part, as_numbers(labels).isna(), criterion)
+            _check_one_kind(part, as_numbers(labels).isna())
             if len(counts) > FREE_TEXT or counts.index.str.len().max() > 200:
                 raise RecuseError(
-                    f"{criterion}: the column of ratings holds free text ({len(counts)} different answers, first "
+                    f"the column of ratings holds free text ({len(counts)} different answers, first "
                     f"{shown(part['cell'].iloc[0])}); name another column with --value"
                 )
-        _check_shared_labels(times[times["label"].isin(scale.options)], criterion)
+        _check_shared_labels(times[times["label"].isin(scale.options)])
         if isinstance(scale, Nominal):
-            _check_words_of_people(times, criterion)
+            _check_words_of_people(times)
     bad = labels.isin(strange)
     what = f"answer(s) are none of {', '.join(scale.options)}: {', '.join(shown(s) for s in sorted(strange)[:5])}"
     faults = faults_in(what, part[bad], place, "they count as unusable")
@@ -251,7 +249,7 @@ def _labels(part: pd.DataFrame, criterion: str, given: Ordinal | Nominal | None,
     return CriterionAnswers(scale, kept, bad.to_numpy(), "out_of_scale", faults, [note])
 
 
-def _check_one_best(labels: pd.Series[Any], criterion: str) -> None:
+def _check_one_best(labels: pd.Series[Any]) -> None:
     """`RecuseError` for numbers out of several, 4/5 beside 9/10, which are no labels."""
     parts = labels.str.extract(cell_values.OUT_OF)
     bests = [*dict.fromkeys(parts[1])]
@@ -259,12 +257,11 @@ def _check_one_best(labels: pd.Series[Any], criterion: str) -> None:
         shares = parts[0].str.replace(",", ".").astype(float) / parts[1].astype(float)
         same = ",".join(f"{label}={share:.4g}" for label, share in zip(labels, shares, strict=True))
         raise RecuseError(
-            f"{criterion}: answers are out of {' and out of '.join(bests)}; if they are shares of these, say "
-            f'--same "{same}"'
+            f'answers are out of {" and out of ".join(bests)}; if they are shares of these, say --same "{same}"'
         )
 
 
-def _check_words_of_people(times: pd.DataFrame, criterion: str) -> None:
+def _check_words_of_people(times: pd.DataFrame) -> None:
     """`RecuseError` for words that people alone give, beside a known order that holds all that judges say: "not rated"
     beside pass and fail may stand for no answer, and would set people at odds. `times` as below."""
     by_people = times["kind"].eq("person")
@@ -274,13 +271,13 @@ def _check_words_of_people(times: pd.DataFrame, criterion: str) -> None:
     other = [*times["label"][by_people & ~times["label"].isin(order)].drop_duplicates()]
     if judged and order and other:
         raise RecuseError(
-            f"{criterion}: people alone say {', '.join(map(shown, other))}; if that stands for no answer, say --scale "
+            f"people alone say {', '.join(map(shown, other))}; if that stands for no answer, say --scale "
             f'"{"<".join(order)}"; if it is one, --scale "{",".join((*order, *other))}" or, where these have an order, '
             '--scale "worst<...<best"'
         )
 
 
-def _check_shared_labels(times: pd.DataFrame, criterion: str) -> None:
+def _check_shared_labels(times: pd.DataFrame) -> None:
     """A judge whose labels and people's have no word in common answers in other words, or another question: the two
     would never agree. `times`: how often (`n`) each label of the scale is given, by rater."""
     by_people = times["kind"].eq("person")
@@ -289,26 +286,26 @@ def _check_shared_labels(times: pd.DataFrame, criterion: str) -> None:
         if min(times["n"][by_people].sum(), own["n"].sum()) >= FEWEST_LABELS and known.isdisjoint(own["label"]):
             people, labels = (", ".join(map(shown, sorted(each)[:4])) for each in (known, own["label"]))
             raise RecuseError(
-                f"{criterion}: people and {judge} give no label in common (people {people}; {judge} {labels}), and "
+                f"people and {judge} give no label in common (people {people}; {judge} {labels}), and "
                 f'nothing says which label of one is which of the other; say it (--same "{own["label"].min()}=WORD OF '
                 'PEOPLE,..."), or leave a column out with --ignore'
             )
 
 
-def _check_one_kind(part: pd.DataFrame, words: pd.Series[bool], criterion: str) -> None:
+def _check_one_kind(part: pd.DataFrame, words: pd.Series[bool]) -> None:
     """A rater who gives labels beside one who gives numbers answers another question."""
     share = words.groupby(part["rater"]).mean()
     if (share > 0.9).any() and (share < 0.1).any():
         one, other = str(share.idxmin()), str(share.idxmax())
         label = shown(part.loc[part["rater"].eq(other) & words, "cell"].iloc[0])
         raise RecuseError(
-            f"{criterion}: {one} gives numbers and {other} labels ({label}); say which number each is "
+            f"{one} gives numbers and {other} labels ({label}); say which number each is "
             "(--same WORD=NUMBER,...), or which passes (--same WORD=pass,WORD=fail) and from which number on "
             f"a text does ({DECIDED}), or leave one out with --ignore"
         )
 
 
-def _check_one_scale(part: pd.DataFrame, values: pd.Series[float], criterion: str) -> None:
+def _check_one_scale(part: pd.DataFrame, values: pd.Series[float]) -> None:
     """Raters whose numbers reach to quite different ends do not answer on one scale. One who is a point or two short of
     the top may be strict, and one who always says the same says nothing of the scale."""
     ends = values.groupby(part["rater"], sort=False).agg(["max", "count", "nunique"])
@@ -318,7 +315,7 @@ def _check_one_scale(part: pd.DataFrame, values: pd.Series[float], criterion: st
     by_people = part["kind"].eq("person")
     people, judges = values[by_people], values[~by_people]
     if (people.notna()).sum() >= ENOUGH_OF_PEOPLE and people.nunique() >= SHIFTED:
-        _check_ends(people.dropna(), judges.dropna(), criterion)
+        _check_ends(people.dropna(), judges.dropna())
     ends = ends.sort_values("max", kind="stable")
     (low, high), (b, a) = (ends.index[[0, -1]], ends["max"].iloc[[0, -1]].astype(float))
     # people who often go up to b, and never beyond as judges often do, were given a scale that ends there; strict ones
@@ -328,13 +325,13 @@ def _check_one_scale(part: pd.DataFrame, values: pd.Series[float], criterion: st
     strict = a - b <= STRICT and not stop
     if a > 1.6 * b and not strict and scale_of_numbers(values[part["rater"] == high]).maximum > b:
         raise RecuseError(
-            f"{criterion}: {high} gives numbers up to {a:g}, {low} only up to {b:g}; if that is one scale, say so "
+            f"{high} gives numbers up to {a:g}, {low} only up to {b:g}; if that is one scale, say so "
             f"(--scale={scale_of_numbers(values).minimum:g}-{a:g}), otherwise bring them to one"
             f"{f', or say from which on a text passes ({DECIDED}),' if b == 1 else ''} or leave one out with --ignore"
         )
 
 
-def _check_shared_words(part: pd.DataFrame, bad: pd.Series[bool], criterion: str) -> None:
+def _check_shared_words(part: pd.DataFrame, bad: pd.Series[bool]) -> None:
     """`RecuseError` for what is no number and people as well as judges often give: they say something by it; and for
     ties beside 1 and 2, which choose one of two texts."""
     words = part["cell"][bad]
@@ -342,7 +339,7 @@ def _check_shared_words(part: pd.DataFrame, bad: pd.Series[bool], criterion: str
     if ties.duplicated().any() and as_numbers(part.loc[~bad, "cell"]).isin([0, 1, 2, 3]).all():
         options = ",".join([*dict.fromkeys(part.loc[~bad, "cell"]), ties.iloc[0]])
         raise RecuseError(
-            f"{criterion}: {shown(ties.iloc[0])} stands beside numbers, which may be choices between two texts; if "
+            f"{shown(ties.iloc[0])} stands beside numbers, which may be choices between two texts; if "
             f'they are, name what met, --first COLUMN --second COLUMN, or the options, --scale "{options}"; if not, '
             f"say which number it is (--same {as_option([ties.iloc[0]])}=NUMBER)"
         )
@@ -350,12 +347,12 @@ def _check_shared_words(part: pd.DataFrame, bad: pd.Series[bool], criterion: str
     if len(often) > 1 and often.min() >= MANY:
         word = shown(part.loc[bad, "cell"].mode()[0])
         raise RecuseError(
-            f"{criterion}: people and judges often give {word}, which is no number; say which number it is (--same "
+            f"people and judges often give {word}, which is no number; say which number it is (--same "
             "WORD=NUMBER,...), or, where it is no answer, the scale of the others (--scale LOW-HIGH)"
         )
 
 
-def _check_thousands(cells: pd.Series[Any], criterion: str) -> None:
+def _check_thousands(cells: pd.Series[Any]) -> None:
     """`RecuseError` where 1,234 or 1.234 beside 987 may be a thousand and more, or one and a bit: every number that is
     not whole has three digits behind its sign, and a whole one has three and is above 100."""
     words = pd.Series(pd.unique(cells), dtype=object).astype(str).str.strip()
@@ -365,12 +362,12 @@ def _check_thousands(cells: pd.Series[Any], criterion: str) -> None:
     if three and len(maybe) and len(maybe) + len(rest) == len(words):
         word = str(maybe.iloc[0])
         raise RecuseError(
-            f"{criterion}: {word} stands beside {rest.max()}, and may be {re.sub('[.,]', '', word)} or "
+            f"{word} stands beside {rest.max()}, and may be {re.sub('[.,]', '', word)} or "
             f"{word.replace(',', '.')}; write numbers without a separator of thousands"
         )
 
 
-def _check_no_far_code(values: pd.Series[float], person: pd.Series[bool], criterion: str) -> None:
+def _check_no_far_code(values: pd.Series[float], person: pd.Series[bool]) -> None:
     """`RecuseError` for one or two whole numbers, given more than once, that lie further from all others than twice
     these from each other: they may stand for no answer, as 99 and -9 do; and for the only number below 0, -1 beside
     0 to 10, but where people give it on a scale as short as -1, 0 and 1."""
@@ -379,7 +376,7 @@ def _check_no_far_code(values: pd.Series[float], person: pd.Series[bool], criter
     below, rest = marks[marks < 0], marks[marks >= 0]
     alone = len(by_people) >= ENOUGH_OF_PEOPLE and len(rest) > 1 and by_people.min() >= 0
     if len(below) == 1 and below[0] % 1 == 0 and (alone or len(rest) > SHIFTED) and values.eq(below[0]).sum() > 1:
-        raise _no_answer(criterion, "somebody gives", below, rest)
+        raise _no_answer("somebody gives", below, rest)
     for k in range(1, cell_values.CODES + 1):
         for rest, codes in ((marks[:-k], marks[-k:]), (marks[k:], marks[:k])):
             if len(values) < cell_values.FEWEST or len(rest) < SHIFTED:
@@ -387,20 +384,19 @@ def _check_no_far_code(values: pd.Series[float], person: pd.Series[bool], criter
             low, high = float(rest[0]), float(rest[-1])
             far = max(codes[0] - high, low - codes[-1]) > FAR * (high - low)
             if far and bool((codes % 1 == 0).all()) and values.isin(codes).sum() > 1:
-                raise _no_answer(criterion, "somebody gives", codes, rest)
+                raise _no_answer("somebody gives", codes, rest)
 
 
-def _no_answer(criterion: str, gives: str, codes: Any, rest: Any) -> RecuseError:
+def _no_answer(gives: str, codes: Any, rest: Any) -> RecuseError:
     usual, marks = scale_of_numbers(pd.Series([*rest], dtype=float)), [*codes, *rest]
     scale = f"{usual.minimum:g}-{usual.maximum:g}" if len(rest) > 2 else f'"{min(rest):g}<{max(rest):g}"'
     return RecuseError(
-        f"{criterion}: {gives} {' and '.join(f'{code:g}' for code in codes)}, all others {min(rest):g} to "
-        f"{max(rest):g}; if that stands for no answer, say --scale={scale}; if it is one, --scale={min(marks):g}-"
-        f"{max(marks):g}"
+        f"{gives} {' and '.join(f'{code:g}' for code in codes)}, all others {min(rest):g} to {max(rest):g}; if that "
+        f"stands for no answer, say --scale={scale}; if it is one, --scale={min(marks):g}-{max(marks):g}"
     )
 
 
-def _check_ends(people: pd.Series[float], judges: pd.Series[float], criterion: str) -> None:
+def _check_ends(people: pd.Series[float], judges: pd.Series[float]) -> None:
     """`RecuseError` for people from 1 to 5 beside a judge from 0 to 4, or the other way round: both ends are used often
     by the one and never by the other, and each is one step further; and for a number that judges alone give, two
     steps and more off every mark of the people, who leave none out, or below 1: 0 beside 1 to 5 may be no answer."""
@@ -413,7 +409,7 @@ def _check_ends(people: pd.Series[float], judges: pd.Series[float], criterion: s
     shifted = abs(shift) == 1 and judges.max() - high == shift and lower.min() == 0
     if len(judges) >= ENOUGH_OF_PEOPLE and whole and shifted and often:
         raise RecuseError(
-            f"{criterion}: people give {low:g} to {high:g}, judges {judges.min():g} to {judges.max():g}, each with "
+            f"people give {low:g} to {high:g}, judges {judges.min():g} to {judges.max():g}, each with "
             f"both ends; if that is one scale, say --scale {lower.min():g}-{upper.max():g}; if one counts from 0, add "
             "1 to its numbers, or leave one out with --ignore"
         )
@@ -421,7 +417,7 @@ def _check_ends(people: pd.Series[float], judges: pd.Series[float], criterion: s
     below = code < min(low, 1) and (code < 0 or high <= FROM_1)
     far = below or code <= low - 2 or code >= high + 2
     if marks == [*range(int(low), int(high) + 1)] and far and 1 == len(given - {*marks}) < len(given):
-        raise _no_answer(criterion, "judges give", [code], marks)
+        raise _no_answer("judges give", [code], marks)
 
 
 def _scale_words(scale: Numeric | Ordinal | Nominal, declared: bool) -> str:

@@ -51,9 +51,12 @@ def read_answers(judged: Judgements) -> Judgements:
             part, places = part[~lost], places[~lost]
         scale = judged.mapping.scale or _order_of(part, judged.raw.orders)
         decided = judged.mapping.threshold if "decide" in judged.mapping.use else ""
-        part, further = verdicts_beside_scores(part, str(criterion), scale, decided)
+        try:
+            part, further = verdicts_beside_scores(part, scale, decided)
+            answers = read_criterion(part, str(criterion), scale, judged.raw.place)
+        except RecuseError as error:
+            raise RecuseError(f"{criterion}: {error}") from error
         notes += further
-        answers = read_criterion(part, str(criterion), scale, judged.raw.place)
         scales[str(criterion)] = answers.scale
         notes += answers.notes
         faults += answers.faults

@@ -219,9 +219,8 @@ def check_related(roles: Roles, unknown: Sequence[Column], raters: Sequence[Colu
             how = f"agree far less with theirs than these with each other (correlation {near:.2f} beside {close:.2f})"
             how = "have nothing to do with any of them" if own.max() < least else how
             raise RecuseError(
-                f"{name} holds answers like the raters' that {'go against theirs' if against else how}; if it "
-                f"is a rater, say who the people are (--people {name},... or --judges {name}); if not, say "
-                f"--ignore {name}"
+                f"{name} holds answers like the raters' that {'go against theirs' if against else how}; if it is a "
+                f"rater, say who the people are (--people {name},... or --judges {name}); if not, say --ignore {name}"
             )
 
 
