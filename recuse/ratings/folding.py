@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from recuse.ratings.array import first_of, grouped
+from recuse.ratings.array import first_of
 from recuse.schema import RecuseError
 
 if TYPE_CHECKING:
@@ -92,9 +92,21 @@ def unfolded(ratings: Ratings, what: str = "this measure asks") -> Ratings:
 
 def _rows(frame: pd.DataFrame, without: frozenset[str], of: Ratings | None = None) -> NDArray[np.int64]:
     """One number per row, the same for rows that are alike in all columns but some. `of`: whose table it is."""
-    known = of._memory if of else {}
-    names = frame.columns.difference(list(without), sort=False)
-    return grouped(*(known.get(("coded", name), ((), frame[name]))[1] for name in names))
+    codes, count = np.zeros(len(frame), dtype=np.int64), 1
+    for name in frame.columns.difference(list(without), sort=False):
+        entries, own = of._memory.get(("coded", name), ((), codes)) if of else ((), codes)
+        if not len(entries):
+            column, one = frame[name], next(iter(frame[name]), None)
+            same = (part.isna() if pd.isna(one) else part == one for part in (column.iloc[:64], column))
+            if all(part.to_numpy(dtype=bool, na_value=False).all() for part in same):
+                continue  # most columns say one thing, which is sooner seen than numbered
+            own, entries = pd.factorize(column, use_na_sentinel=False)
+        if len(entries) > 1 or own.any():
+            codes, count = codes * (len(entries) + 1) + own, count * (len(entries) + 1)
+            if count > len(frame):  # as many numbers are drawn as there may be codes
+                codes, occurring = pd.factorize(codes)
+                count = len(occurring)
+    return codes
 
 
 def _sums(codes: NDArray[np.int64], item: NDArray[Any], count: int, *, seed: int) -> NDArray[np.uint64]:
