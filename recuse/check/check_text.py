@@ -254,7 +254,6 @@ def _title(results: Results, estimate: EstimateRow) -> str:
 
 
 def _slice(record: MeasurementRow) -> str:
-    """Which slice an estimate is about."""
     at = record["estimate"]["detail"].get("slice")
     if not at or record["estimate"]["value"] is None:
         return ""

@@ -69,7 +69,6 @@ def write_people_list(panel: FilePanel, path: Path, bound: float) -> list[str]:
 
 
 def _why_not(estimate: Estimate) -> str:
-    """Why no confidence is safe, in words."""
     groups, needed = estimate.detail.get("groups"), estimate.detail.get("labels_needed")
     if not groups or needed is None:
         return estimate.note.removeprefix("nothing: ").removeprefix("nothing yet: ")

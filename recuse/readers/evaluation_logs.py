@@ -387,7 +387,8 @@ def label_studio_records(value: Any) -> tuple[list[dict[str, Any]], list[Fault]]
     return rows, Fault.where(what, other, "they are left out")
 
 
-def _is_batch(value: Any) -> bool:
+def is_batch(value: Any) -> bool:
+    """Whether the rows are the output file of OpenAI's batch interface."""
     first = value if isinstance(value, Mapping) else first_record(value)
     return "custom_id" in first and ("response" in first or "error" in first)
 
@@ -400,7 +401,7 @@ def _is_chat_log(value: Any) -> bool:
 
 
 LOGS = {
-    "openai_batch": ToolLog("output of the OpenAI Batch API", _is_batch, batch_records),
+    "openai_batch": ToolLog("output of the OpenAI Batch API", is_batch, batch_records),
     "openai_log": ToolLog("a log of chat requests and replies", _is_chat_log, chat_log_records),
     "inspect": ToolLog(
         "log of Inspect",

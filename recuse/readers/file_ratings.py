@@ -193,7 +193,6 @@ def _check_items_shared(rows: pd.DataFrame) -> None:
 
 
 def _rated(judged: Judgements) -> FilePanel:
-    """The ratings, a row per judgement that counts."""
     raw, mapping = judged.raw, judged.mapping
     kind, ratings = ("choices", _chosen(judged)) if mapping.pairs else _without_sets(_scored(judged))
     ratings, truth = (ratings, ()) if "truth" in raw.given else _with_truth_of_enough(ratings)
@@ -369,7 +368,6 @@ def _plural(name: str) -> str:
 
 
 def _few_rated(ratings: Ratings) -> list[str]:
-    """People who rated a handful of the items only."""
     table = ratings.table[ratings.table["kind"] == "person"].drop_duplicates(["rater", "item"])
     times = ratings.times
     each = table["item"].astype(str).map(times) if times else pd.Series(1, index=table.index)

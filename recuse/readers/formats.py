@@ -196,7 +196,6 @@ def _xlsx(opened: Opened) -> RawTable:
 
 
 def _parquet(opened: Opened) -> RawTable:
-    """A Parquet file. `RecuseError` where pyarrow is not installed, saying how to get it."""
     try:
         from pyarrow import Table  # type: ignore[import-untyped]
         from pyarrow.parquet import ParquetFile  # type: ignore[import-untyped]
