@@ -10,9 +10,8 @@ import pytest
 from scipy import stats
 
 from recuse.metrics.upgrade import Upgrade, measure_upgrade
-from recuse.metrics.upgrade.against_people import Further
+from recuse.metrics.upgrade.against_people import Further, _Kappas
 from recuse.metrics.upgrade.change import Hidden, RareChange, mean_change
-from recuse.metrics.upgrade.people import _Kappas
 from recuse.ratings import Nominal, Numeric, Ordinal, Ratings
 from recuse.statistics.agreement.coefficient_intervals import Difference
 from recuse.statistics.clusters import OverClusters

@@ -22,11 +22,9 @@ from recuse.metrics import consensus, length, position, self_preference
 from recuse.metrics.estimates import estimated, undefined
 from recuse.metrics.injection import injection_success
 from recuse.metrics.measure import describe
-from recuse.metrics.upgrade import scores
-from recuse.metrics.upgrade.against_people import errors, offset, order_of_people, worst_slice_offset
+from recuse.metrics.upgrade import against_people, scores
 from recuse.metrics.upgrade.change import Pair
 from recuse.metrics.upgrade.pairing import CHANGES, SETTINGS, Upgrade
-from recuse.metrics.upgrade.people import agreement_with_people, worst_slice_agreement, worst_slice_shift
 from recuse.ratings import Ratings
 from recuse.ratings.pair_array import CHOICES
 from recuse.schema import Distribution, Estimate, Estimates, RecuseError, members, number
@@ -42,14 +40,17 @@ AtLevels = tuple[dict[str, str], Estimate]
 
 Component = Callable[[Pair], Estimate | None]
 WITH_PEOPLE: tuple[Component, ...] = (
-    agreement_with_people, worst_slice_agreement, offset, order_of_people, errors, scores.noise, scores.losses,
-    worst_slice_offset,
+    against_people.agreement_with_people, against_people.worst_slice_agreement, against_people.offset,
+    against_people.order_of_people, against_people.errors, scores.noise, scores.losses,
+    against_people.worst_slice_offset,
 )  # fmt: skip
 AGAINST_INCUMBENT: tuple[Component, ...] = (
-    scores.shift, scores.order, scores.decisions_flipped, scores.noise, scores.losses, worst_slice_shift,
+    scores.shift, scores.order, scores.decisions_flipped, scores.noise, scores.losses, against_people.worst_slice_shift,
 )  # fmt: skip
 """Where nobody rated the texts: that the candidate differs can be seen, not who is right."""
-WITH_RIGHT_ANSWERS: tuple[Component, ...] = (scores.shift, scores.noise, scores.losses, worst_slice_shift)
+WITH_RIGHT_ANSWERS: tuple[Component, ...] = (
+    scores.shift, scores.noise, scores.losses, against_people.worst_slice_shift,
+)  # fmt: skip
 """Where it is known which response is right, that decides instead of the incumbent's order and decisions."""
 
 COMPONENTS = (
@@ -69,7 +70,7 @@ def measure_pair(pair: Pair, *, truth: bool = False) -> list[Estimate]:
     rated = bool(np.isfinite(pair.answers.rated).any())
     wanted = WITH_PEOPLE if rated else WITH_RIGHT_ANSWERS if truth else AGAINST_INCUMBENT
     if not pair.headline:
-        wanted = (offset,) if rated else (scores.shift,)
+        wanted = (against_people.offset,) if rated else (scores.shift,)
     measured = [estimate for component in wanted if (estimate := component(pair)) is not None]
     return [replace(estimate, detail={**estimate.detail, **pair.answers.held}) for estimate in measured]
 
