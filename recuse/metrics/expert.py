@@ -23,8 +23,7 @@ from recuse.ratings.binary_decisions import BinaryDecisions, each_decided, has_s
 from recuse.ratings.text_slices import groups_on, label_weights
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, average, taken, total
-from recuse.statistics.agreement.coefficient import Coefficient, ratio
-from recuse.statistics.agreement.coefficient_intervals import Known
+from recuse.statistics.agreement.coefficient import Coefficient, Known, ratio
 from recuse.statistics.agreement.options import distances
 from recuse.statistics.bounded import BOUNDED, bounded_mean
 from recuse.statistics.clusters import SHARE, clustered_share, stratified_mean

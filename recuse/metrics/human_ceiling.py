@@ -29,8 +29,7 @@ from recuse.ratings.text_slices import groups_on, label_weights
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats, Mask, average, taken, total
 from recuse.schema.number_text import of_units
-from recuse.statistics.agreement.coefficient import SLIGHT, Coefficient, ratio
-from recuse.statistics.agreement.coefficient_intervals import AtMost
+from recuse.statistics.agreement.coefficient import SLIGHT, AtMost, Coefficient, ratio
 from recuse.statistics.agreement.options import distances
 from recuse.statistics.clusters import stratified_mean
 from recuse.statistics.contrasts import Contrast

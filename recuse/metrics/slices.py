@@ -19,7 +19,7 @@ from recuse.ratings.answers import COMPARED, Answers, answers_against_truth
 from recuse.ratings.text_slices import FEWEST, FEWEST_OF_A_SYSTEM, Slices, large_enough, slices_of
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats, Mask, cluster_times, taken, total
-from recuse.statistics.agreement.coefficient_intervals import Difference
+from recuse.statistics.agreement.coefficient import Difference
 from recuse.statistics.bounded import bounded_mean
 from recuse.statistics.distributions import InUnits
 from recuse.statistics.multiplicity import Folded, Largest

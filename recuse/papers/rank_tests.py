@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from recuse.schema.arrays import Floats, ascending_codes, average, cluster_times, number_of_clusters
-from recuse.statistics.agreement.coefficient_intervals import OnScale, PerfectAgreement
+from recuse.statistics.agreement.coefficient import OnScale, PerfectAgreement
 from recuse.statistics.agreement.correlation import counted_ranks
 from recuse.statistics.clusters import clustered_mean
 from recuse.statistics.distributions import FEWEST_PAIRS, SEED, FisherZ, InUnits, generator

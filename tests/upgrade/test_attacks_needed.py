@@ -11,7 +11,7 @@ from recuse.gates import Limit
 from recuse.gates.verdict_power import factor_to_decide
 from recuse.metrics.estimates import estimated
 from recuse.schema import Estimate
-from recuse.statistics.agreement.coefficient_intervals import Difference
+from recuse.statistics.agreement.coefficient import Difference
 from recuse.statistics.distributions import Binomial
 
 LIMIT = Limit("at_most", -math.inf, 0.05)

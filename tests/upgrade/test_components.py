@@ -13,7 +13,7 @@ from recuse.metrics.upgrade import Upgrade, measure_upgrade
 from recuse.metrics.upgrade.against_people import Further, _Kappas
 from recuse.metrics.upgrade.change import Hidden, RareChange, mean_change
 from recuse.ratings import Nominal, Numeric, Ordinal, Ratings
-from recuse.statistics.agreement.coefficient_intervals import Difference
+from recuse.statistics.agreement.coefficient import Difference
 from recuse.statistics.clusters import OverClusters
 from recuse.statistics.distributions import Binomial, Student
 from recuse.statistics.multiplicity import Folded, Largest

@@ -30,7 +30,7 @@ from recuse.ratings.pair_array import CHOICES
 from recuse.schema import Distribution, Estimate, Estimates, RecuseError, members, number
 from recuse.schema.factors import ORDER
 from recuse.schema.number_text import why_missing
-from recuse.statistics.agreement.coefficient_intervals import Difference, Known, NoInterval
+from recuse.statistics.agreement.coefficient import Difference, Known, NoInterval
 from recuse.statistics.multiplicity import Folded
 
 __all__ = ["CHANGES", "COMPONENTS", "SETTINGS", "Pair", "Upgrade", "measure_pair", "measure_upgrade"]

@@ -16,8 +16,7 @@ from recuse.ratings.answers import Answers
 from recuse.ratings.scale import Numeric
 from recuse.schema import Distribution, Estimate
 from recuse.schema.arrays import Floats, Mask, average, cluster_times, number_of, number_of_clusters, taken, total
-from recuse.statistics.agreement.coefficient import Coefficient, ratio
-from recuse.statistics.agreement.coefficient_intervals import Difference
+from recuse.statistics.agreement.coefficient import Coefficient, Difference, ratio
 from recuse.statistics.agreement.correlation import counted_ranks
 from recuse.statistics.clusters import OverClusters, exact_sum
 from recuse.statistics.distributions import Binomial, Derived, InUnits, Student

@@ -29,8 +29,7 @@ from recuse.ratings import RatingArray, Ratings, mean_of
 from recuse.ratings.array import array_of, judges_array
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
-from recuse.statistics.agreement.coefficient import Coefficient, Form, ratio
-from recuse.statistics.agreement.coefficient_intervals import NoInterval
+from recuse.statistics.agreement.coefficient import Coefficient, Form, NoInterval, ratio
 from recuse.statistics.agreement.correlation import pearson_of_sums
 from recuse.statistics.agreement.icc import icc, mean_squares, squares_of_pairs
 from recuse.statistics.distributions import FisherZ
