@@ -38,24 +38,6 @@ def risk_score(table: pd.DataFrame, weights: Weights, *, category: str) -> pd.Da
     shares in [0, 1]. Where a category's amounts add up to 0 its money rates, and its risk if any of them has weight,
     are NaN: undefined, not 0. `RecuseError` for an empty table, an unknown key, a negative or non-finite weight, or
     weights that are all 0."""
-    _check(table, weights)
-    money, rates = table[AMOUNT].astype(float), {}
-
-    def per(values: pd.Series[Any]) -> pd.Series[Any]:
-        return values.groupby(table[category]).sum()
-
-    n, total = table.groupby(category).size(), per(money)
-    for name, entry in weights.items():
-        hit = table[list(entry["any_of"])].any(axis=1)
-        rates[name, "count"], rates[name, "amount"] = per(hit) / n, per(money.where(hit, 0.0)) / total
-    # a money rate that is NaN but carries no weight leaves the score defined
-    weighed = [(rate, weights[name][key]) for (name, key), rate in rates.items() if weights[name][key]]
-    risk = sum(weight * rate for rate, weight in weighed) / sum(weight for _, weight in weighed)
-    named = {f"{name}_{key}": rate for (name, key), rate in rates.items()}
-    return pd.DataFrame({"risk": risk, "n": n, "total": total, **named}).reset_index(names=category)
-
-
-def _check(table: pd.DataFrame, weights: Weights) -> None:
     if table.empty:
         raise RecuseError("a risk score needs at least one payment; the table is empty")
     given = 0.0
@@ -71,6 +53,20 @@ def _check(table: pd.DataFrame, weights: Weights) -> None:
             given += weight
     if given <= 0:
         raise RecuseError("all weights are 0, so no score is defined; give at least one indicator a weight")
+    money, rates = table[AMOUNT].astype(float), {}
+
+    def per(values: pd.Series[Any]) -> pd.Series[Any]:
+        return values.groupby(table[category]).sum()
+
+    n, total = table.groupby(category).size(), per(money)
+    for name, entry in weights.items():
+        hit = table[list(entry["any_of"])].any(axis=1)
+        rates[name, "count"], rates[name, "amount"] = per(hit) / n, per(money.where(hit, 0.0)) / total
+    # a money rate that is NaN but carries no weight leaves the score defined
+    weighed = [(rate, weights[name][key]) for (name, key), rate in rates.items() if weights[name][key]]
+    risk = sum(weight * rate for rate, weight in weighed) / sum(weight for _, weight in weighed)
+    named = {f"{name}_{key}": rate for (name, key), rate in rates.items()}
+    return pd.DataFrame({"risk": risk, "n": n, "total": total, **named}).reset_index(names=category)
 
 
 # --------------------------------------------------------------------------- real rates from a file

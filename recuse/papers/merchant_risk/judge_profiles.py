@@ -210,13 +210,11 @@ def self_bias_span(part: Ratings) -> Estimate:
     >>> self_bias_span(scores).of().value
     1.5
     """
-    spans = sorted(
-        ((judge, e) for (judge, *_), e in self_bias(part).items() if e.defined), key=lambda one: one[1].value
-    )
-    about: dict[str, Any] = {"n": len(spans), "method": "largest self-bias less smallest", "over": "items"}
-    if len(spans) < 2:
-        return undefined("self_bias_span", f"a span needs two judges; there are {len(spans)}", **about)
-    (lowest, low), *_, (highest, high) = spans
+    known = sorted((named for named in self_bias(part).items() if named[1].defined), key=lambda named: named[1].value)
+    about: dict[str, Any] = {"n": len(known), "method": "largest self-bias less smallest", "over": "items"}
+    if len(known) < 2:
+        return undefined("self_bias_span", f"a span needs two judges; there are {len(known)}", **about)
+    ((lowest, *_), low), *_, ((highest, *_), high) = known
     return Estimate(
         metric="self_bias_span", value=high.value - low.value, unit=low.unit, span=low.span,
         note="no interval: the span of noisy numbers is too wide on average",
@@ -233,14 +231,11 @@ def _figures(part: Ratings, ratings: Ratings) -> dict[str, Floats]:
         known = {judge: estimate.value for (judge, *_), estimate in measured.items()}
         return [known.get(judge, np.nan) for judge in cells.judges]
 
-    def quality(judge: str) -> float:
-        own = cells.texts_of(part.authors.get(judge))
-        peers = np.array([name != judge for name in cells.judges])
-        return float(mean_of(mean_of(cells.mean[peers][:, own], axis=0), axis=0)) if own.any() else np.nan
-
-    figures = {
-        "self_bias": of(self_bias(part)), "leniency": of(leniency(part)), "quality": list(map(quality, cells.judges))
-    }  # fmt: skip
+    own = [cells.texts_of(part.authors.get(judge)) for judge in cells.judges]
+    quality = [
+        float(mean_of(mean_of(np.delete(cells.mean, j, axis=0), axis=0)[texts], axis=0)) for j, texts in enumerate(own)
+    ]
+    figures = {"self_bias": of(self_bias(part)), "leniency": of(leniency(part)), "quality": quality}
     if part.persons or part.people is not None:
         figures["distance"] = mean_of(np.abs(compared(part, ratings).differences), axis=1).tolist()
     return {name: np.array(values, dtype=float).round(12) for name, values in figures.items()}
