@@ -150,8 +150,8 @@ def split_reasoning(text: str) -> tuple[str, str]:
     """
     if text.count("</think>") == 1 and "<think>" not in text and (closed := _REST.fullmatch(text)):
         return closed[1].strip(), closed[2].lstrip()
-    thoughts: list[str] = []
-    while block := _BLOCK.match(text):
+    thoughts, at = [], 0
+    while block := _BLOCK.match(text, at):
         thoughts.append(block[block.lastindex or 0].strip())
-        text = text[block.end() :].lstrip()
-    return "\n".join(filter(None, thoughts)), text
+        at = block.end()
+    return "\n".join(filter(None, thoughts)), text[at:].lstrip() if at else text

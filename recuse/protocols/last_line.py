@@ -194,7 +194,7 @@ VERDICT = Verdict(OFFERS="scores", WORDING="verdict", label="Answer", max_tokens
 
 _FENCE = re.compile(r"\s*(?:```+|~~~+)[\w-]*\s*")
 _DECORATION = "*_`# \t"
-_BRACKETS = re.compile(r"\A\[\[\s*([^\[\]]+?)\s*\]\]\.?\Z")
+_BRACKETS = re.compile(r"\A\[\[([^\[\]]+)\]\]\.?\Z")
 """A verdict as [[5]], which many prompts for judges ask for (the thesis's figure 2)."""
 
 
@@ -242,7 +242,7 @@ def bare_line(reply: Reply, label: str) -> str | None:
     *before, last = lines(answered(reply)) or [""]
     if reply.finish == "length" or labelled(reply.text, label) or any(map(str.isdigit, "".join(before))):
         return None
-    return _BRACKETS.sub(r"\1", last)
+    return _BRACKETS.sub(r"\1", last).strip()
 
 
 def labelled(text: str, label: str) -> list[str]:
@@ -263,4 +263,4 @@ def short(text: str) -> str:
 
 def _value(line: str, label: str) -> str | None:
     match = re.fullmatch(rf"(?:[-+>•]\s+)?[*_`]{{0,3}}{label}[*_`]{{0,3}}\s?:[*_`\s]*(.*)", line, re.IGNORECASE)
-    return _BRACKETS.sub(r"\1", match[1].strip(_DECORATION)) if match else None
+    return _BRACKETS.sub(r"\1", match[1].strip(_DECORATION)).strip() if match else None

@@ -46,7 +46,7 @@ class Secrets:
                 for encode in (base64.b64encode, base64.urlsafe_b64encode)
             ]
             self._forms |= {
-                b"".join(map(_any_spelling, value)), _digits(raw.hex()),
+                _any_spelling(value), _digits(raw.hex()),
                 b"\0{1,3}".join(re.escape(bytes([byte])) for byte in raw) if raw.isascii() else re.escape(raw),
                 *map(re.escape, spellings),
             }  # fmt: skip
@@ -137,17 +137,24 @@ def _plain_text(data: bytes) -> bytes:
     return data.replace(b"\\", b"").replace(b"+", b" ")
 
 
-def _any_spelling(character: str) -> bytes:
-    """One character as it is, behind backslashes, as \\uXXXX, as %XX (also %25XX), or as an HTML entity."""
+def _any_spelling(value: str) -> bytes:
+    """Each character as it is, behind backslashes, as \\uXXXX, as %XX (also %25XX), or as an HTML entity."""
+    first, *more = map(_spellings, value)
+    # Of a run of backslashes from its first on: tried at each of a million, it would take a day.
+    return rb"(?:(?<!\\)\\+" + first + b"|" + first + b")" + b"".join(rb"\\*" + one for one in more)
+
+
+def _spellings(character: str) -> bytes:
+    """One character, without the backslashes before it."""
     utf_8 = character.encode()
     units = character.encode("utf-16-be")
-    unicode = b"".join(rb"\\+u" + _digits(units[i : i + 2].hex()) for i in range(0, len(units), 2))
+    unicode = rb"\\+".join(b"u" + _digits(units[i : i + 2].hex()) for i in range(0, len(units), 2))
     percent = b"".join(rb"%(?:25)*" + _digits(bytes([byte]).hex()) for byte in utf_8)
     entity = rb"&(?:amp;)*#(?:[xX]0*" + _digits(f"{ord(character):x}") + rb"|0*%d);" % ord(character)
     further = rb"|\+" if character == " " else b""
     if name := _ENTITIES.get(character):
         further = rb"|&(?:amp;)*" + name + b";"
-    return rb"(?:\\*" + re.escape(utf_8) + b"|" + unicode + b"|" + percent + b"|" + entity + further + b")"
+    return rb"(?:" + re.escape(utf_8) + b"|" + unicode + b"|" + percent + b"|" + entity + further + b")"
 
 
 def _digits(text: str) -> bytes:
@@ -177,7 +184,7 @@ KEY_SHAPES = {
     "an AWS access key": _shape(rb"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b", b"AKIA", b"ASIA"),
     "a bearer token": _shape(rb"\b[Bb]earer +[A-Za-z0-9._~+/-]{20,}", b"earer "),
     "a private key": _shape(rb"-----BEGIN [A-Z ]*PRIVATE KEY-----", b"PRIVATE KEY-----"),
-    "a JSON web token": _shape(rb"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}", b"eyJ"),
+    "a JSON web token": _shape(rb"(?<![\w-])eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}", b"eyJ"),
 }
 """What credentials of common providers look like: searched for in panel files and in committed cassettes."""
 
@@ -227,7 +234,7 @@ def without_keys(text: str) -> str:
     data = text.encode("utf-8", "replace")
     for pattern, _ in KEY_SHAPES.values():
         data = pattern.sub(PLACEHOLDER.encode(), data)
-    return re.sub(r"\S*\*{3,}\S*", PLACEHOLDER, data.decode())
+    return re.sub(r"\S+", lambda word: PLACEHOLDER if "***" in word[0] else word[0], data.decode())
 
 
 _IN_EVERY_KEY = ("***", *(mark.decode() for _, marks in KEY_SHAPES.values() for mark in marks))

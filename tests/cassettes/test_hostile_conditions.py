@@ -120,6 +120,11 @@ def test_several_gzip_members_are_one_body() -> None:
     assert decompressed(gzip.compress(b'{"a":') + gzip.compress(b"1}"), "gzip") == b'{"a":1}'
 
 
+def test_many_gzip_members_are_read_in_one_pass() -> None:
+    """Not timed, but it would be felt: two minutes."""
+    assert decompressed(gzip.compress(b"") * 200_000, "gzip") == b""
+
+
 @pytest.mark.parametrize("cut", [9, 1])
 def test_a_gzip_body_that_ends_too_early_is_not_an_answer(cut: int) -> None:
     with pytest.raises(ValueError, match="not valid gzip"):
@@ -158,6 +163,12 @@ def test_a_key_is_found_and_taken_out_in_every_spelling(spelling: str) -> None:
     assert not secrets.found_in(clean)
     assert clean.startswith(b'{"text": "before ')
     assert clean.rstrip(b"\0").endswith(b' after"}')
+
+
+def test_backslashes_after_a_key_are_read_in_one_pass() -> None:
+    """Not timed, but it would be felt: ten minutes."""
+    behind = b"\\" * 300_000 + b"x"
+    assert Secrets([KEY]).clean(KEY.encode() + behind + b"\\" * 3 + KEY.encode()) == b"[secret]" + behind + b"[secret]"
 
 
 KEYS = ['with"quotes"and\\back\\slash', "with/slashes/in/it", "with%41percent+plus", "a b c d e f g h i"]

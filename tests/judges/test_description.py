@@ -176,3 +176,8 @@ def test_query_parameters_are_sorted_and_escaped(judge: MakeJudge) -> None:
 )
 def test_reasoning_is_what_stands_in_front_and_nothing_else(text: str, reasoning: str, answer: str) -> None:
     assert split_reasoning(text) == (reasoning, answer)
+
+
+def test_many_blocks_of_reasoning_are_read_in_one_pass() -> None:
+    """Not timed, but it would be felt: a minute and a half."""
+    assert split_reasoning("<think></think>\n" * 300_000 + "7") == ("", "7")

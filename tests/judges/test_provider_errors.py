@@ -43,6 +43,12 @@ def test_a_page_is_read_as_text() -> None:
     assert words(page) == "502 Bad gateway"
 
 
+@pytest.mark.parametrize("body", ["<" * 400_000, "<script>" * 50_000, "*** sk-" + "a" * 150_000, "eyJ-" * 40_000])
+def test_a_hostile_page_is_read_in_one_pass(body: str) -> None:
+    """Not timed, but it would be felt: where time grows with the square of the length, each takes minutes."""
+    assert len(words(body.encode())) <= LONGEST
+
+
 def test_nothing_is_said_by_an_empty_body() -> None:
     assert words(b"") == ""
 

@@ -183,6 +183,7 @@ HOSTILE = {
     "objects": '{"a":' * 100_000,
     "pairs": "{}" * 100_000 + '{"a": 1}',
     "quotes": '{"' * 100_000,
+    "keys": json.dumps(dict.fromkeys(range(100_000), 1))[:-1] + ', "99999": 1}',
     "sorry": "sorry, " * 50_000,
 }
 

@@ -15,7 +15,7 @@ from recuse.elicitation.plan import make_plan
 from recuse.metrics.coverage import ENFORCED, parse_rate
 from recuse.panels import load_panel
 from recuse.protocols import protocol
-from recuse.protocols.last_line import VERDICT
+from recuse.protocols.last_line import VERDICT, bare_line, verdict
 from recuse.ratings import Ratings
 from recuse.references import people_of
 from recuse.schema import Item, RecuseError, Reply
@@ -40,6 +40,14 @@ def test_the_options_of_the_task_are_asked_for() -> None:
 def test_only_an_option_behind_the_label_is_a_verdict(said: str, response: str | None, status: str) -> None:
     (row,) = VERDICT.read(CHECKS, ITEM, {}, Reply(said, "stop"))
     assert (row.criterion, row.response, row.status) == ("kept", response, status)
+
+
+def test_brackets_that_are_never_closed_take_no_time_to_read() -> None:
+    """Not timed, but it would be felt: two minutes."""
+    reply = Reply("Rating: [[" + " " * 10_000 + "x", "stop")
+    assert verdict(reply, "Rating").startswith("[[")
+    assert bare_line(Reply(reply.text.removeprefix("Rating: "), "stop"), "Rating") == verdict(reply, "Rating")
+    assert [verdict(Reply(f"Rating: {said}", "stop"), "Rating") for said in ("[[4]]", "[[ 4 ]].")] == ["4", "4"]
 
 
 def test_a_criterion_without_options_is_refused() -> None:

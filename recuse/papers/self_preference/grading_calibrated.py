@@ -69,11 +69,12 @@ def _trying(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Prompt:
 
 def _tried(task: Task, item: Item, levels: Levels, reply: Reply, earlier: Earlier) -> Any:
     every = labelled(task.folder)
-    given = dict(re.findall(r"(?m)^\s*(\d+)\s*:\s*(\d+)\s*$", reading.answered(reply)))
-    grades = [int(given.get(str(k), -1)) for k in range(1, len(every) + 1)]
-    if not all(task.scale[0] <= grade <= task.scale[1] for grade in grades):
+    lines = {*re.findall(r"(?m)^[ \t]*([0-9]+)[ \t]*:[ \t]*([0-9]+)[ \t]*$", reading.answered(reply))}
+    by_number = dict(lines)
+    given = [by_number.get(str(k), "") for k in range(1, len(every) + 1)]
+    if len(by_number) < len(lines) or not {*given} <= {*grades(task)}:
         raise reading.Unreadable("unparsed", f"not a grade for each of {len(every)} examples")
-    return {"grades": grades, "tokens": spent(reply)}
+    return {"grades": [*map(int, given)], "tokens": spent(reply)}
 
 
 def _refining(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Prompt:

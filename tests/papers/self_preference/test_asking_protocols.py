@@ -203,6 +203,10 @@ def test_criteria_are_refined_on_what_was_misjudged() -> None:
     assert f"Grade by the criteria: {grades[4]}. Grade of the editors: {examples[4]['grade']}." in said
     with pytest.raises(Unreadable):
         trial.read(HEADLINES, TEXT, levels, Reply(given.rpartition("\n")[0], "stop"), {"draft": draft})
+    other = f"1: {grades[0] % 5 + 1}"
+    for more in (f"\n{other}", f"\n1: {'9' * 5000}", "\n" * 200_000 + other):  # two grades of one
+        with pytest.raises(Unreadable):
+            trial.read(HEADLINES, TEXT, levels, Reply(given + more, "stop"), {"draft": draft})
 
 
 def test_texts_that_are_judged_are_no_examples() -> None:
