@@ -45,7 +45,7 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise ConfigurationError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise ConfigurationError(f"{path}: not UTF-8 (byte {error.start}); save the file as UTF-8") from None
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ConfigurationError(f"{path}: not valid TOML: {error}") from None
 
 

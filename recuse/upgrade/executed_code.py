@@ -18,6 +18,9 @@ MODULE = re.compile(r"^src/|(/__init__)?\.py$")
 STRAY = {"tests", "docs", "examples"}
 """Folders that wheels install by mistake, and that nothing imports from there: what a repository calls so hides
 nothing."""
+SOUGHT = {"backports", "bottleneck", "brotlicffi", "cython", "exceptiongroup", "h2", "numba", "numexpr", "org", "pytz",
+          "sniffio", "socksio", "tomli", "trio", "zstandard"}  # fmt: skip
+"""What installed packages import wherever it is there, and do without elsewhere (pandas: numexpr)."""
 
 
 def text_of(path: Path) -> str | None:
@@ -77,12 +80,13 @@ def executed_code(
 
 
 def _hiding(root: Path, commit: BaseCommit, python: Iterable[str], differing: Mapping[str, str]) -> set[str]:
-    """New modules, or links to folders, that Python finds before an installed package of the same name."""
+    """New modules, or links to folders, that Python finds before an installed package of the same name, or that an
+    installed package imports wherever they are there."""
     places = [place.relative_to(root).as_posix() for place in _module_roots(root)]
     tops = {path: (place, PurePosixPath(path).relative_to(place).parts[0].partition(".")[0])
             for place in places for path in python
             if differing[path] == "A" and PurePosixPath(path).is_relative_to(place)}  # fmt: skip
-    installed = sys.stdlib_module_names | packages_distributions().keys() if tops else set()
+    installed = sys.stdlib_module_names | packages_distributions().keys() | SOUGHT if tops else set()
     return {path for path, (place, top) in tops.items() if top in installed - STRAY
             and not commit.files(f"{place}/{top}", f"{place}/{top}.py")}  # fmt: skip
 

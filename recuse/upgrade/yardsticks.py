@@ -15,6 +15,7 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import cached_property
@@ -247,7 +248,9 @@ def _task(files: _Files, path: str, before: str | None, now: str | None) -> Iter
 
 
 def _cells(line: str) -> set[str]:
-    return {*map(str.strip, next(csv.reader([line]), [])), *ITEM.findall(line)}
+    with suppress(csv.Error):  # a cell that is too long: a line about no text that is known
+        return {*map(str.strip, next(csv.reader([line]), [])), *ITEM.findall(line)}
+    return set()
 
 
 def _settings(files: _Files, path: str, before: str | None, now: str | None) -> Iterator[ChangedRow]:
@@ -298,7 +301,7 @@ def keys_of(text: str | None) -> dict[Key, Any]:
     """The keys of a TOML text with their values, tables in lists under their names; {} of what is no TOML."""
     try:
         return dict(_flat(tomllib.loads(text or ""), ()))
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         return {}
 
 

@@ -8,6 +8,7 @@ import pytest
 from pydantic import Field
 
 from recuse.configuration.toml_files import ConfigurationError, Table, parse, read_toml
+from recuse.upgrade.yardsticks import keys_of
 
 
 def fault_of(path: Path) -> str:
@@ -22,6 +23,13 @@ def test_malformed_toml_names_file_and_line(tmp_path: Path) -> None:
     said = fault_of(path)
     assert said.startswith(f"{path}: not valid TOML: ")
     assert "line 2" in said
+
+
+def test_toml_without_an_end_to_its_brackets_is_a_fault_as_well(tmp_path: Path) -> None:
+    path = tmp_path / "panel.toml"
+    path.write_text(f"name = {'[' * 3000}{']' * 3000}\n", encoding="utf-8")
+    assert fault_of(path).startswith(f"{path}: not valid TOML: ")
+    assert keys_of(path.read_text(encoding="utf-8")) == {}
 
 
 def test_a_missing_file_is_told_with_its_neighbours(tmp_path: Path) -> None:

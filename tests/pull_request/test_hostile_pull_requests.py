@@ -9,13 +9,16 @@ import os
 import py_compile
 import re
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
 
 from recuse.cassettes.__main__ import main as packing
+from recuse.upgrade.executed_code import SOUGHT
 
 pytest_plugins = ["pytester"]
 
@@ -228,6 +231,12 @@ def a_module_before_the_real_one(pr):
     pr.write("scipy.py", "special = None")
 
 
+@hostile("numexpr.py")
+def a_module_that_an_installed_package_looks_for(pr):
+    """pandas imports it where it is there, and so would any code of this name run."""
+    pr.write("numexpr.py", "__version__ = '99'")
+
+
 @hostile("sitecustomize.py")
 def a_module_that_python_always_loads(pr):
     pr.write("sitecustomize.py", "print('loaded')")
@@ -298,6 +307,11 @@ def other_people(pr):
     rows = pr.read(f"{TASK}/people.csv").splitlines()
     pr.write(f"{TASK}/panel.csv", "\n".join(rows[:11]))
     pr.edit(f"{TASK}/task.toml", '"people.csv"', '"panel.csv"')
+
+
+@hostile("fixtures/tasks/replies/people.csv")
+def people_with_a_cell_without_end(pr):
+    pr.add(f"{TASK}/people.csv", 'ann,"' + "x" * 200_000 + '",assistant,5.0\n')
 
 
 @hostile("fixtures/tasks/replies/people.csv")
@@ -1054,6 +1068,29 @@ def test_the_next_step_is_of_the_panel_and_judge_and_none_that_was_just_taken(pr
 
 def steps(run):
     return [row["next"] for row in run.results["changed"] if row["kind"] == "recording"]
+
+
+def test_what_installed_packages_look_for_is_known(pr):
+    """Whatever a run looks for and does not find, a pull request could bring."""
+    pr.write("finder.py", FINDER)
+    command = [sys.executable, "-c", "import finder, pytest; pytest.main(['evals', '-q'])"]
+    subprocess.run(command, cwd=pr.root, check=True, capture_output=True)
+    sought = set((pr.root / "sought.txt").read_text(encoding="utf-8").split())
+    assert "numexpr" in sought
+    assert sought - SOUGHT - sys.stdlib_module_names - packages_distributions().keys() == set()
+
+
+FINDER = """
+import sys
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if path is None:
+            with open("sought.txt", "a") as file:
+                print(name, file=file)
+
+sys.meta_path.append(Finder())
+"""
 
 
 def test_there_are_many_of_them():
