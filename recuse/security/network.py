@@ -17,7 +17,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 from unittest import mock
 from urllib.parse import urlsplit
@@ -46,10 +46,7 @@ def blocked_network(answered: Iterable[tuple[str, int]] = ()) -> Iterator[None]:
         if not _hooked:
             sys.addaudithook(_audit)
             _hooked = True
-        # Proxies on this machine that the environment names are a way out that looks like loopback.
-        proxies = (value for name, value in os.environ.items() if name.lower().endswith("_proxy"))
-        ways_out = loopback_addresses(url for url in proxies if urlsplit(url).hostname and urlsplit(url).port)
-        before, _answered = _answered, frozenset(answered) | ways_out
+        before, _answered = _answered, frozenset(answered) | loopback_addresses(_proxies())
         _blocking += 1
     try:
         sending: dict[str, Any] = {name: _guarded(getattr(socket.socket, name)) for name in _SENDING}
@@ -111,6 +108,16 @@ def loopback_addresses(urls: Iterable[str]) -> set[tuple[str, int]]:
     parts = [url for url in map(urlsplit, urls) if is_loopback(url.hostname)]
     ports = {url: url.port or {"http": 80, "https": 443}.get(url.scheme, 0) for url in parts}
     return {(host, ports[url]) for url in parts for host in (url.hostname or "", "127.0.0.1", "::1", "localhost")}
+
+
+def _proxies() -> Iterator[str]:
+    """Those that the environment names, with a scheme or without; one on this machine is a way out that looks local."""
+    for name, value in os.environ.items():
+        if name.lower().endswith("_proxy") and name.lower() != "no_proxy":
+            url = value if "//" in value else f"//{value}"
+            with suppress(ValueError):  # what is no address leads nowhere
+                if urlsplit(url).port:
+                    yield url
 
 
 _EVENTS = {

@@ -184,8 +184,12 @@ def _in_thread(attempt: Callable[[], object]) -> BaseException | None:
     return found[0]
 
 
-def test_a_proxy_on_this_machine_is_no_way_out(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{server.port}")
+@pytest.mark.parametrize("address", ["http://127.0.0.1:{}", "127.0.0.1:{}", "//127.0.0.1:{}/"])
+def test_a_proxy_on_this_machine_is_no_way_out(
+    server: Server, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:  # fmt: skip
+    monkeypatch.setenv("HTTP_PROXY", address.format(server.port))
+    monkeypatch.setenv("FTP_PROXY", "http://localhost:none")  # leads nowhere
     with blocked_network(), pytest.raises(NetworkBlockedError, match="a proxy that leads out"):
         requests.get("http://judge.example/", timeout=2)
     assert server.requests == 0
