@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -75,6 +75,9 @@ def load(path: Path, text: str | None = None) -> Baseline:
             f"the baseline {path} is not JSON (line {error.lineno}, column {error.colno}: {error.msg}); after a merge "
             f"look for conflict marks. Restore it from version control, or {UPDATE}"
         ) from None
+    except (OSError, ValueError, RecursionError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise BaselineError(f"the baseline {path} cannot be used ({why}): {UPDATE}") from None
     schema = baseline.get("schema") if isinstance(baseline, dict) else None
     if schema in EARLIER:
         raise BaselineError(
@@ -84,14 +87,10 @@ def load(path: Path, text: str | None = None) -> Baseline:
     if schema != SCHEMA:
         version = repr(schema) if isinstance(baseline, dict) else f"a JSON {type(baseline).__name__}"
         raise BaselineError(f"the baseline {path} should have schema {SCHEMA}; it has {version}: {UPDATE}")
-    kinds, entries, wrong = {"what": str, "subject": dict, "figures": dict}, baseline.get("entries"), None
+    reason, entries, wrong = baseline.get("because"), baseline.get("entries"), None
     if isinstance(entries, list):
-        wrong = [
-            i for i, entry in enumerate(entries)
-            if not isinstance(entry, dict) or entry.get("kind") not in KINDS
-            or not all(isinstance(entry.get(name), kind) for name, kind in kinds.items())
-        ]  # fmt: skip
-    if wrong is None or wrong or not all(isinstance(baseline.get(name), dict) for name in ("gates", "asked")):
+        wrong = [i for i, entry in enumerate(entries) if not (_fits(entry, ENTRY) and entry["kind"] in KINDS)]
+    if wrong is None or wrong or not _fits(baseline, SHAPE) or not (reason is None or _fits(reason, REASON)):
         where = "no list of entries, gates or tests" if not wrong else f"a damaged entry (number {wrong[0] + 1})"
         raise BaselineError(f"the baseline {path} has {where}: {UPDATE}")
     return cast("Baseline", dict(baseline))
@@ -145,6 +144,43 @@ def _entry(kind: Literal["verdict", "measurement"], what: str, source: verdict_r
 def as_kept(value: Any) -> Any:
     """Ten significant digits, as results.json has them; what is not finite is unknown."""
     return value if not isinstance(value, float) else float(f"{value:.10g}") if math.isfinite(value) else None
+
+
+SHAPE: dict[str, Any] = {
+    "gates": {"uses": {}, "gates": {}, "accepted": []}, "asked": {"tests": [], "judges": {}, "uses": {}},
+}  # fmt: skip
+REASON: dict[str, Any] = {"reason": "", "covers": []}
+ENTRY: dict[str, Any] = {"kind": "", "what": "", "subject": {}, "figures": {}}
+
+
+def _fits(value: object, shape: object) -> bool:
+    """Whether a value of JSON has these members of these kinds, and maybe more."""
+    if not isinstance(shape, dict):
+        return isinstance(value, type(shape))
+    return isinstance(value, dict) and all(name in value and _fits(value[name], of) for name, of in shape.items())
+
+
+def difference(written: Baseline, results: Results, gates: Gates, *, complete: bool) -> str:
+    """Where a baseline first differs, by more than rounding, from what `write` makes of these results, e.g.
+    "entries.3.figures.se: 1000.0, not 0.04"; "" where it does not. Of a run of a part (`complete=False`): where entries
+    of both do, and the gates."""
+    own = cast("Baseline", json.loads(json.dumps(reduce(results, gates, written["because"]))))
+    if not complete:
+        known = keyed(own["entries"])
+        kept = [entry for key, entry in keyed(written["entries"]).items() if key in known]
+        written = {**written, "entries": kept, "asked": own["asked"], "sources": own["sources"]}
+    return next(_differences(written, own, ()), "")
+
+
+def _differences(one: Any, other: Any, at: Sequence[str]) -> Iterator[str]:
+    if isinstance(one, dict) and isinstance(other, dict):
+        for name in sorted({*one, *other}):
+            yield from _differences(one.get(name), other.get(name), (*at, name))
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for n, pair in enumerate(zip(one, other, strict=True)):
+            yield from _differences(*pair, (*at, str(n)))
+    elif one != other and not (type(one) is type(other) is float and math.isclose(one, other, rel_tol=1e-6)):
+        yield f"{'.'.join(at)}: {one!r:.60}, not {other!r:.60}"
 
 
 def keyed(entries: Iterable[BaselineEntry]) -> dict[tuple[str, str, str, int], BaselineEntry]:

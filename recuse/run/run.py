@@ -15,7 +15,7 @@ from recuse.gates.baseline_changes import compare, objections
 from recuse.gates.explanation import subject_text
 from recuse.gates.families import error_rates
 from recuse.gates.limit_changes import limit_changes
-from recuse.gates.records import decoded, is_unchanged, yardstick
+from recuse.gates.records import decoded, yardstick
 from recuse.gates.uses import Uses, uses_for
 from recuse.git import BaseCommit, Unreadable, identity_of
 from recuse.git.trend import history
@@ -207,12 +207,10 @@ class Run(Records):
             return yardstick(shown, f"the baseline {shown} is gone")
         try:
             written = baseline_file.load(path)
-            compared = compare(written, self.results, gates, path=shown, complete=self.complete)
         except RecuseError as error:
             return yardstick(shown, f"the baseline {shown} cannot be read: {str(error).replace(str(path), shown)}")
-        if not is_unchanged(compared):
-            cause = f"the baseline {shown} is rewritten, and is not what this run gives"
-            return yardstick(shown, cause, "", compared["summary"])
+        if other := baseline_file.difference(written, self.results, gates, complete=self.complete):
+            return yardstick(shown, f"the baseline {shown} is rewritten, and is not what this run gives", "", other)
         reason = f", because: {written['because']['reason']}" if written["because"] else ""
         cause = f"the baseline {shown} is {'new' if before is None else 'written anew'}{reason}"
         return yardstick(shown, cause, word="merge")

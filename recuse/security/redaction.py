@@ -46,7 +46,8 @@ class Secrets:
                 for encode in (base64.b64encode, base64.urlsafe_b64encode)
             ]
             self._forms |= {
-                _any_spelling(value), _digits(raw.hex()),
+                # a run of backslashes is tried from its first on: from each of a million, it would take a day
+                rb"(?:(?<!\\)\\+|)" + rb"\\*".join(map(_any_spelling, value)), _digits(raw.hex()),
                 b"\0{1,3}".join(re.escape(bytes([byte])) for byte in raw) if raw.isascii() else re.escape(raw),
                 *map(re.escape, spellings),
             }  # fmt: skip
@@ -137,15 +138,8 @@ def _plain_text(data: bytes) -> bytes:
     return data.replace(b"\\", b"").replace(b"+", b" ")
 
 
-def _any_spelling(value: str) -> bytes:
-    """Each character as it is, behind backslashes, as \\uXXXX, as %XX (also %25XX), or as an HTML entity."""
-    first, *more = map(_spellings, value)
-    # Of a run of backslashes from its first on: tried at each of a million, it would take a day.
-    return rb"(?:(?<!\\)\\+" + first + b"|" + first + b")" + b"".join(rb"\\*" + one for one in more)
-
-
-def _spellings(character: str) -> bytes:
-    """One character, without the backslashes before it."""
+def _any_spelling(character: str) -> bytes:
+    """One character as it is, as \\uXXXX, as %XX (also %25XX), or as an HTML entity, without the backslashes before."""
     utf_8 = character.encode()
     units = character.encode("utf-16-be")
     unicode = rb"\\+".join(b"u" + _digits(units[i : i + 2].hex()) for i in range(0, len(units), 2))

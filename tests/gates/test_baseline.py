@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recuse.gates.baseline_changes import compare, objections
-from recuse.gates.baseline_file import BaselineError, load, reduce, removed, write
+from recuse.gates.baseline_file import BaselineError, difference, load, reduce, removed, write
 from recuse.schema import RecuseError
 
 GATES = """
@@ -462,6 +462,9 @@ def test_a_failed_write_leaves_the_old_baseline(tmp_path, monkeypatch, gates, fa
         (b'{"schema": 3, "entries": 3}', "has no list of entries"),
         (b'{"schema": 3, "entries": []}', "has no list of entries, gates or tests"),
         (b'{"schema": 3, "entries": [{"kind": "verdict"}]}', "has a damaged entry (number 1)"),
+        (b'{"schema": 1%b}' % (b"0" * 5000), "cannot be used (Exceeds the limit"),
+        (b"[" * 100_000, "cannot be used (maximum recursion depth"),
+        (b'{"schema": 3, "entries": [], "gates": {}, "asked": {"tests": "x"}}', "has no list of entries, gates"),
     ],
 )
 def test_an_unusable_baseline_names_the_file_and_the_remedy(tmp_path, text, says):
@@ -473,3 +476,27 @@ def test_an_unusable_baseline_names_the_file_and_the_remedy(tmp_path, text, says
     assert says in str(caught.value)
     assert str(path) in str(caught.value)
     assert "pytest evals/ --update-baseline" in str(caught.value)
+
+
+def test_a_baseline_that_is_no_file_is_unusable_too(tmp_path):
+    (tmp_path / "reports").touch()
+    for path in (tmp_path, tmp_path / "reports" / "baseline.json"):
+        with pytest.raises(BaselineError, match="cannot be used"):
+            load(path)
+
+
+def test_what_a_baseline_says_otherwise_than_a_run_is_found(tmp_path, gates):
+    path = tmp_path / "baseline.json"
+    write(path, results(), gates)
+    known = load(path)
+    assert difference(known, results(), gates, complete=True) == ""
+    figures = known["entries"][0]["figures"]
+    figures["value"] *= 1 + 1e-9  # by rounding
+    assert difference(known, results(), gates, complete=True) == ""
+    lacking = {**known, "asked": {**known["asked"], "tests": []}}
+    assert difference(lacking, results(), gates, complete=True).startswith("asked.tests: [], not [")
+    assert difference(lacking, results(), gates, complete=False) == ""
+    assert difference({**known, "entries": []}, results(), gates, complete=True).startswith("entries: [], not [")
+    figures["value"] = math.nan
+    for complete in (True, False):
+        assert difference(known, results(), gates, complete=complete).startswith("entries.0.figures.value: ")

@@ -453,6 +453,22 @@ def baseline_for_the_next_change(pr):
     pr.write("reports/baseline.json", re.sub(r'"value": 1\.\d+', '"value": 0.5', pr.read("reports/baseline.json")))
 
 
+@hostile("the baseline reports/baseline.json is rewritten, and is not what this run gives")
+def baseline_from_which_nothing_will_ever_differ(pr):
+    pr.write("reports/baseline.json", re.sub(r'"se": [\d.]+', '"se": 1000.0', pr.read("reports/baseline.json")))
+
+
+@hostile("the baseline reports/baseline.json is rewritten, and is not what this run gives")
+def baseline_of_which_nothing_will_ever_be_missed(pr):
+    kept = json.loads(pr.read("reports/baseline.json"))
+    pr.write("reports/baseline.json", json.dumps({**kept, "asked": {**kept["asked"], "tests": [], "judges": {}}}))
+
+
+@hostile("the baseline reports/baseline.json is rewritten, and is not what this run gives")
+def baseline_of_no_numbers(pr):
+    pr.write("reports/baseline.json", re.sub(r'"value": [\d.]+', '"value": NaN', pr.read("reports/baseline.json")))
+
+
 # --------------------------------------------------------------------------- environment
 
 
@@ -1031,7 +1047,8 @@ def with_ratings(pr):
 FAST = (limit_widened_and_acceptance_deleted, people_are_real_now, left_out_by_addopts,
         prompt_changed_and_old_replies_signed_again,
         prompt_changed_and_old_replies_of_a_local_server_signed_again)  # fmt: skip
-BASELINES = (baseline_deleted, baseline_for_the_next_change, without_gates)
+BASELINES = (baseline_deleted, baseline_for_the_next_change, without_gates, baseline_of_no_numbers,
+             baseline_from_which_nothing_will_ever_differ, baseline_of_which_nothing_will_ever_be_missed)  # fmt: skip
 """Changes after which no other baseline can be written."""
 
 
