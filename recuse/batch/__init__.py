@@ -30,6 +30,7 @@ BATCHES = ("openai", "anthropic", "gemini")
 LARGEST_RESULTS = 2 * 2**30  # bytes of a file of results, decompressed: 100,000 answers have a tenth of that
 CALLS = ("/chat/completions", "/responses", "/messages")  # in which a `base_url` may end, beside Gemini's
 PASSING = frozenset({408, 429, 500, 502, 503, 504, 529})
+ATTEMPTS = 6  # while a trouble may pass
 TIMEOUT_S = 600.0  # a file of 200 MB takes its time
 _IN_MEMORY = 2**24  # bytes of a file of results; what is more lies on disk while it is read
 
@@ -112,8 +113,8 @@ class Web(AbstractContextManager["Web", None]):
     """A provider as one judge reaches it: its base address and credentials. Use as a context manager. Answers are
     bounded, in memory too: a compressed one is let go where it grows beyond what any answer has."""
 
-    def __init__(self, judge: Judge, credentials: Credentials, attempts: int = 6, texts: bool = True) -> None:
-        self.judge, self._attempts, self._texts = judge, attempts, texts
+    def __init__(self, judge: Judge, credentials: Credentials, texts: bool = True) -> None:
+        self.judge, self._texts = judge, texts
         self._secrets = [credentials.key or "", *credentials.headers.values()]
         self._headers = {**wire(judge.wire).headers(credentials.key), **judge.headers, **credentials.headers}
         self._headers["accept-encoding"] = "identity"
@@ -173,9 +174,8 @@ class Web(AbstractContextManager["Web", None]):
         if query := {**({} if bare else self.judge.query), **content.pop("params", {})}:
             url = str(httpx2.URL(url).copy_merge_params(query))
         try:
-            for attempt in stamina.retry_context(
-                on=_Passing if lasting else (_Passing, httpx2.TransportError), attempts=self._attempts, timeout=None
-            ):
+            passing = _Passing if lasting else (_Passing, httpx2.TransportError)
+            for attempt in stamina.retry_context(on=passing, attempts=ATTEMPTS, timeout=None):
                 with attempt:
                     response = self._exchange(method, url, headers, into, content)
                     if response.is_success:

@@ -62,17 +62,16 @@ class BatchReport:
 
 
 class Batches:
-    """The batches of a panel whose `library` is in use for recording, which keeps other processes out. `attempts`: how
-    often a passing trouble is met with another try. `must_stop` is asked after every look: the reason why nothing more
-    may be spent, or "". `stored` hears of every answer that was kept."""
+    """The batches of a panel whose `library` is in use for recording, which keeps other processes out. `must_stop` is
+    asked after every look: the reason why nothing more may be spent, or "". `stored` hears of every answer kept."""
 
     def __init__(
         self, library: Library, judges: Mapping[str, Judge], keys: Mapping[str, Credentials], *,
-        say: Callable[[str], None], must_stop: Callable[[], str], attempts: int = 6,
+        say: Callable[[str], None], must_stop: Callable[[], str],
         stored: Callable[[Call, RawResponse], None] = lambda call, response: None,
     ) -> None:  # fmt: skip
         self._library, self._panel, self._judges, self._keys = library, library.panel, judges, keys
-        self._say, self._must_stop, self._attempts, self._stored = say, must_stop, attempts, stored
+        self._say, self._must_stop, self._stored = say, must_stop, stored
         self._state = State(library.root, library.panel)
         self._tried: Counter[str] = Counter()
         self._looks: Counter[str] = Counter()  # tag -> how often its batch was looked for in vain
@@ -232,8 +231,7 @@ class Batches:
     @contextmanager
     def _provider(self, judge: str) -> Iterator[tuple[BatchInterface, Web]]:
         """Turns an answer of an unexpected shape into an error: whether a batch was taken is unknown then."""
-        keys = self._keys.get(judge, Credentials())
-        with Web(self._judges[judge], keys, self._attempts, self._library.texts) as web:
+        with Web(self._judges[judge], self._keys.get(judge, Credentials()), self._library.texts) as web:
             try:
                 yield batch_interface(self._judges[judge]), web
             except (KeyError, TypeError, AttributeError, ValueError) as error:

@@ -54,7 +54,6 @@ class Setting:
                 {"ann": self.judge},
                 {"ann": Credentials(KEY)},
                 say=self.said.append,
-                attempts=2,
                 must_stop=lambda: self.must_stop(),
             )
 
