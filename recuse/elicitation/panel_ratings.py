@@ -112,8 +112,6 @@ def with_people(
     return pd.concat([table, rows.reindex(columns=list(table.columns))], ignore_index=True)
 
 
-# --------------------------------------------------------------------------- reasons and quotes, where asked for
-
 EXPLANATIONS, QUOTES = "explanations", "quotes"
 REMARKS = (EXPLANATIONS, QUOTES)
 """What a protocol calls its readers of reasons and of quoted places, and what these are offered as."""

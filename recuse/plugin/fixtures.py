@@ -104,8 +104,6 @@ def recuse_may_replace(
     return decide
 
 
-# --------------------------------------------------------------------------- what a test comes to
-
 RECORDS, UNMEASURED, NOBODY = "recuse.records", "recuse.unmeasured", "recuse.nobody"
 """Names under which a test hands to the process that reports what it came to: `user_properties` of its report."""
 

@@ -217,8 +217,6 @@ def readable(properties: Sequence[tuple[str, Any]]) -> list[tuple[str, Any]]:
     return kept
 
 
-# --------------------------------------------------------------------------- annotations of a workflow of GitHub
-
 MOST = 10
 """Errors that GitHub shows of one step."""
 

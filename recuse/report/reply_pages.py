@@ -80,8 +80,6 @@ def write_overview(view: ResultsModel, written: Mapping[str, RepliesRow], report
     return paths
 
 
-# --------------------------------------------------------------------------- every reply, and every prompt once
-
 LONGEST_REPLY, LONGEST_PROMPT, LONGEST_WHY, LONGEST_NAME = 4_000, 20_000, 300, 200
 REPLIES_PER_PAGE, PAGES_PER_JUDGE = 1_000, 5
 PROMPTS_PER_PAGE = 250

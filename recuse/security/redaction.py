@@ -156,9 +156,6 @@ def _digits(text: str) -> bytes:
     return re.sub("[a-f]", lambda digit: f"[{digit[0]}{digit[0].upper()}]", text).encode()
 
 
-# --------------------------------------------------------------------------- what credentials look like
-
-
 def _shape(pattern: bytes, *marks: bytes) -> tuple[re.Pattern[bytes], tuple[bytes, ...]]:
     """What one kind of credential looks like; one of the marks is in each: looked for first, at a tenth of the cost."""
     return re.compile(pattern), marks
