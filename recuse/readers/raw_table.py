@@ -187,7 +187,8 @@ def check_first_differ(text: str, end: str) -> None:
 
 def from_frame(path: Path, frame: pd.DataFrame, note: str) -> RawTable:
     """A table that holds values of any type. `RecuseError` for one without rows or with two columns of one name."""
-    names = [visible(str(name)).strip() for name in frame.columns]
+    given: list[Any] = ["" if name is None or name != name else name for name in frame.columns]
+    names = [visible(str(name)).strip() or f"column {k}" for k, name in enumerate(given, start=1)]  # as in a file
     if twice := [name for name, times in Counter(names).items() if times > 1]:
         raise RecuseError(f"two columns are called {shown(twice[0])}; give each a name of its own")
     if frame.empty:

@@ -64,6 +64,13 @@ def test_numbers_that_only_count_the_rows_are_no_column():
     assert "column 1" not in read_file(frame).raw.frame
 
 
+@pytest.mark.parametrize("name", [None, float("nan"), "", " "])
+def test_a_column_without_a_name_is_called_by_its_place(name):
+    """Its rater was called nan."""
+    wide = long().pivot(index="item", columns="rater", values="score").reset_index().rename(columns={"anna": name})
+    assert recuse.read(wide, judges="gpt-4o").persons == ("column 2", "ben")
+
+
 @pytest.mark.parametrize("kind", ["float32", "float16", "Float32", "float[pyarrow]"])
 @pytest.mark.parametrize("form", ["frame", "parquet", "lists"])
 def test_a_score_of_fewer_bytes_reaches_the_threshold_that_it_is(kind, form, tmp_path):
