@@ -59,7 +59,7 @@ def test_without_usage_tokens_are_unknown_not_zero(wire_name: str) -> None:
 
 
 def test_a_token_count_that_is_none_is_unknown(wire_name):
-    for odd in ("11", 11.5, True, -1, [11]):
+    for odd in ("11", 11.5, True, -1, [11], 10**400):
         payload = json.loads(json.dumps(documented(wire_name).reply).replace("11", json.dumps(odd)))
         reply = reply_to(wire_name, payload)
         assert (reply.text, reply.usage) == ("Good.", Usage(None, 7)), odd
@@ -340,6 +340,12 @@ def test_log_probabilities_come_by_position() -> None:
     reply = reply_to("openai_chat", openai(logprobs={"content": content}))
     assert reply.logprobs == ({"7": -0.1, "8": -2.5}, {".": 0.0})
     assert reply_to("openai_chat", openai(logprobs={"content": None})).logprobs is None
+
+
+def test_a_whole_number_that_no_float_holds_is_no_log_probability() -> None:
+    content = [{"token": "7", "logprob": -(10**400), "top_logprobs": []}]
+    reply = reply_to("openai_chat", openai(logprobs={"content": content}))
+    assert (reply.finish, "no token with its log-probability" in reply.text) == ("error", True)
 
 
 @pytest.mark.parametrize("top", [{}, {"top_logprobs": None}, {"top_logprobs": []}])
