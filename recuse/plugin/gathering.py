@@ -44,6 +44,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 class _Gathering:
     """The hooks of the process that reports: the only one, or xdist's controller. One per session."""
 
+    interrupted = False
+
     @cached_property
     def run(self) -> Run:
         from recuse.run.run import Run
@@ -89,6 +91,10 @@ class _Gathering:
             self.run.not_asked.update(records["not_asked"])
             self.run.due = records["due"] or self.run.due  # every worker collects the same tests
 
+    def pytest_keyboard_interrupt(self) -> None:
+        """By Ctrl-C, or by `pytest.exit`, of which the session knows nothing."""
+        self.interrupted = True
+
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """After all other work, and before the terminal's summary, which wraps this hook."""
@@ -111,7 +117,7 @@ class _Gathering:
             examined = {panel.path.resolve() for panel in panels.values()}
             examined |= {file.path.resolve() for file in files.values()}
             outside = examined - configured if given(config, "panel") else ()
-            chosen = part = _chosen_tests(session)
+            chosen = part = _chosen_tests(session, self.interrupted)
             if not part and shown:
                 part = f"only {', '.join(sorted(shown))} of the judges examined"
             elif not part and not examined >= configured:
@@ -180,7 +186,7 @@ def _against_base(suite: Suite) -> tuple[list[InPlaceRow], list[ChangedRow]]:
     return in_place, changed
 
 
-def _chosen_tests(session: pytest.Session) -> str:
+def _chosen_tests(session: pytest.Session, interrupted: bool) -> str:
     """Which tests were chosen, in words, where not all of them ran; "" where all did."""
     config = session.config
     choosing = ("keyword", "markexpr", "deselect", "ignore", "ignore_glob", "lf", "stepwise")
@@ -192,7 +198,8 @@ def _chosen_tests(session: pytest.Session) -> str:
         return f"{evals.name}/ was not asked"
     if any(config.getoption(name, None) for name in choosing):
         return "only the tests chosen on the command line ran"
-    return "the run was stopped before its end" if session.shouldfail or session.shouldstop else ""
+    stopped = session.shouldfail or session.shouldstop or interrupted
+    return "the run was stopped before its end" if stopped else ""
 
 
 def scope_of(nodeid: str) -> str:

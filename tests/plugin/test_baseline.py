@@ -158,3 +158,13 @@ def test_a_baseline_holds_figures_and_no_words(settled) -> None:
     entries = json.loads((settled / BASELINE).read_text(encoding="utf-8"))["entries"]
     assert len(entries) == 9
     assert "So it is." not in json.dumps(entries)
+
+
+def test_a_run_that_is_broken_off_is_a_part_and_overwrites_nothing_of_a_whole_one(settled) -> None:
+    """By `pytest.exit`, which pytest tells plugins as it tells them Ctrl-C."""
+    whole = {name: (settled / name).read_bytes() for name in (BASELINE, "reports/results.json")}
+    settled.write("evals/test_z.py", "import pytest\n\n\ndef test_last():\n    pytest.exit('enough', 0)\n")
+    run = settled.run("--update-baseline", "--because", "it was stopped")
+    assert (run.results["decision"]["word"], run.reports.name) == ("no decision", "partial")
+    assert "the run was stopped before its end" in run.words
+    assert whole == {name: (settled / name).read_bytes() for name in whole}
