@@ -45,7 +45,7 @@ from contextlib import suppress
 from typing import Any
 
 from recuse.judges import read_response
-from recuse.readers.column_names import NAMES, plain
+from recuse.readers.column_names import NAMES, is_judge, is_person, plain
 from recuse.readers.json_records import ToolLog, first_record, parsed
 from recuse.readers.opening import Opened, within_bounds
 from recuse.readers.raw_table import Fault, shown
@@ -173,8 +173,10 @@ def alpaca_eval_records(value: Any) -> tuple[list[dict[str, Any]], list[Fault]]:
             winner = "tie" if preference in (0, 1.5) else "first" if preference < 1.5 else "second"
             if isinstance(preference, float) and preference not in (0, 1, 1.5, 2):
                 between.append(f"record {number}: {preference:g}")
+        who = str(row.get("annotator") or "")
         rows.append({
-            "item": row.get("instruction"), "rater": str(row.get("annotator") or "annotator"), "kind": "judge",
+            "item": row.get("instruction"), "rater": who or "annotator",
+            "kind": "person" if is_person(who) and not is_judge(who) else "judge",
             "generator_1": row.get("generator_1"), "generator_2": row.get("generator_2"), "winner": winner,
         })  # fmt: skip
     return rows, Fault.where("preferences lie between 1 and 2", between, "each counts for the nearer output")

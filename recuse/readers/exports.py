@@ -11,26 +11,28 @@
 | promptfoo, CSV | [PASS], [FAIL] or [ERROR] before an output | the row | one judge, a system for each such column |
 | WMT, MQM | category, severity, seg_id, system | doc, seg_id | rater |
 | Label Studio, CSV and JSON-MIN | annotation_id, annotator, lead_time | id | annotator |
-| Mechanical Turk, batch results | HITId, WorkerId, Answer.* | HITId | WorkerId |
 | Qualtrics, responses with three header lines | questions in columns | a question | ResponseId |
 | SurveyMonkey, two header lines | Respondent ID, Collector ID | a question | email, else Respondent ID |
 | Argilla, records and flat rows | X.responses.users, or responses.X | id | user ids; the suggestion's agent |
 
-Sources: the tools' public documentation of these exports, and for Phoenix what its client builds. Whatever the user
-says of a column comes first. Named scores: where one bears a person's name, or a judge's, each is a rater's; else they
-are criteria of one judge."""
+Crowd platforms are in `recuse.readers.crowd_exports`. Sources: the tools' public documentation of these exports, and
+for Phoenix what its client builds. Whatever the user says of a column comes first. Named scores: where one bears a
+person's name, or a judge's, each is a rater's; else they are criteria of one judge."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
 
-from recuse.readers.column_names import CRITERIA, is_attribute, is_judge, is_person, is_rater, is_reason, listed, plain
+from recuse.readers.column_names import CRITERIA, is_attribute, is_judge, is_person, is_rater, listed, plain
 from recuse.readers.columns import FEWEST_TEXTS, Column
+from recuse.readers.crowd_exports import PLATFORMS, appen, as_list, ground_truth, may_rate, of_annotations
+from recuse.readers.evaluation_logs import ANSWERS
 from recuse.readers.json_cells import literal
 from recuse.readers.json_records import from_records
 from recuse.readers.raw_table import RawTable, cell_text, shown
@@ -234,35 +236,27 @@ def _mqm(raw: RawTable) -> RawTable | None:
 
 
 def _label_studio(raw: RawTable) -> RawTable | None:
-    """An annotation per row: what differs between annotations of a task are answers, the rest is the task's data."""
+    """An annotation per row; numbers, and several choices, stand in their cells as JSON."""
     frame = raw.frame
-    if not {"annotation_id", "annotator", "id", "lead_time"} <= set(frame.columns):
-        return None
-    own = ("annotation_id", "annotator", "created_at", "updated_at", "lead_time", "id", "agreement", "sentiment_id")
-    tasks = frame.groupby("id", sort=False)
-    answers = tuple(
-        c for c in map(str, frame.columns) if c not in own and may_rate(frame, c) and (tasks[c].nunique() > 1).any()
-    )
-    if not answers:
+    if not {"annotation_id", "annotator", "id", "lead_time"} <= {*frame}:
         return None
     annotator = frame["annotator"].str.replace(r"^(\d+)$", r"annotator \1", regex=True)
-    roles = {"item": ("id",), "rater": "annotator", "value": answers}
-    return raw.noted("annotations of Label Studio, one a row", frame=frame.assign(annotator=annotator), roles=roles)
+    bare = frame.map(_bare_answer)
+    answers = [c for c in raw.names if not is_rater(c) and (bare[c] != frame[c]).any()]
+    own = ("annotation_id", "created_at", "updated_at", "lead_time", "agreement", "sentiment_id")
+    raw = raw.noted("annotations of Label Studio, one a row", frame=bare.assign(annotator=annotator))
+    return of_annotations(raw, "id", "annotator", own, answers)
 
 
-def _mturk(raw: RawTable) -> RawTable | None:
-    """An assignment per row: Answer.* are a worker's, Input.* what the task was given."""
-    frame = raw.frame
-    given = tuple(c for c in map(str, frame.columns) if c.startswith("Answer."))
-    answers = tuple(c for c in given if may_rate(frame, c)) or given
-    if not ({"HITId", "WorkerId"} <= set(frame.columns) and answers):
-        return None
-    taken = frame["Reject"].eq("") if "Reject" in frame else frame["HITId"].ne("")
-    own = [c for c in frame if str(c).startswith(("Answer.", "Input.")) or c in ("HITId", "WorkerId")]
-    table = frame.loc[taken, own].assign(WorkerId="worker " + frame["WorkerId"])
-    left_out = f"; {int((~taken).sum())} rejected assignments are left out" if not taken.all() else ""
-    roles = {"item": ("HITId",), "rater": "WorkerId", "value": answers}
-    return raw.of_rows(table, table.index, f"results of Mechanical Turk: workers are people{left_out}", roles=roles)
+def _bare_answer(cell: str) -> str:
+    """The number of [{"rating": 4}], the choices of {"choices": ["spam", "rude"]}; any other cell as it is."""
+    if not cell.startswith(("[{", '{"choices"')):
+        return cell
+    value = literal(cell)
+    results = value if isinstance(value, list) else [value]
+    answers = [one[name] for one in results if isinstance(one, Mapping) for name in ANSWERS if name in one]
+    several = (each for answer in answers for each in (answer if isinstance(answer, list) else [answer]))
+    return "|".join(map(str, several)) if len(answers) == len(results) else cell
 
 
 def _prodigy(raw: RawTable) -> RawTable | None:
@@ -287,6 +281,10 @@ def _prodigy(raw: RawTable) -> RawTable | None:
     return raw.noted("annotations of Prodigy, one a row", frame=table, roles={**roles, **about})
 
 
+TRIED = [str(k) for k in range(32) if k & 0b1011]
+"""Numbers by which Qualtrics' Status says that a response is a preview (1), a test (2) or spam (8)."""
+
+
 def _qualtrics(raw: RawTable) -> RawTable | None:
     """A response per row, below two lines with the questions' words and ids, of which the latter may be gone."""
     frame, names = raw.frame, raw.names
@@ -297,8 +295,15 @@ def _qualtrics(raw: RawTable) -> RawTable | None:
     if not three and (words != "Response ID" or "UserLanguage" not in names):
         return None
     last = 0 if three else names.index("UserLanguage") + 1  # of what every export begins with
+    lines = 1 + three
+    status = frame.get("Status", frame["ResponseId"]).iloc[lines:].str.strip()
+    tried = status.str.contains("Preview|Test|Spam") | status.isin(TRIED)
     questions = {c: c for c in names[last:] if not three or '"QID' in str(frame[c].iloc[1])}
-    return _of_respondents(raw, 1 + three, "ResponseId", questions, "Qualtrics")
+    rows = {c: str(frame[c].iloc[0]).rpartition(" - ")[2] for c in questions}  # of a grid, behind its question
+    times = Counter(rows.values())
+    if len(times) > 1 and len({*times.values()}) == 1 < max(times.values()):
+        questions = {c: f"{c.rpartition('_')[0] or c} [{row}]" for c, row in rows.items()}
+    return _of_respondents(raw, lines, "ResponseId", questions, "Qualtrics", tried)
 
 
 def _surveymonkey(raw: RawTable) -> RawTable | None:
@@ -306,19 +311,25 @@ def _surveymonkey(raw: RawTable) -> RawTable | None:
     frame, whose = raw.frame, ("Email Address", "Respondent ID")
     if not {"Respondent ID", "Collector ID"} <= {*frame} or len(frame) < 2 or frame["Respondent ID"].iloc[0]:
         return None
-    questions, question = {}, ""
+    questions: dict[str, tuple[str, str]] = {}
+    question = ""
     for name, part in zip(raw.names, map(str, frame.iloc[0]), strict=True):
         question = question if re.fullmatch(r"column \d+", name) else name
         if part:
-            questions[name] = question if part.endswith("Response") else f"{question} {part}"
+            questions[name] = (question, "" if part.endswith("Response") else part)
+    grids = len({question for question, part in questions.values() if part}) > 1
+    called = {n: f"{q} [{part}]" if part and grids else f"{q} {part}".strip() for n, (q, part) in questions.items()}
     named = next((c for c in whose if c in frame and not frame[c].iloc[1:].isin([""]).any()), whose[1])
-    return _of_respondents(raw, 1, named, questions, "SurveyMonkey")
+    return _of_respondents(raw, 1, named, called, "SurveyMonkey")
 
 
-def _of_respondents(raw: RawTable, lines: int, whose: str, questions: Mapping[str, str], tool: str) -> RawTable:
-    """A survey's responses below so many further `lines` of its header, with a column for each text that was rated.
-    `RecuseError` where these are too few to be texts."""
+def _of_respondents(
+    raw: RawTable, lines: int, whose: str, questions: Mapping[str, str], tool: str, tried: pd.Series[bool] | None = None
+) -> RawTable:
+    """A survey's responses below so many further `lines` of its header, without those that were `tried` out, with a
+    column for each text that was rated. `RecuseError` where these are too few to be texts."""
     table = raw.frame.iloc[lines:]
+    table = table if tried is None else table[~tried]
     columns = [Column(c, table[c]) for c in questions]
     rated = {
         c.name: questions[c.name] for c in columns
@@ -332,6 +343,8 @@ def _of_respondents(raw: RawTable, lines: int, whose: str, questions: Mapping[st
         )
     table = table[[whose, *rated]].rename(columns={**rated, whose: "respondent"})
     note = f"responses of {tool}: a respondent per row, the questions in columns"
+    if left_out := len(raw.frame) - lines - len(table):
+        note += f"; {left_out} that are previews, tests or spam are left out"
     return raw.of_rows(table, table.index, note, roles={"rater": "respondent"})
 
 
@@ -376,18 +389,7 @@ def _responses(record: Mapping[str, str], question: str, *, in_lists: bool) -> I
         yield record.get(f"{suggestion}.agent") or "suggestion", "judge", record[suggested]
 
 
-def may_rate(frame: pd.DataFrame, name: str) -> bool:
-    """Whether a column holds several answers, and is not called as remarks are."""
-    return Column(name, frame[name]).rating and frame[name].nunique() > 1 and not is_reason(name)
-
-
-def as_list(cell: str) -> list[Any]:
-    """The list that a cell holds as JSON or as Python writes it; [] for anything else."""
-    value = literal(cell) if cell else []
-    return value if isinstance(value, list) else []
-
-
 TOOLS: tuple[Callable[[RawTable], RawTable | None], ...] = (
-    *(scores.read for scores in SCORES), _label_studio, _mturk, _prodigy, _qualtrics, _surveymonkey, _argilla, _mqm,
-    _phoenix_evals, _promptfoo, _named_scores,
+    *(scores.read for scores in SCORES), _label_studio, _prodigy, _qualtrics, _surveymonkey, _argilla, _mqm,
+    *(one.read for one in PLATFORMS), appen, ground_truth, _phoenix_evals, _promptfoo, _named_scores,
 )  # fmt: skip

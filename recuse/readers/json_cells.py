@@ -181,8 +181,8 @@ def _check_lists_of_texts(raw: RawTable, several: list[str], lists: Mapping[str,
 
 def _says_twice(rows: list[list[Any]], named: bool) -> bool:
     """Whether the lists hold numbers only, and one holds a number twice; or numbers by name, where the column is
-    `named` after raters; or, there, lists of one length of words of which one holds a word twice."""
-    if named and len({len(row) for row in rows}) == 1 and all(isinstance(one, str) for row in rows for one in row):
+    `named` after raters; or words, all of one length, and one holds a word twice."""
+    if len({len(row) for row in rows}) == 1 and all(isinstance(one, str) for row in rows for one in row):
         return any(len({*row}) < len(row) for row in rows)
     bare = [[v for one in row for v in (one.values() if isinstance(one, dict) else [one])] for row in rows]
     numbers = all(isinstance(value, int | float) for row in bare for value in row)
@@ -201,6 +201,8 @@ def _fields(cells: pd.Series[Any]) -> tuple[pd.DataFrame, list[str]]:
     objects = [_object(str(cell)) or {} for cell in cells]
     often = pd.Series([key for one in objects for key in one], dtype=object).value_counts()
     names = [key for key in dict.fromkeys(k for one in objects for k in one) if often[key] >= FEWEST_TOLD * len(filled)]
+    if names == ["choices"] and not all(objects):  # as Label Studio writes several, beside a single one by its word
+        return pd.DataFrame(), []
     rating = next((key for wanted in NAMES["value"] for key in names if plain(key) == wanted), None)
     beside = [key for key in names if rating is not None and key != rating]
     left_out = [key for key in beside if any(isinstance(one.get(key), int | float) for one in objects)]

@@ -234,7 +234,10 @@ def with_kinds(judged: Judgements) -> Judgements:
             rows.loc[of_rater, "rater"] = name + " " + (rows.loc[of_rater, "repeat"] + 1).astype(str)
             rows.loc[of_rater, "repeat"] = 0
             notes.append(f"{name} is no one in particular: every repeat is read as another person")
-    return judged.noted(*notes, rows=rows, mapping=replace(mapping, judges=here["judge"], people=here["person"]))
+    right = [r for r in raters if r in people and mapping.rater and column_names.is_gold(r) and r not in stated]
+    truth = mapping.truth or (right[0] if len(right) == 1 else "")
+    mapping = replace(mapping, judges=here["judge"], people=here["person"], truth=truth)
+    return judged.noted(*notes, rows=rows, mapping=mapping)
 
 
 MEAN = {"mean", "average", "avg"}

@@ -27,6 +27,7 @@ def read_answers(judged: Judgements) -> Judgements:
         return _read_winners(judged)
     long = judged.rows
     _check_defaults(judged)
+    _check_refused(judged)
     declared = scale_from_text(judged.mapping.scale) if judged.mapping.scale else None
     empty = is_empty(long["cell"], getattr(declared, "options", ()))
     if declared is None:
@@ -119,6 +120,41 @@ def _check_defaults(judged: Judgements) -> None:
                     f"{shown(given.iloc[0])} stands in all of them: empty these cells if nobody said so; if it did, "
                     f"say --ignore {as_option([name])}"
                 )
+
+
+REFUSED = re.compile(r"rejected|returned|discarded|cancell?ed|skipped|expired|abandoned|draft|spam|timed[ -_]?out")
+"""How a column called status says that what somebody answered was refused, taken back or only tried."""
+TESTED = re.compile(r"practice|warm[ _-]?up|catch|honeypot|golden|attention[ _-]?check")
+"""How a column called type says that a text was there to test who answered."""
+TESTS, LEFT = {"practice", "warmup", "catch", "honeypot", "attention"}, {"skipped", "cancelled", "canceled", "tainted"}
+"""What a column of true and false is called that says so of a text, or that somebody left it out."""
+OF_ANSWERS, OF_TEXTS = {"assignment", "submission", "annotation", "response"}, {"type", "kind", "phase"}
+
+
+def _check_refused(judged: Judgements) -> None:
+    """`RecuseError` for people's answers of which another column says, answer by answer, that some were refused or
+    taken back, or, text by text, that some were to test who answered: whoever says so does not want them counted."""
+    read = (*judged.raw.roles.get("ignore", ()), *judged.mapping.value)
+    for name in (n for n in judged.raw.names if judged.mapping.rater and n not in read):
+        called = {*plain(name).split("_")}
+        flag, state = called & {*TESTS, *LEFT}, called & {"status", "state", *LEFT}
+        form = re.compile("true|1|yes") if flag else REFUSED if state else TESTED
+        if not (flag or state or called & OF_TEXTS):
+            continue
+        codes, values = pd.factorize(judged.raw.frame[name])
+        marks = [form.fullmatch(str(value).strip().lower()) is not None for value in values]
+        if not any(marks):
+            continue
+        rows = judged.rows[judged.rows["kind"].eq("person") & ~is_empty(judged.rows["cell"])]
+        marked = pd.Series(np.array(marks)[codes][rows["row"].to_numpy()], index=rows.index)
+        within = marked.groupby(rows["item"], observed=True).nunique().max() > 1
+        sure = within or called & {*OF_ANSWERS, *LEFT} if state else not within and marked.mean() < HALF
+        if marked.any() and not marked.all() and sure:
+            word = judged.raw.frame[name].iat[int(rows["row"][marked].iloc[0])]
+            raise RecuseError(
+                f"{name} says {shown(word)} of {int(marked.sum())} answers by people: if those do not count, take "
+                f"their rows out of the file; if they do, say --ignore {as_option([name])}"
+            )
 
 
 def _applies_to_nobody(rows: pd.DataFrame, empty: pd.Series[bool]) -> tuple[pd.Series[bool], list[str]]:

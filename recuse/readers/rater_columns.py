@@ -114,8 +114,8 @@ def _take_columns(roles: Roles) -> None:
         c for c in rated if c.like_ratings and not c.is_nobodys
         and (c.numeric or c.holds_labels or any(c.words & other.words for other in roles.free if other is not c))
     ]  # fmt: skip
-    if any(c.is_person for c in sure):  # what else is the same in every row is nobody's
-        kept = [c for c in kept if c in sure or len(c.distinct) > 1]
+    people = any(c.is_person for c in sure)  # what else is the same in every row is nobody's, or somebody's by a name
+    kept = [c for c in kept if c in sure or len(c.distinct) > 1 or not (people or (sure and not c.may_be_a_person))]
     if called:
         check_related(roles, [c for c in kept if c not in sure], kept)
     _check_silent(roles, kept)

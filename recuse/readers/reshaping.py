@@ -8,6 +8,7 @@ per text is turned. Rows that nobody was asked to rate, such as what the user sa
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,11 +17,21 @@ import numpy as np
 import pandas as pd
 
 from recuse.ratings import Numeric
-from recuse.readers.column_names import NAMES, is_criterion, is_date, is_judge, is_person, listed, plain, splits
+from recuse.readers.column_names import (
+    NAMES,
+    as_option,
+    is_criterion,
+    is_date,
+    is_judge,
+    is_person,
+    listed,
+    plain,
+    splits,
+)
 from recuse.readers.columns import columns_of
 from recuse.readers.json_records import GAME
 from recuse.readers.mapping import ColumnMapping, stem_of
-from recuse.readers.raw_table import RawTable
+from recuse.readers.raw_table import RawTable, shown
 from recuse.readers.values import as_numbers, is_empty, scale_from_text
 from recuse.schema import RecuseError
 
@@ -83,7 +94,7 @@ def in_the_same_words(raw: RawTable) -> RawTable:
     return replace(raw, frame=raw.frame.mask(words.isin([*meant]), words.apply(lambda column: column.map(meant))))
 
 
-FEWEST_TEXTS, LONGEST_OF_RATERS = 8, 40
+FEWEST_TEXTS, LONGEST_OF_RATERS, OTHERS = 8, 40, 0.2
 """So many columns beside one row a rater are texts: a file about one text on so many criteria is no evaluation."""
 
 
@@ -109,18 +120,67 @@ def as_rows(raw: RawTable) -> RawTable:
     values = cells[~is_empty(cells)]
     if values.empty or (as_numbers(values).notna().mean() < 0.9 and values.nunique() > FEWEST_TEXTS):
         return raw
+    _check_other_questions(names)
     item = "item" if rater != "item" else "text"
     roles = {**raw.roles, "item": (item,), "rater": rater, "value": ("rating",)}
     ignored = [n for n in raw.names if n not in raw.heeded and n != rater]
-    note = f"every rater has one row: the {len(names)} columns of marks are read as texts"
-    return raw.a_row_each(names, item, {"rating": names}, [rater, *ignored], note, roles=roles)
+    of = _texts_by_criteria(names)
+    what = f"{len({*(text for text, _ in of.values())})} texts on {', '.join({c: 0 for _, c in of.values()})}"
+    note = f"every rater has one row: the {len(names)} columns of marks are read as {what if of else 'texts'}"
+    rows = raw.a_row_each(names, item, {"rating": names}, [rater, *ignored], note, roles=roles)
+    if not of:
+        return rows
+    text, criterion = zip(*(of[name] for name in rows.frame[item]), strict=True)
+    frame = rows.frame.assign(**{item: text, "criterion": criterion})
+    return replace(rows, frame=frame, roles={**roles, "criterion": "criterion"})
+
+
+GRID = re.compile(r"(.+?)\s*\[(.+)\]")
+"""How forms call a column of a grid: the question, and its row in brackets."""
+
+
+def _texts_by_criteria(names: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Column -> the text and the criterion that it is about, where columns are called after each of several texts and
+    of several criteria: "Answer 1 [Fluency]". {} where they are called otherwise. `RecuseError` for a grid of which
+    neither side is called as criteria are, "How fluent? [Answer 1]" beside "How correct? [Answer 1]"."""
+    grid = {name: (match[1], match[2]) for name in names if (match := GRID.fullmatch(name))}
+    grids = [grid] if len(grid) == len(names) else []
+    for parts in (*grids, *(splits(names) if all(map(is_criterion, names)) else ())):
+        sides = [[*dict.fromkeys(part[k] for part in parts.values())] for k in (0, 1)]
+        if min(map(len, sides)) < 2 or len(sides[0]) * len(sides[1]) != len(names):
+            continue
+        criteria = [k for k in (0, 1) if all(map(is_criterion, sides[k]))]
+        if len(criteria) == 1:
+            return {name: (part[1 - criteria[0]], part[criteria[0]]) for name, part in parts.items()}
+        if parts is grid:
+            raise RecuseError(
+                f"{len(names)} columns ask {len(sides[0])} questions ({shown(sides[0][0])}, ...) with {len(sides[1])} "
+                f"rows each ({shown(sides[1][0])}, ...); which of them are texts and which criteria is not known: call "
+                f"the latter by a word such as fluency or accuracy, or write a row for each answer, with columns item, "
+                f"rater, criterion and rating"
+            )
+    return {}
+
+
+def _check_other_questions(names: Sequence[str]) -> None:
+    """`RecuseError` where nearly all columns are called alike but for their numbers, and others bear none: how old
+    somebody is, among texts."""
+    forms = {name: re.sub(r"\[.*\]|\d+", "#", name) for name in names}
+    form, times = Counter(forms.values()).most_common(1)[0]
+    others = [name for name in names if forms[name] == name]
+    if "#" in form and times + len(others) == len(names) and 0 < len(others) <= OTHERS * len(names):
+        raise RecuseError(
+            f"{', '.join(map(shown, others[:3]))} beside {times} columns of marks that are called alike "
+            f"({shown(next(n for n in names if forms[n] == form))}, ...): if no text was rated there, say --ignore "
+            f"{as_option(others)}; if one was, call it as these are"
+        )
 
 
 def _names_of_raters(frame: pd.DataFrame) -> str:
     """The only column of different short words of which some are judges' names and some are not, where no other column
     is called as raters are: models that many people rated are no raters; "" where there is none."""
     names = [*map(str, frame.columns)]
-    called = (name for name in names if is_judge(name) or is_person(name))
+    called = (name for name in names if not name.rstrip().endswith("?") and (is_judge(name) or is_person(name)))
     if len(frame) >= len(names) or any(plain(name) != "your_name" for name in called):
         return ""
     other = {*NAMES["target"], *NAMES["item"]}
