@@ -110,9 +110,9 @@ def appen(raw: RawTable) -> RawTable | None:
     frame = raw.frame
     if not {"_unit_id", "_worker_id", "_golden"} <= {*frame}:
         return None
-    told = {name: frame[name].str.lower().eq("true") for name in ("_golden", "_tainted") if name in frame}
-    told["_golden"] &= not told["_golden"].all()
-    kept = ~np.logical_or.reduce([*told.values()])
+    marked = {name: frame[name].str.lower().eq("true") for name in ("_golden", "_tainted") if name in frame}
+    marked["_golden"] &= not marked["_golden"].all()
+    kept = ~np.logical_or.reduce([*marked.values()])
     own = [c for c in frame if str(c).startswith("_") or str(c).endswith(("_gold", ":confidence"))]
     table = frame[kept].drop(columns=[c for c in own if c not in ("_unit_id", "_worker_id")])
     left_out = "" if kept.all() else f"; {int((~kept).sum())} answers, to test questions or tainted, are left out"
