@@ -115,11 +115,13 @@ def causes_of_doubt(
     open_: Sequence[VerdictRecord], apart: Sequence[VerdictRecord], missing: Sequence[str],
     figures: Sequence[Figure], *, verdicts: Sequence[VerdictRecord], part: str, lacking: bool,
     every: Sequence[VerdictRecord] = (), question: str = "", rated: Sequence[str] = (), yardsticks: Sequence[str] = (),
+    unasked: Sequence[str] = (),
 ) -> tuple[list[str], str]:  # fmt: skip
     """Clauses why nothing can be concluded yet, and the next step. `every`: all verdicts on the judge, also those of
     other uses, which may explain what is open: a fault, or a favour that is surely there but not surely too large.
     `question`: what the use does with the judge; `yardsticks`: what would compare it with somebody, and `rated`: the
-    needs that people's ratings meet, whether or not any eval asked for them."""
+    needs that people's ratings meet, whether or not any eval asked for them; `unasked`: gates that decide, and that no
+    eval names."""
     if part:
         return [part], "run all of evals/"
     constant = _constant(figures)
@@ -141,8 +143,8 @@ def causes_of_doubt(
         clauses.append("nobody rated these texts beside the right answers, so it is unknown how near a person comes")
         step = step or "let a person rate some of the same texts"
     elif lacking and rated and (("two_people" in rated and "human_ceiling" in yardsticks) or not (compared or missing)):
-        unasked = f"people rated these texts, but no eval here asks {' or '.join(yardsticks)}"
-        clauses.append(Clause(unasked, f"no eval here asks {yardsticks[0]}"))
+        wanting = f"people rated these texts, but no eval here asks {' or '.join(yardsticks)}"
+        clauses.append(Clause(wanting, f"no eval here asks {yardsticks[0]}"))
         step = step or "bring back an eval that does"
     elif lacking and compared:
         clauses.append("one person alone rated these texts, so nobody knows how well people agree")
@@ -180,6 +182,9 @@ def causes_of_doubt(
         were = "was" if len(missing) == 1 else "were"
         clauses.append(f"{listed(missing, 3)} {were} {printed(NOT_MEASURED)} in this run")
         step = step or "run again, or record what is missing"
+    if unasked:
+        clauses.append(f"no eval here asks {listed(unasked, 3)}, by which it is decided")
+        step = step or "bring back an eval that does, or take the gate out of evals/gates.toml"
     for verdict in apart:
         by = verdict.limit.of_unit(verdict.unit).show(verdict.value)
         differs = f"it differs from the other judges by {by}, and nobody says who is right"

@@ -196,6 +196,7 @@ def _judge(
     every.sort(key=lambda v: (v.gate, _about(v), v.test))
     verdicts = [v for v in every if v.gate in gates]
     peers = evidence.peers - set(evidence.gates_of(use))  # a use that names such a gate decides by it
+    unasked = sorted(gates & evidence.unasked)
     failed = [v for v in verdicts if v.outcome == "fail" and v.gate not in peers]
     apart = [v for v in verdicts if v.outcome == "fail" and v.gate in peers]
     open_ = [v for v in verdicts if v.outcome not in ("pass", "fail")]
@@ -246,12 +247,13 @@ def _judge(
     yardsticks = named.yardstick if named else ()
     compared = [v for v in verdicts if v.outcome == "pass" and (v.gate in yardsticks or not yardsticks)]
     lacking = bool(yardsticks) and not compared and not {*missing, *(v.gate for v in open_)} & set(yardsticks)
-    if missing or open_ or apart or lacking or part or not verdicts:
+    if missing or open_ or apart or lacking or part or unasked or not verdicts:
         causes, step = causes_of_doubt(
             open_, apart, missed, figures, part=part, lacking=lacking, verdicts=verdicts, every=every,
             question=named.question if named else "", rated=panel.rated, yardsticks=yardsticks,
+            unasked=[label_of(gate, evidence.labels) for gate in unasked if not (lacking and gate in yardsticks)],
         )  # fmt: skip
-        more = (*missing, *(["people"] if lacking else []), *(["part"] if part else []))
+        more = (*missing, *unasked, *(["people"] if lacking else []), *(["part"] if part else []))
         if by_people:
             causes, step = [*panel.people_faults, *causes], MEND_PEOPLE
         return concluded(UNDECIDED, causes[:MOST_CAUSES], [*open_, *apart], *more, step=step)

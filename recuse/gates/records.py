@@ -117,6 +117,7 @@ class Evidence:
     uses: Mapping[str, UseTable]
     conditions: frozenset[str]
     peers: frozenset[str]  # gates that compare a judge with other judges
+    unasked: frozenset[str] = frozenset()  # gates that no test names
     verdicts: tuple[VerdictRecord, ...]
     figures: tuple[Figure, ...] = ()
     changes: tuple[Change, ...] = ()
@@ -161,6 +162,7 @@ def decoded(results: Results) -> Evidence:
     return Evidence(
         panels=panels, due=tuple(scope.get("gates") or ()), uses=uses, verdicts=verdicts,
         conditions=frozenset(scope.get("conditions") or unnamed), peers=frozenset(scope.get("peers") or ()),
+        unasked=frozenset(scope.get("unasked") or ()),
         figures=tuple(Figure(**_figure(row, measures)) for row in results["measurements"]),
         changes=tuple(changes_of(results)), compared=is_unchanged(results.get("baseline")),
         whole=bool(scope.get("whole", True)), part=scope.get("part") or "", outside=tuple(scope.get("outside") or ()),

@@ -45,7 +45,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
         needs, narrowed = needs_of(marks_of(test), test.nodeid)
         offering, lacking = suite.selection.offering(needs, **narrowed)
-        names = gates_named(test.obj, suite.gates) if offering else []
+        names = gates_named(test.obj, suite.gates)
+        suite.named.update(names)
         of = map(suite.respondents, offering if names else ())
         suite.due += [row for one in of for row in one.gates_to_ask(test.nodeid, names, suite.gates)]
         words = words_of(test.path, metafunc.module)

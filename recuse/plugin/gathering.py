@@ -37,7 +37,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     config = session.config
     if is_worker(config) and is_opened(config):
         suite = open_suite(config)
-        rows = {"replayed": suite.replayed, "not_asked": suite.not_asked, "due": suite.due}
+        rows = {"replayed": suite.replayed, "not_asked": suite.not_asked, "due": suite.due, "named": [*suite.named]}
         config.workeroutput["recuse"] = json.dumps(rows)  # type: ignore[attr-defined]
 
 
@@ -90,6 +90,7 @@ class _Gathering:
             self.run.replayed.update(records["replayed"])
             self.run.not_asked.update(records["not_asked"])
             self.run.due = records["due"] or self.run.due  # every worker collects the same tests
+            self.run.named.update(records["named"])
 
     def pytest_keyboard_interrupt(self) -> None:
         """By Ctrl-C, or by `pytest.exit`, of which the session knows nothing."""
@@ -110,6 +111,7 @@ class _Gathering:
             self.run.replayed.update(suite.replayed)
             self.run.not_asked.update(suite.not_asked)
             self.run.due = self.run.due or suite.due
+            self.run.named.update(suite.named)
             selection = suite.selection
             panels, files, shown = selection.panels, selection.files, selection.shown
             self.run.uses = {name: suite.uses(name) for name in (*panels, *files)}

@@ -29,7 +29,7 @@ from recuse.schema.results import ChangedRow, InPlaceRow, NotAskedRow, PanelRow,
 from recuse.schema.verdict_rows import Because, Comparison
 from recuse.schema.vocabulary import ACCEPTED, FAIL, NOT_MEASURED, PASS, UNDECIDED, printed
 from recuse.suite import Selection
-from recuse.suite.question_runner import Question, Records, ask
+from recuse.suite.question_runner import Question, Records, ask, gates_named
 
 UNUSED_SHOWN = 10
 PAST_BASELINES = 12
@@ -51,6 +51,7 @@ class Run(Records):
     outside: Sequence[str] = ()  # panels that ran and that `recuse_panels` does not name
     drawings: Sequence[str] = ()  # a team's own drawings of questions, by dotted module name
     nobody_asked: bool = False  # some eval found no panel that offers what it needs
+    named: set[str] = field(default_factory=set)  # gates that a test names
 
     def finish(
         self, selection: Selection, gates: Gates, *, whole: bool, part: str, baseline: Path, strict: bool, update: bool,
@@ -228,6 +229,7 @@ class Run(Records):
             "asked": {
                 "whole": self.whole, "part": self.part, "outside": list(self.outside),
                 "conditions": sorted(gates.conditions),
+                "unasked": sorted({*gates.gates} - self.named - {record["gate"] for record in self.verdicts}),
                 "peers": sorted(name for name, gate in gates.items() if gate.against == "peers"),
                 "shown": sorted(selection.shown),
                 "gates": [rows[key] for key in sorted(rows)],
@@ -313,6 +315,8 @@ def ask_file(panel: FilePanel, gates: Gates, questions: Iterable[Question], *, d
     """Every question that the file can answer, asked and decided. `deciding`: only those that the decision rests on."""
     uses = uses_for(panel.uses, [panel.offers], gates.uses, str(panel.path))
     run = FileRun(panel=panel, uses={panel.name: uses})
+    questions = tuple(questions)
+    run.named = {name for question in questions for name in gates_named(question.function, gates)}
     run.add(ask(panel, gates, questions, uses, deciding=deciding))
     run.conclude(Selection(panel.path.parent, files={panel.name: panel}), gates)
     return run

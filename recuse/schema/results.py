@@ -74,6 +74,7 @@ class AskedRows(TypedDict, total=False):
     part: str
     outside: list[str]
     conditions: list[str]
+    unasked: list[str]  # gates in force that no test names
     peers: list[str]
     shown: list[str]
     gates: list[AskedRow]

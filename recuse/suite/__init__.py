@@ -51,6 +51,7 @@ class Suite:
     replayed: dict[str, Any] = field(default_factory=dict)
     not_asked: dict[str, list[NotAskedRow]] = field(default_factory=dict)
     due: list[AskedRow] = field(default_factory=list)
+    named: set[str] = field(default_factory=set)  # gates that a collected test names
     _open: ExitStack = field(default_factory=ExitStack)
 
     @classmethod

@@ -296,7 +296,10 @@ def needs_of(marks: Iterable[Any], place: str) -> tuple[tuple[str, ...], dict[st
 
 def gates_named(function: Callable[..., Any], gates: Gates) -> list[str]:
     """The gates that a test names in its own body: what it has to ask, whether or not it comes to it."""
-    return [name for name in function.__code__.co_consts if isinstance(name, str) and name in gates]
+    code = function.__code__
+    held = [*code.co_consts, *map(function.__globals__.get, code.co_names)]
+    words = (word for one in held for word in (one if isinstance(one, tuple) else (one,)))
+    return [*dict.fromkeys(word for word in words if isinstance(word, str) and word in gates)]
 
 
 def ask(

@@ -256,7 +256,8 @@ def kept(path, *, value, judge="today", items="abc", panel="mine"):
                "unit": "points", "over": "items", "n": 30}  # fmt: skip
     subject = {"judge": judge, "panel": panel, "task": "tickets", "protocol": "rubric"}
     path.write_text(json.dumps({
-        "schema": SCHEMA, "because": None, "gates": {}, "asked": {"tests": [], "judges": {panel: [judge]}},
+        "schema": SCHEMA, "because": None, "gates": {"run": {}, "uses": {}, "gates": {}, "accepted": []},
+        "asked": {"tests": [], "judges": {panel: [judge]}, "uses": {}},
         "sources": {f"{panel}/tickets/rubric": {"items": items, "scale": "0..10"}},
         "entries": [{"kind": "verdict", "what": "leniency", "outcome": "pass", "limit": {"within": [-0.4, 0.4]},
                      "question": "leniency", "subject": subject, "figures": figures}],

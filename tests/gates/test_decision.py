@@ -627,6 +627,32 @@ def test_l1_what_is_measured_no_more_never_helps(found, data):
     assert CHANGES[after.word] <= CHANGES[before.word] or (old.outcome == "fail" and after.word != "merge")
 
 
+@given(runs(), st.data())
+def test_l1_a_gate_that_no_eval_asks_any_more_never_helps(found, data):
+    """Its tests are gone with all that they asked: nobody is cleared for a use that names it, nor where it decides for
+    every use."""
+    gate = data.draw(st.sampled_from(sorted({v.gate for v in found.verdicts} | {"order"})))
+    left = replace(
+        found, unasked=frozenset([gate]), due=tuple(a for a in found.due if a["gate"] != gate),
+        verdicts=tuple(v for v in found.verdicts if v.gate != gate),
+    )  # fmt: skip
+    failed = {(v.panel, v.judge) for v in found.verdicts if v.gate == gate and v.outcome == "fail"}
+    before, after = words(decide(found)), words(decide(left))
+    for (panel, judge, use), word in after.items():
+        if gate in (*USES[use].gates, *CONDITIONS):
+            assert word != "cleared"
+        known = (panel, judge) in failed or (panel, "") in failed
+        assert JUDGES[word] <= JUDGES[before.get((panel, judge, use), "cleared")] or known
+
+
+def test_a_gate_that_no_eval_asks_is_named_with_what_to_do():
+    found = evidence(*passes(), uses=("grade",), gates=("agreement", "unanswered"), unasked=frozenset(["offset"]))
+    one = word_on(replace(found, verdicts=tuple(v for v in found.verdicts if v.gate != "offset")))
+    assert (one.word, one.gates) == ("undecided", ("offset",))
+    assert one.cause == "no eval here asks offset, by which it is decided"
+    assert one.next == "bring back an eval that does, or take the gate out of evals/gates.toml"
+
+
 @given(runs())
 def test_l1_a_test_that_ended_without_a_verdict_never_helps(found):
     before, after = decide(found), decide(replace(found, unfinished=(("a", "no key"),)))

@@ -48,6 +48,36 @@ def test_an_accepted_fault_is_an_expected_failure_and_the_run_is_green(repo) -> 
     assert run.verdict("self_bias", judge="bob", names="shown")["outcome"] == "accepted"
 
 
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+def test_a_test_that_is_taken_out_clears_nobody(repo, workers) -> None:
+    """Its gate stands in the gates file, so it decides; nobody says any more what it would have said."""
+    repo.edit("evals/test_fairness.py", 'assert gate("parse_rate", coverage.parse_rate(ratings))', "pass")
+    repo.edit("evals/gates.toml", "[self_bias]\n", '[use.read]\nyardstick = ["self_bias"]\n\n[self_bias]\n')
+    repo.edit("fixtures/panels/mini.toml", "name =", 'use = "read"\nname =')
+    run = repo.run(*workers)
+    assert run.results["asked"]["unasked"] == ["parse_rate"]
+    words = {one["judge"]: (one["word"], one["cause"]) for one in run.results["decision"]["judges"]}
+    assert words["ann"] == ("undecided", "no eval here asks parse rate, by which it is decided")
+    assert words["bob"][0] == "not cleared"
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+@pytest.mark.parametrize("named", ['"elsewhere"', "NAME", 'next(iter(("elsewhere", "none")))'])
+def test_a_gate_that_a_test_names_which_no_panel_can_answer_is_not_missed(repo, named, workers) -> None:
+    """Written there, as a constant, or as one of several."""
+    repo.edit("evals/gates.toml", "[self_bias]\n", '[elsewhere]\nat_most = 1\nreason = "for the test"\n\n[self_bias]\n')
+    assert repo.run(*workers).results["asked"]["unasked"] == ["elsewhere"]
+    test = f"""
+    NAME = "elsewhere"
+
+    @pytest.mark.asks("authors", "choices")
+    def test_elsewhere(ratings, gate):
+        assert gate({named}, consensus.self_bias(ratings))
+    """
+    repo.write(ALONE, HEAD + test)
+    assert repo.run(*workers).results["asked"]["unasked"] == []
+
+
 @pytest.mark.parametrize(
     ("accepted_fault", "said"),
     [
