@@ -114,8 +114,7 @@ def length_coefficient(part: Ratings) -> Iterator[Named]:
     array, over = judges_array(part), repeated_over(part)
     doublings = doublings_of_texts(part, array)
     beyond = beyond_others(array.means)
-    item_clusters = np.unique(np.array(array.clusters, dtype=object), return_inverse=True)[1]
-    clusters = np.broadcast_to(item_clusters[:, None], doublings.shape)
+    clusters = np.broadcast_to(grouped(np.array(array.clusters, dtype=object))[:, None], doublings.shape)
     single = int(array.requested.any(axis=0).sum(axis=1).max(initial=0)) <= 1
 
     def fitted(values: Floats, usable: NDArray[np.bool_]) -> list[OverClusters]:
