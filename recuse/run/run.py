@@ -219,6 +219,7 @@ class Run(Records):
     def _assemble(self, selection: Selection, gates: Gates) -> Results:
         # in an order of their own, each once, whatever the order of the tests
         rows = {(a["panel"], a["task"], a["protocol"], a["gate"], a["test"], str(a["judges"])): a for a in self.due}
+        deciding = gates.conditions.union(*(use.gates for use in gates.uses.values()))
         outcomes = [record["outcome"] for record in self.verdicts]
         counts = {name: outcomes.count(name) for name in (PASS, FAIL, UNDECIDED, NOT_MEASURED, ACCEPTED)}
         return {
@@ -229,7 +230,7 @@ class Run(Records):
             "asked": {
                 "whole": self.whole, "part": self.part, "outside": list(self.outside),
                 "conditions": sorted(gates.conditions),
-                "unasked": sorted({*gates.gates} - self.named - {record["gate"] for record in self.verdicts}),
+                "unasked": sorted(deciding - self.named - {record["gate"] for record in self.verdicts}),
                 "peers": sorted(name for name, gate in gates.items() if gate.against == "peers"),
                 "shown": sorted(selection.shown),
                 "gates": [rows[key] for key in sorted(rows)],
