@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import glob
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +31,7 @@ import numpy as np
 import pandas as pd
 from scipy import special, stats
 
+from recuse.check.week_order import in_order
 from recuse.metrics.agreement_estimates import agreement_by_text
 from recuse.ratings import Ratings
 from recuse.ratings.answers import COMPARED, answers_of
@@ -101,8 +101,8 @@ def chart(weeks: list[Floats], ends: tuple[float, float] = (-math.inf, math.inf)
 
 def weeks_of(ratings: Ratings, factor: str, judge: str) -> tuple[str, list[Week]]:
     """What is counted, in words, and the weeks in order."""
-    parts = sorted(((names[-1] if names else "", part) for names, part in ratings.each(*COMPARED)), key=_order)
-    every = {name: answers_of(part, ratings, people=False).people_and_truth[0] for name, part in parts}
+    parts = {names[-1] if names else "": part for names, part in ratings.each(*COMPARED)}
+    every = {name: answers_of(parts[name], ratings, people=False).people_and_truth[0] for name in in_order([*parts])}
     options, place, title = next(iter(every.values())).options, 0, "mean score"
     if options:
         totals = sum(np.nansum(answers.judge_shares, axis=(0, 1)) for answers in every.values())
@@ -124,15 +124,6 @@ def weeks_of(ratings: Ratings, factor: str, judge: str) -> tuple[str, list[Week]
         weeks.append(Week(name, values[new], labelled[np.isfinite(labelled)], np.array(moved)))
         known |= {texts[u]: float(values[u]) for u in new}
     return title, weeks
-
-
-def _order(entry: tuple[str, Ratings]) -> list[tuple[float, str]]:
-    """Numbers by size, everything else, such as 2026-07-01, by the alphabet, numbers in it by size: week2, week10."""
-    try:
-        return [(float(entry[0]), "")]
-    except ValueError:
-        parts = re.split(r"(\d+)", entry[0])
-        return [(math.inf, ""), *((float(part), "") if k % 2 else (-1.0, part) for k, part in enumerate(parts))]
 
 
 COLUMNS = ("judge", "chart", "week", "value", "low", "high", "texts", "alarm")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,9 @@ import pytest
 from scipy import special
 
 from recuse.check import weeks_command
+from recuse.check.week_order import in_order
 from recuse.check.weeks_command import ALARMS, chart
+from recuse.schema import RecuseError
 
 FILE = Path(__file__).parent / "weeks.csv"
 
@@ -281,7 +284,52 @@ def test_a_file_for_each_week_is_charted_as_one_with_a_column(recuse, tmp_path):
     assert (alone.code, "--week COLUMN, or give a file for each week" in alone.err) == (3, True)
 
 
-def test_weeks_are_in_order_of_the_numbers_in_their_names():
-    names = ["week10", "week9", "week2", "2026-07-01", "2026-W27", "2026-W3", "12", "9", "1.5", "KW 10", "KW 9"]
-    order = [name for name, _ in sorted(((name, None) for name in names), key=weeks_command._order)]
-    assert order == ["1.5", "9", "12", "2026-07-01", "2026-W3", "2026-W27", "KW 9", "KW 10", "week2", "week9", "week10"]
+MONDAYS = [date(2025, 11, 24) + timedelta(7 * k) for k in range(9)]
+
+
+@pytest.mark.parametrize(
+    "called",
+    [
+        "{:%Y-%m-%d}", "{:%Y-%m-%d}T08:00:00Z", "{:%G-W%V}", "W{:%-V/%G}", "{:%-d.%-m.%Y}", "{:%-m/%-d/%Y}",
+        "{:%d/%m/%Y}", "{:%B %d, %Y}", "{:%d %b %Y}", "{:%Y%m%d}", "scores_{:%Y_%m_%d}",
+    ],
+)  # fmt: skip
+def test_weeks_that_are_days_follow_the_calendar(called):
+    """19.1.2026 stood before 29.12.2025, which was taken for the last week."""
+    names = [called.format(day) for day in MONDAYS]
+    assert in_order(sorted(names)) == in_order(names[::-1]) == names
+
+
+def test_the_last_week_by_the_calendar_is_held_against_those_before_it(recuse, tmp_path):
+    rows = [
+        f"{day:%-d.%-m.%Y},{day}-{k},{('pass', 'fail')[k % 2]},{('pass', 'fail')[k % 2 if day != MONDAYS[-1] else 0]}"
+        for day in MONDAYS for k in range(40)
+    ]  # fmt: skip
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(["week,item,human,judge", *rows]))
+    found = recuse("weeks", path, "--week", "week")
+    assert (found.code, found.out.startswith("judge: 19.1.2026 has changed: share of")) == (1, True)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["1.5", "9", "12"], ["KW 9", "KW 10"], ["week2", "Week 9", "week10"], ["Jan", "Mar", "Sep"],
+        ["W2/2026", "W10/2026"], ["Q4 2024", "Q1 2025"], ["Dez 2025", "Jan 2026"], ["v1.2", "v1.10"],
+        ["2026-W3", "2026-W27"], ["one"],
+    ],
+)  # fmt: skip
+def test_weeks_are_in_order_of_the_numbers_in_their_names(names):
+    assert in_order(sorted(names)) == in_order(names[::-1]) == names
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["3/4/2026", "10/4/2026"], ["19.1.26", "26.1.26"], ["24.11.", "1.12."], ["Nov", "Dec", "Jan"],
+        ["W51", "W52", "W1"], ["alpha", "beta"], ["sprint 1", "release 2"], ["2026-01-05", "2026-W3"], ["week 1", "week 01", "week 2"],
+    ],
+)  # fmt: skip
+def test_weeks_whose_names_do_not_tell_their_order_are_asked_about(names):
+    with pytest.raises(RecuseError, match="their order in time cannot be told by these names"):
+        in_order(names)
