@@ -61,17 +61,15 @@ def read(payload: Mapping[str, Any]) -> Reply:
     parts: list[Any] = content if isinstance(content, list) else []
     own = content if isinstance(content, str) else "".join(p.get("text", "") for p in parts if p.get("type") != THINKS)
     positions = (block or {}).get("content") or ()
-    given, written = usage.get("prompt_tokens"), usage.get("completion_tokens")
-    thought = details.get("reasoning_tokens")
-    counts = [count for count in (given, written, thought) if type(count) is int]
-    if thought and len(counts) == 3 and sum(counts) == usage.get("total_tokens"):
-        written = sum(counts[1:])  # xAI counts reasoning beside the answer, OpenAI with it
+    tokens: list[Any] = [usage.get("prompt_tokens"), usage.get("completion_tokens"), details.get("reasoning_tokens")]
+    if tokens[2] and all(type(count) is int for count in tokens) and sum(tokens) == usage.get("total_tokens"):
+        tokens[1] += tokens[2]  # xAI counts reasoning beside the answer, OpenAI with it
     text, finish = ended("refusal" if refusal else choice.get("finish_reason"), refusal or own)
     return Reply(
         text=text,
         finish=finish,
         model=payload.get("model"),
-        usage=Usage(given, written, thought),
+        usage=Usage(*tokens),
         logprobs=likeliest(positions),
         tokens=tuple(map(token, positions)) or None,
         # Not OpenAI's: what vLLM, llama.cpp, DeepSeek and routers call the reasoning they took out; Mistral's parts.

@@ -18,6 +18,7 @@ OFFERS = "scores"
 FACTORS: Mapping[str, tuple[str, ...]] = {"condition": ("attributed", "anonymized")}
 FACTOR_NAMES = {"condition": ("names", {"attributed": "shown", "anonymized": "hidden"})}
 REPEATS = 10
+_LACKING = object()
 
 
 def total(task: Task) -> str | None:
@@ -99,12 +100,11 @@ def scored(task: Task) -> tuple[str, ...]:
 
 def one_score(answer: object, criterion: str, scale: Scale | None, usual: Numeric) -> Judgement:
     """One criterion's score, with a reason beside it or bare; the total, which has no scale of its own, is bare."""
-    try:
-        value = reading.member(answer, criterion, criterion)
-        if scale is not None and isinstance(value, dict):
-            value = reading.member(value, "score", f"{criterion}.score")
-    except reading.Unreadable as failure:
-        return Judgement(criterion, status=failure.status, why=failure.why)
+    place, value = criterion, answer.get(criterion, _LACKING) if isinstance(answer, dict) else _LACKING
+    if scale is not None and isinstance(value, dict):
+        place, value = f"{criterion}.score", value.get("score", _LACKING)
+    if value is _LACKING:
+        return Judgement(criterion, status="unparsed", why=f"the reply lacks {place}")
     own = usual if scale is None else scale
     if isinstance(own, Numeric):
         return reading.score(value, criterion, own.ends, own.step)

@@ -35,6 +35,7 @@ def failure(text: str, kind: Any = dict, finish: Finish = "stop") -> tuple[str, 
         f"Sets such as {{is}} and {{ a, b }} are words. {TEXT}",
         f"I cannot praise it enough. {TEXT}",
         f"[{TEXT}]",
+        f"{{sure}} {TEXT}",
         f"\ufeff{TEXT}\u202e",
     ],
 )
@@ -63,6 +64,7 @@ def test_a_draft_before_words_that_are_cut_off_is_no_answer() -> None:
 
 def test_an_array_is_found_where_one_is_wanted() -> None:
     assert json_value(Reply('Here: [{"level": 1}] (see above)'), list) == [{"level": 1}]
+    assert json_value(Reply('{"levels": [{"level": 1}]}'), list) == [{"level": 1}]
 
 
 @pytest.mark.parametrize(
