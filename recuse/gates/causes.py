@@ -183,7 +183,7 @@ def causes_of_doubt(
         clauses.append(f"{listed(missing, 3)} {were} {printed(NOT_MEASURED)} in this run")
         step = step or "run again, or record what is missing"
     if unasked:
-        clauses.append(f"no eval here asks {listed(unasked, 3)}, by which it is decided")
+        clauses.append(f"no eval here asks {listed(unasked, 3)}, by which evals/gates.toml decides")
         step = step or "bring back an eval that does, or take the gate out of evals/gates.toml"
     for verdict in apart:
         by = verdict.limit.of_unit(verdict.unit).show(verdict.value)

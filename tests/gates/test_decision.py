@@ -649,7 +649,7 @@ def test_a_gate_that_no_eval_asks_is_named_with_what_to_do():
     found = evidence(*passes(), uses=("grade",), gates=("agreement", "unanswered"), unasked=frozenset(["offset"]))
     one = word_on(replace(found, verdicts=tuple(v for v in found.verdicts if v.gate != "offset")))
     assert (one.word, one.gates) == ("undecided", ("offset",))
-    assert one.cause == "no eval here asks offset, by which it is decided"
+    assert one.cause == "no eval here asks offset, by which evals/gates.toml decides"
     assert one.next == "bring back an eval that does, or take the gate out of evals/gates.toml"
 
 

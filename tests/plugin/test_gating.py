@@ -57,7 +57,7 @@ def test_a_test_that_is_taken_out_clears_nobody(repo, workers) -> None:
     run = repo.run(*workers)
     assert run.results["asked"]["unasked"] == ["parse_rate"]
     words = {one["judge"]: (one["word"], one["cause"]) for one in run.results["decision"]["judges"]}
-    assert words["ann"] == ("undecided", "no eval here asks parse rate, by which it is decided")
+    assert words["ann"] == ("undecided", "no eval here asks parse rate, by which evals/gates.toml decides")
     assert words["bob"][0] == "not cleared"
 
 
