@@ -61,8 +61,10 @@ def test_a_test_that_is_taken_out_clears_nobody(repo, workers) -> None:
     assert words["bob"][0] == "not cleared"
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")])
-@pytest.mark.parametrize("named", ['"elsewhere"', "NAME", 'next(iter(("elsewhere", "none")))'])
+@pytest.mark.parametrize(
+    ("named", "workers"),
+    [('"elsewhere"', ()), ("NAME", ()), ('next(iter(("elsewhere", "none")))', ()), ("NAME", ("-n", "2"))],
+)
 def test_a_gate_that_a_test_names_which_no_panel_can_answer_is_not_missed(repo, named, workers) -> None:
     """Written there, as a constant, or as one of several."""
     repo.edit("evals/gates.toml", "[self_bias]\n", '[elsewhere]\nat_most = 1\nreason = "for the test"\n\n[self_bias]\n')
