@@ -31,7 +31,6 @@ import numpy as np
 import pandas as pd
 from scipy import special, stats
 
-from recuse.check.week_order import in_order
 from recuse.metrics.agreement_estimates import agreement_by_text
 from recuse.ratings import Ratings
 from recuse.ratings.answers import COMPARED, answers_of
@@ -40,6 +39,7 @@ from recuse.readers.column_names import plain
 from recuse.readers.file_panel import load_file_panel
 from recuse.readers.formats import read_path
 from recuse.readers.mapping import is_pattern, stem_of
+from recuse.readers.order_in_time import in_time
 from recuse.run.show import Row, check_tables, show_tables
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
@@ -102,7 +102,13 @@ def chart(weeks: list[Floats], ends: tuple[float, float] = (-math.inf, math.inf)
 def weeks_of(ratings: Ratings, factor: str, judge: str) -> tuple[str, list[Week]]:
     """What is counted, in words, and the weeks in order."""
     parts = {names[-1] if names else "": part for names, part in ratings.each(*COMPARED)}
-    every = {name: answers_of(parts[name], ratings, people=False).people_and_truth[0] for name in in_order([*parts])}
+    if (names := in_time([*parts])) is None:
+        few = ", ".join(sorted(parts)[:3])
+        raise RecuseError(
+            f"{few}{', ...' if len(parts) > 3 else ''}: their order in time cannot be told by these names; call the "
+            "weeks as 2026-01-19, as 2026-W04, or by a number"
+        )
+    every = {name: answers_of(parts[name], ratings, people=False).people_and_truth[0] for name in names}
     options, place, title = next(iter(every.values())).options, 0, "mean score"
     if options:
         totals = sum(np.nansum(answers.judge_shares, axis=(0, 1)) for answers in every.values())

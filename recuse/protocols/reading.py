@@ -140,7 +140,7 @@ def _decoded(text: str, position: int, what: str, cut: str) -> tuple[Any, int]:
         raise Unreadable("unparsed", f"{what} is nested too deeply") from None
     except ValueError as error:  # a number of thousands of digits
         raise Unreadable("unparsed", f"{what} cannot be read: {error}") from None
-    brackets = text.count("{", position, end) + text.count("[", position, end)
+    brackets = text.count("{", position, end) + (text.count("[", position, end) if "[" in text else 0)
     if brackets > DEEPEST and _deep(value):  # fewer brackets cannot be nested deeper
         raise Unreadable("unparsed", f"{what} is nested too deeply")
     return value, end

@@ -32,6 +32,7 @@ from recuse.readers.json_cells import with_fields_of_json, with_last_words, with
 from recuse.readers.judgement_rows import Judgements, lengthened, named, with_confidence, with_kinds
 from recuse.readers.judgements import read_answers
 from recuse.readers.mapping import ColumnMapping, folder_of, given_mapping, saved_mapping, saved_path, stem_of
+from recuse.readers.order_in_time import in_time
 from recuse.readers.raw_table import Fault, RawTable, errors_in, shown, word_count
 from recuse.readers.recognise import with_roles
 from recuse.readers.repeated_rows import with_absent_rows, with_copies_in_clusters, without_copies, without_duplicates
@@ -223,19 +224,20 @@ def _rated(judged: Judgements) -> FilePanel:
 
 def _with_versions(ratings: Ratings) -> tuple[Ratings, list[str]]:
     """Of judges whose versions a column names, people of no version beside each; and a note which is the newest, the
-    last that comes. `RecuseError` where numbers in their names say otherwise."""
+    last that comes. `RecuseError` where their names say otherwise."""
     if VERSION not in ratings.factors:
         return ratings, []
     person = ratings.table["kind"].eq(PERSON)
     judges, people = ratings.table[~person], ratings.table[person]
-    levels = levels_in(judges, VERSION)
+    levels = [*levels_in(judges, VERSION)]
     if len(levels) < 2:
         return ratings, []
     numbers = [[int(number) for number in re.findall(r"\d+", level)] for level in levels]
-    if len({re.sub(r"\d+", "", level) for level in levels}) == 1 and numbers != sorted(numbers):
+    known, alike = in_time(levels), len({re.sub(r"\d+", "", level) for level in levels}) == 1
+    if (known or levels) != levels or (known is None and alike and numbers != sorted(numbers)):
         raise RecuseError(
             f"versions of the judges come as {', '.join(levels)}, and the verdict is on the last, which is not the "
-            "newest by its number; put the rows of older ones first, or give each version a file, the oldest first"
+            "newest by its name; put the rows of older ones first, or give each version a file, the oldest first"
         )
     if not people[VERSION].isin(levels).any():  # people judged texts, not versions
         table = pd.concat([judges, *(people.assign(**{VERSION: level}) for level in levels)], ignore_index=True)

@@ -194,9 +194,11 @@ def test_versions_in_a_column_are_as_those_in_several_files(tmp_path, people_fir
     keys = ["rater", "item", "version", "score"]
     tables = [panel.ratings.table[keys].astype(str).sort_values(keys).to_numpy().tolist() for panel in (one, several)]
     assert tables[0] == tables[1]
-    turned = written("b.csv", sorted(rows, key=lambda row: row[0], reverse=True))
+    turned = sorted(rows, key=lambda row: row[0], reverse=True)
     with pytest.raises(RecuseError, match=r"come as v2, v1, .* or give each version a file, the oldest first"):
-        load_versions([turned], factors="version")
+        load_versions([written("b.csv", turned)], factors="version")
+    days = [(day.replace("v2", "29.12.2025").replace("v1", "19.1.2026"), *row) for day, *row in turned]
+    assert load_versions([written("c.csv", days)], factors="version").newest == "19.1.2026"
 
 
 @pytest.mark.parametrize("name", ["target", "Item", "cell", "score", "repeat"])

@@ -1,11 +1,9 @@
-"""In which order weeks follow each other, by what they are called: the last one is held against those before it."""
+"""In which order weeks, or versions, followed each other, by what they are called."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-
-from recuse.schema import RecuseError
 
 MONTHS = {
     name: k for k, names in enumerate(
@@ -15,28 +13,23 @@ MONTHS = {
     ) for name in names.split()
 }  # fmt: skip
 TOKEN = re.compile(r"\d+|[^\W\d_]+")
-SHORT_DAY = re.compile(r"\d{1,2}([-./ ])\d{1,2}(\1\d{1,2}\1?)?\.?")
+PART = r"(?:0?[1-9]|[12]\d|3[01])"
+SHORT_DAY = re.compile(rf"{PART}([-./ ]){PART}(\1\d\d)?\.?")
 YEARS = range(1900, 2200)
 
-def in_order(names: Sequence[str]) -> list[str]:
-    """The names by time: numbers by size, days and months by the calendar, week2 before week10. `RecuseError` where
-    names do not tell, as 3/4/2026 and W52 beside W1 without a year.
 
-    >>> in_order(["W2/2026", "W51/2025", "W1/2026"])
+def in_time(names: Sequence[str]) -> list[str] | None:
+    """The names by time: days and months by the calendar, week2 before week10. None where they do not tell, as 3/4/2026
+    and W52 beside W1 without a year.
+
+    >>> in_time(["W2/2026", "W51/2025", "W1/2026"])
     ['W51/2025', 'W1/2026', 'W2/2026']
     """
-    if len({*names}) < 2:
+    if len(names) < 2:
         return [*names]
-    try:
-        return sorted(names, key=lambda name: (float(name), name))
-    except ValueError:
-        keys = _keys(names)
+    keys = _keys(names)
     if keys is None or len({*keys}) < len({*names}):
-        shown = ", ".join(sorted({*names})[:3])
-        raise RecuseError(
-            f"{shown}{', ...' if len({*names}) > 3 else ''}: their order in time cannot be told by these names; call "
-            "the weeks as 2026-01-19, as 2026-W04, or by a number"
-        )
+        return None
     return [name for _, name in sorted(zip(keys, names, strict=True))]
 
 
@@ -52,8 +45,8 @@ def _keys(names: Sequence[str]) -> list[tuple[int, ...]] | None:
     years = [place for place in range(*lengths) if all(each[place] in YEARS for each in numbers)]
     if not years:
         keys = [(*month, *each) for month, each in zip(months, numbers, strict=True)]
-        there = {key[0] for key in keys}
-        turned = max(there) >= (11 if months[0] else 47) and len(there) <= max(there) - min(there)  # December, January
+        there, late = {key[0] for key in keys}, 11 if months[0] else 47
+        turned = late <= max(there) <= 53 and len(there) <= max(there) - min(there)  # December, January
         return None if turned or any(map(SHORT_DAY.fullmatch, names)) else keys
     rest = [[*each[: years[0]], *each[years[0] + 1 :]] for each in numbers]
     if years[0] == 2 and not months[0]:  # day and month, or month and day
