@@ -175,7 +175,9 @@ KEY_SHAPES = {
     "an AWS access key": _shape(rb"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b", b"AKIA", b"ASIA"),
     "a bearer token": _shape(rb"\b[Bb]earer +[A-Za-z0-9._~+/-]{20,}", b"earer "),
     "a private key": _shape(rb"-----BEGIN [A-Z ]*PRIVATE KEY-----", b"PRIVATE KEY-----"),
-    "a JSON web token": _shape(rb"(?<![\w-])eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}", b"eyJ"),
+    "a JSON web token": _shape(  # its dots first: of a million "eyJ-" each would be tried to the end
+        rb"(?<![\w-])(?=[\w-]++\.eyJ[\w-]{10,}+\.[\w-]{10})(?:[\w-]*?-)?eyJ[\w-]{10}", b"eyJ"
+    ),
 }
 """What credentials of common providers look like: searched for in panel files and in committed cassettes."""
 

@@ -228,6 +228,7 @@ def test_errors_and_misses_do_not_repeat_a_secret(root: Path) -> None:
         ("AKIA" + "ABCDEFGH12345678", "AWS"),
         ("ASIA" + "ABCDEFGH12345678", "AWS"),
         ("eyJ" + ".eyJ".join(["x" * 20] * 2) + "." + "x" * 20, "JSON web"),
+        ("session-eyJ" + ".eyJ".join(["x-" * 10] * 2) + "." + "x" * 20, "JSON web"),
         ("-----BEGIN RSA PRIVATE KEY-----", "private key"),
     ],
 )
