@@ -232,7 +232,8 @@ def test_a_system_that_the_judge_favours_is_named():
 
 def test_what_cannot_be_ranked_is_said(recuse, tmp_path):
     found = recuse("rank", FILE.with_name("three_judges.csv"))
-    assert (found.code, "ranking takes pairs" in found.err, "recuse check FILE --use rank" in found.err) == (3, True, True)
+    assert (found.code, "ranking takes pairs" in found.err) == (3, True)
+    assert "recuse check FILE --use rank" in found.err
     frame = pairs(2, 0.0)
     apart = frame[frame["model_a"].isin(["s0", "s1"]) == frame["model_b"].isin(["s0", "s1"])]
     apart.to_csv(tmp_path / "apart.csv", index=False)
