@@ -51,8 +51,9 @@ def _keys(names: Sequence[str]) -> list[tuple[int, ...]] | None:
     rest = [[*each[: years[0]], *each[years[0] + 1 :]] for each in numbers]
     if years[0] == 2 and not months[0]:  # day and month, or month and day
         first, second = (max(each[place] for each in rest) for place in (0, 1))
-        if not (first > 12 or second > 12 or all("." in name for name in names)):
+        day_first = first > 12 or (second <= 12 and all("." in name for name in names))
+        if min(first, second) > 12 or not (day_first or second > 12):
             return None
-        if second <= 12:
+        if day_first:
             rest = [[each[1], each[0], *each[2:]] for each in rest]
     return [(each[years[0]], *month, *left) for each, month, left in zip(numbers, months, rest, strict=True)]
