@@ -139,6 +139,10 @@ def _sets(part: pd.DataFrame, criterion: str, given: ResponseSets | None, place:
     return CriterionAnswers(sets.scale, values.to_numpy(dtype=object), bad.to_numpy(), "out_of_scale", faults, notes)
 
 
+ENDS = re.compile(r"[(\[]\s*(\d+(?:\.\d+)?)\s*(?:-|–|to|\.\.)\s*(\d+(?:\.\d+)?)\s*(?:points|stars|scale)?\s*[)\]]")
+"""How a column's name says on which scale its ratings are: accuracy (0-7)."""
+
+
 def _numbers(part: pd.DataFrame, criterion: str, given: Numeric | None, place: Place) -> CriterionAnswers | None:
     values = as_numbers(part["cell"])
     values = values.where(values.abs() < GREATEST)
@@ -150,6 +154,11 @@ def _numbers(part: pd.DataFrame, criterion: str, given: Numeric | None, place: P
         top = None  # others answer on a longer scale
     _check_thousands(part["cell"])
     scale = given or scale_of_numbers(values, top)
+    ends = [] if given else [*{match.groups() for name in part["column"].unique() if (match := ENDS.search(str(name)))}]
+    if len(ends) == 1:
+        low, high = map(float, ends[0])
+        if (values.notna() & ~values.between(low, high)).mean() <= cell_values.STRAYS:
+            scale = replace(scale, minimum=low, maximum=high)
     if given is None:
         seen = values.where(values.between(scale.minimum, scale.maximum))
         _check_no_far_code(seen, part["kind"].eq("person"))

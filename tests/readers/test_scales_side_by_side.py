@@ -99,3 +99,20 @@ def test_the_scale_that_every_row_names_is_the_scale(file):
     assert rated("1-5").ends == (1, 5)
     assert rated("1-3").ends == (1, 4)  # which does not hold all numbers
     assert rated("1-5", lambda k: k % 5 + 1) == rated("", lambda k: k % 5 + 1)  # in whole steps
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "ends"),
+    [
+        ("anna (0-7)", "gpt4 (0-7)", (0, 7)), ("anna [1 to 7]", "gpt4", (1, 7)),
+        ("anna (0–20 points)", "gpt4", (0, 20)), ("anna (0-9)", "gpt4", (0, 9)), ("anna (1-7)", "gpt4 (1-7)", (1, 7)),
+        ("anna (0-7)", "gpt4 (1-7)", (0, 10)),
+        ("anna (1-3)", "gpt4", (0, 10)), ("anna (7-0)", "gpt4", (0, 10)), ("anna", "gpt4", (0, 10)),
+    ],
+)  # fmt: skip
+def test_a_scale_that_a_columns_name_says_is_the_scale(file, one, other, ends):
+    """A scale of 0 to 10 would let an offset pass that is a tenth of 0 to 7; one that does not fit is not taken."""
+    rows = "".join(f"t{k},{k % 7 + 1},{(k + (k % 5 == 0)) % 7 + 1},{k % 7 + 1}\n" for k in range(70))
+    rows += "" if ends in [(1, 7), (0, 9)] else "t70,0,1,0\n"
+    read = read_file(file("a.csv", f"item,{one},ben,{other}\n{rows}"), people=f"{one},ben", judges=other)
+    assert read.ratings.scale.ends == ends
