@@ -100,7 +100,7 @@ def run_compare(
     sources = open_sources(paths, limits, {**given, **_typed(scores)}, reader, names)
     verdicts = _decide(sources, names, limits, changes, scores)
     worst = worst_of(verdict for _, verdict in verdicts)
-    run = Run()
+    run = Run(named={*limits.gates})  # the others decide about no upgrade
     for place, verdict in verdicts:
         asking = Asking("compare", WORDS, Respondents(place, (verdict.candidate,), Uses(()), ()), limits)
         asking.upgrade(verdict)
