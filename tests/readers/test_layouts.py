@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
 
 import numpy as np
 import pytest
@@ -130,8 +131,12 @@ def test_no_layout_is_misread(file, seeds):
     for seed in seeds:
         text, truth, kinds = drawn(seed)
         why = wrong(file(f"{seed}.csv", text), truth, kinds)
-        asked += why is None
-        misread += [f"{seed}: {why}"] if why else []
+        if "anna" in kinds and "judge" in re.split("[,;\t]", text.splitlines()[0]):
+            misread += [] if why is None else [f"{seed}: nothing there says whether Anna judges or is a person"]
+        elif why is None:
+            asked += 1
+        elif why:
+            misread += [f"{seed}: {why}"]
     assert misread == [], f"RECUSE_LAYOUTS={SEED}"
     assert asked <= 2, f"{asked} of {len(seeds)} were asked about"
 
