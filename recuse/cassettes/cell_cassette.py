@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -41,13 +42,13 @@ class CellCassette:
     def load(self, anew: bool = False) -> None:
         """Read the file again: after it was mended or replaced, or to turn to recording anew. Of a cell that is part of
         a `complete` new recording, the side file counts as long as it has not taken the cassette's place."""
-        main, side = read_index(self.plain), self.plain.with_name(self.plain.name + SIDE)
-        complete = self._complete and side.exists()
+        main, side = read_index(self.plain), f"{self.plain}{SIDE}"
+        complete = self._complete and os.path.exists(side)
         anew = complete or (anew and not self._complete)
         self.main = main.path
         self.anew, self.touched, self.obsolete_side = anew, False, False
         self.base: tuple[str, Recorded] | None = None
-        self.index = read_index(side) if anew else main
+        self.index = read_index(Path(side)) if anew else main
         self.recorded_header: Mapping[str, Any] | None = (self.index if complete else main).header
         self._side_header = self.index.header if anew and not complete else None
         stored = (self.index.header or {}).get("cell", self.cell)

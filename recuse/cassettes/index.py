@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from recuse.cassettes import cell_file, record_format
-from recuse.cassettes.cell_file import UnpackingError, is_packed, stored_path
+from recuse.cassettes.cell_file import UnpackingError, is_in_pack, is_packed, stored_path
 from recuse.cassettes.plain_file import CassetteError, CassetteWarning, Stamp, opened, stamp
 from recuse.cassettes.record_format import Recorded, whole_body
 
@@ -17,6 +17,7 @@ Place = tuple[int, int]  # first byte and length of a line, line feed excluded
 Interaction = tuple[str, int]  # key and repeat
 
 HEAD = 160  # kind, keys and repeat stand in the first bytes of a line; bodies are not copied to index them
+UNKNOWN = "a line of unknown kind; it was written by another version of Recuse"
 
 
 @dataclass(slots=True)
@@ -79,9 +80,10 @@ def read_indexed(index: CellIndex, place: Place | None = None) -> bytes:
     raise CassetteError(f"{index.path}: the file was changed by another program while it was in use; start again")
 
 
-def index_of(path: Path | str, data: bytes, stamp: Stamp | None = None) -> CellIndex:
-    """Index the bytes of a cassette file."""
-    index = CellIndex(Path(path), stamp, len(data))
+def index_of(path: Path, data: bytes, stamp: Stamp | None = None) -> CellIndex:
+    """Index the bytes of a cassette file. Of a pack all bytes were verified at once: its lines are not, one by one."""
+    index = CellIndex(path, stamp, len(data))
+    verified = is_in_pack(path)
     if not data:
         index.faults.append(
             f"{path}: the file is empty; restore it from version control, or delete it and record again"
@@ -93,10 +95,14 @@ def index_of(path: Path | str, data: bytes, stamp: Stamp | None = None) -> CellI
         end = data.find(b"\n", start)
         end = size if end < 0 else end
         number += 1
-        if record_format.is_intact(view, start, end):
+        if verified or record_format.is_intact(view, start, end):
             index.unended = end == size
             line = data[start : min(end, start + HEAD)]
-            if fault := _enter(index, keys, number, (start, end - start), line, data):
+            try:
+                fault = _enter(index, keys, number, (start, end - start), line, data)
+            except (ValueError, LookupError, TypeError, RecursionError):  # whoever made a pack may have put anything in
+                fault = UNKNOWN
+            if fault:
                 index.faults.append(f"{index.path}:{number}: {fault}")
         elif end == size:
             index.torn = end - start
@@ -149,7 +155,7 @@ def _enter(index: CellIndex, keys: dict[str, str], number: int, place: Place, li
             known = record_format.SCHEMA
             return f"cassette format {index.header.get('schema')}; this version of Recuse reads format {known}"
     else:
-        return "a line of unknown kind; it was written by another version of Recuse"
+        return UNKNOWN
     return ""
 
 

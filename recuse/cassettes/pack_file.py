@@ -70,7 +70,7 @@ class Pack(BaseModel):
 def packed_cell(plain: Path) -> Path | None:
     """Where a cell that has no file of its own is found in a pack of its panel: its path with `SUFFIX`."""
     with suppress(FileNotFoundError):
-        return plain.with_name(plain.name + SUFFIX) if _held(plain) else None
+        return plain.with_name(plain.name + SUFFIX) if _held(plain, _holding) else None
     return None
 
 
@@ -88,20 +88,20 @@ def named_packs(root: Path) -> Iterator[tuple[Path, Pack]]:
 
 def holder(path: Path) -> Path:
     """The file with a cell's bytes: its own, or the pack of a `packed_cell`; `FileNotFoundError` without one."""
-    return _held(path)[0].path if path.name.endswith(SUFFIX) else path
+    return _held(path, _holding)[0].path if path.name.endswith(SUFFIX) else path
 
 
 def member(path: Path) -> tuple[bytes, os.stat_result]:
-    """The bytes of a cell in a pack, and the state of its file. `CassetteError` where packs.json names another."""
-    pack, cell = _held(path)
+    """The bytes of a cell in a pack, and the state of its file. `CassetteError` where that was changed since."""
+    pack, cell = _held(path, lambda folder: _current.get(folder) or _holding(folder))
     return pack.read(cell)
 
 
-def _held(path: Path) -> tuple[_OpenPack, str]:
+def _held(path: Path, holding: Callable[[str], Mapping[str, _OpenPack]]) -> tuple[_OpenPack, str]:
     """The pack that holds a cell, and what the cell is called in it, cassettes/PANEL/task/protocol/cell.jsonl."""
     folder, *inside = str(path).removesuffix(SUFFIX).rsplit(os.sep, 3)  # of thousands of cells: a `Path` costs more
     cell = "/".join(inside)
-    if folder and len(inside) == 3 and (pack := _holding(folder).get(cell)) is not None:
+    if folder and len(inside) == 3 and (pack := holding(folder).get(cell)) is not None:
         return pack, cell
     raise FileNotFoundError(errno.ENOENT, "no pack holds it", str(path))
 
@@ -166,7 +166,12 @@ def _unpacked(data: bytes, what: str) -> bytes:
 def _holding(folder: str) -> dict[str, _OpenPack]:
     """Cell below its panel -> the pack that holds it."""
     index = stamp_of(os.path.join(folder, INDEX))
-    return _merged(folder, index, tuple(map(stamp_of, _named(folder, index))))
+    _current[folder] = _merged(folder, index, tuple(map(stamp_of, _named(folder, index))))
+    return _current[folder]
+
+
+_current: dict[str, dict[str, _OpenPack]] = {}
+"""The same by folder, as when a cell's place was last looked for: the state of files is asked once a cell."""
 
 
 @lru_cache(maxsize=64)

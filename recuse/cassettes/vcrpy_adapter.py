@@ -104,7 +104,7 @@ class Persister:
 def deserialize(text: str) -> dict[str, Any]:
     """The cassette as vcrpy's mapping {"version": 1, "interactions": [{"request", "response"}, ...]}, in file order."""
     data = text.encode("utf-8", "surrogateescape")
-    index = index_of("<cassette>", data)
+    index = index_of(Path("<cassette>"), data)
     if index.faults:
         raise CassetteError("\n  ".join(("the cassette is damaged", *index.faults[:5])))
     requests = read_requests(index, data)

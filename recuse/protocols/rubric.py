@@ -95,7 +95,8 @@ def author_label(task: Task, target: str, condition: str) -> str:
 
 def scored(task: Task) -> tuple[str, ...]:
     """The criteria of the task, and its total if it has one."""
-    return (*task.criteria, *scales(task))
+    whole = total(task)
+    return task.criteria if whole is None else (*task.criteria, whole)
 
 
 def one_score(answer: object, criterion: str, scale: Scale | None, usual: Numeric) -> Judgement:

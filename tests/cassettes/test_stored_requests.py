@@ -76,7 +76,7 @@ def test_a_difference_and_its_base_give_the_request_back(base: dict[str, object]
     first = request_line(keys[0], (*PLACE, bodies[0]), None)
     second = request_line(keys[1], (*PLACE, bodies[1]), (keys[0], (*PLACE, bodies[0])))
     data = header + first + second
-    assert [body for _, _, body in read_requests(index_of("x", data), data).values()] == bodies
+    assert [body for _, _, body in read_requests(index_of(Path("x"), data), data).values()] == bodies
 
 
 @pytest.mark.parametrize(
