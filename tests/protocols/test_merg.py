@@ -34,6 +34,7 @@ RUBRIC = {
     "weights": [0.4, 0.3, 0.1, 0.1, 0.1],
 }
 EARLIER = {"knowledge": KNOWLEDGE, "reflection": REFLECTION, "rubric": RUBRIC}
+KNOWING, REFLECTING, WRITING = merg.STAGES
 SCORES = {"evidence": ["a word"] * 5, "scores": [10, 8, 5, 2, 1], "habit": "format"}
 
 
@@ -67,8 +68,8 @@ def fits(value: Any, schema: Mapping[str, Any]) -> bool:
 
 
 def test_the_stages_before_the_score_show_the_request_and_what_was_written_before() -> None:
-    knowledge = merg.knowledge_prompt(TASK, UNSEEN, {}, {})
-    reflection = merg.reflection_prompt(TASK, UNSEEN, {}, EARLIER)
+    knowledge = KNOWING.prompt(TASK, UNSEEN, {}, {})
+    reflection = REFLECTING.prompt(TASK, UNSEEN, {}, EARLIER)
     rubric = merg.rubric_prompt(TASK, UNSEEN, under("independent"), EARLIER)
     for prompt in (knowledge, reflection, rubric):
         assert ITEM.fields["query"] in words(prompt)
@@ -83,14 +84,14 @@ def test_given_names_are_given() -> None:
     named = merg.rubric_prompt(TASK, UNSEEN, under("dimensions"), EARLIER)
     assert "Content, Style, Structure, Language, Creativity" in words(named)
     assert "Content" not in words(merg.rubric_prompt(TASK, UNSEEN, under("independent"), EARLIER))
-    made = merg.rubric_reading(TASK, UNSEEN, under("dimensions"), said({**RUBRIC}), EARLIER)
+    made = WRITING.read(TASK, UNSEEN, under("dimensions"), said({**RUBRIC}), EARLIER)
     assert [d["name"] for d in made["dimensions"]] == TASK.data["rubric"]["names"]
 
 
 @pytest.mark.parametrize("without", [*merg.KNOWLEDGE_PHRASES, *merg.KNOWLEDGE_LISTS])
 def test_knowledge_must_be_whole(without: str) -> None:
     def read(answer: Any) -> Any:
-        return merg.read_knowledge(TASK, UNSEEN, {}, said(answer), {})
+        return KNOWING.read(TASK, UNSEEN, {}, said(answer), {})
 
     assert read(KNOWLEDGE) == KNOWLEDGE
     for broken in (
@@ -108,7 +109,7 @@ HABITS = ("length", "format", "familiarity", "anchoring", "halo")
 def test_the_prompts_ask_for_what_the_paper_names() -> None:
     """Five habits, a blind spot and a focus; dimensions of this request alone with anchors at 2, 5, 8 and 10; quotes
     from the text."""
-    reflection = merg.reflection_prompt(TASK, UNSEEN, {}, EARLIER)
+    reflection = REFLECTING.prompt(TASK, UNSEEN, {}, EARLIER)
     assert f"habits mislead judges: {', '.join(HABITS)}." in words(reflection)
     assert list(reflection.schema["properties"]) == [*HABITS, "blind_spot", "focus"]
     for source in ("independent", "dimensions"):
@@ -123,7 +124,7 @@ def test_the_prompts_ask_for_what_the_paper_names() -> None:
 def test_every_habit_needs_its_answer() -> None:
     for habit in (*HABITS, "blind_spot", "focus"):
         with pytest.raises(Unreadable, match=habit):
-            merg.read_reflection(TASK, UNSEEN, {}, said({**REFLECTION, habit: ""}), {})
+            REFLECTING.read(TASK, UNSEEN, {}, said({**REFLECTION, habit: ""}), {})
 
 
 # --------------------------------------------------------------------------- the rubric

@@ -63,41 +63,29 @@ def scales(task: Task) -> dict[str, Scale]:
 
 KNOWLEDGE_LISTS = ("standards", "knowledge", "challenges")
 KNOWLEDGE_PHRASES = ("task_type", "excellent", "good", "poor")
-
-
-def knowledge_prompt(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier) -> Prompt:
-    """Stage 1: what the judge knows of this kind of task."""
-    words = wording.messages(task, "merg.knowledge", task=task.data, **item.fields)
-    text = _text(task, "phrase")
-    lists = {name: wording.list_schema(text, 2) for name in KNOWLEDGE_LISTS}
-    fields = {"task_type": text, **lists, **dict.fromkeys(KNOWLEDGE_PHRASES[1:], text)}
-    return Prompt(words, TEMPERATURE, max_tokens=500, schema=wording.object_schema(fields))
-
-
-def read_knowledge(task: Task, item: Item, factors: Mapping[str, str], reply: Reply, earlier: Earlier) -> Any:
-    """The lists and phrases of stage 1; `Unreadable` where one is lacking."""
-    answer = reading.json_value(reply, dict)
-    for name in KNOWLEDGE_PHRASES:
-        reading.phrase(answer, name)
-    for name in KNOWLEDGE_LISTS:
-        reading.phrases(answer, name, 2)
-    return answer
-
-
 REFLECTIONS = (*HABITS, "blind_spot", "focus")
 
 
-def reflection_prompt(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier) -> Prompt:
-    """Stage 2: how each habit may mislead the judge here, where it is blind, and what it is to look at."""
-    words = wording.messages(task, "merg.reflection", task=task.data, **item.fields, **earlier)
-    fields = dict.fromkeys(REFLECTIONS, _text(task, "phrase"))
-    return Prompt(words, TEMPERATURE, max_tokens=400, schema=wording.object_schema(fields))
+def _told(name: str, max_tokens: int, phrases: Sequence[str], lists: Sequence[str] = (), *uses: str) -> Stage:
+    """A stage whose reply is one JSON object of phrases and of `lists`, two phrases each."""
 
+    def asked(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier) -> Prompt:
+        words = wording.messages(task, f"merg.{name}", task=task.data, **item.fields, **earlier)
+        text, (first, *others) = _text(task, "phrase"), phrases
+        pairs = dict.fromkeys(lists, wording.list_schema(text, 2))
+        schema = wording.object_schema({first: text, **pairs, **dict.fromkeys(others, text)})
+        return Prompt(words, TEMPERATURE, max_tokens=max_tokens, schema=schema)
 
-def read_reflection(task: Task, item: Item, factors: Mapping[str, str], reply: Reply, earlier: Earlier) -> Any:
-    """The phrases of stage 2; `Unreadable` where one is lacking."""
-    answer = reading.json_value(reply, dict)
-    return {name: reading.phrase(answer, name) for name in REFLECTIONS}
+    def told(task: Task, item: Item, factors: Mapping[str, str], reply: Reply, earlier: Earlier) -> Any:
+        answer = reading.json_value(reply, dict)
+        single = {name: reading.phrase(answer, name) for name in phrases}
+        return single | {name: reading.phrases(answer, name, 2) for name in lists}
+
+    def specimen(task: Task, item: Item, factors: Mapping[str, str]) -> Any:
+        text = "x" * longest(task, "phrase")
+        return {**dict.fromkeys(phrases, text), **dict.fromkeys(lists, [text] * 2)}
+
+    return Stage(name, asked, told, specimen, uses=lambda factors: [*map(Use, uses)])
 
 
 def fixed_names(task: Task, factors: Mapping[str, str]) -> list[str]:
@@ -113,23 +101,19 @@ def rubric_prompt(task: Task, item: Item, factors: Mapping[str, str], earlier: E
     return Prompt(words, TEMPERATURE, max_tokens=800, schema=free, grammar_schema=tenths)
 
 
-def rubric_reading(task: Task, item: Item, factors: Mapping[str, str], reply: Reply, earlier: Earlier) -> Rubric:
-    """The rubric of stage 3; `Unreadable` where it is not whole."""
-    return read_rubric(reading.json_value(reply, dict), fixed_names(task, factors))
-
-
 STAGES = (  # specimens are as long as they come
-    Stage("knowledge", knowledge_prompt, read_knowledge, specimen=lambda task, item, factors: {
-        **dict.fromkeys(KNOWLEDGE_PHRASES, "x" * longest(task, "phrase")),
-        **dict.fromkeys(KNOWLEDGE_LISTS, ["x" * longest(task, "phrase")] * 2),
-    }),
-    Stage("reflection", reflection_prompt, read_reflection, uses=lambda factors: [Use("knowledge")],
-          specimen=lambda task, item, factors: dict.fromkeys(REFLECTIONS, "x" * longest(task, "phrase"))),
-    Stage("rubric", rubric_prompt, rubric_reading, specimen=lambda task, item, factors: {
-        "dimensions": DIMENSIONS * [
-            {"name": "x" * longest(task, "name"), "anchors": ["x" * longest(task, "anchor")] * ANCHORS}
-        ], "weights": [0.2] * DIMENSIONS,
-    }, per=("item", RUBRIC), uses=lambda factors: [Use("knowledge"), Use("reflection")]),
+    _told("knowledge", 500, KNOWLEDGE_PHRASES, KNOWLEDGE_LISTS),  # what the judge knows of this kind of task
+    _told("reflection", 400, REFLECTIONS, (), "knowledge"),  # how each habit may mislead it, and where it is blind
+    Stage(
+        "rubric", rubric_prompt, lambda task, item, factors, reply, earlier: read_rubric(
+            reading.json_value(reply, dict), fixed_names(task, factors)
+        ),
+        specimen=lambda task, item, factors: {
+            "dimensions": DIMENSIONS * [
+                {"name": "x" * longest(task, "name"), "anchors": ["x" * longest(task, "anchor")] * ANCHORS}
+            ], "weights": [0.2] * DIMENSIONS,
+        }, per=("item", RUBRIC), uses=lambda factors: [Use("knowledge"), Use("reflection")],
+    ),
 )  # fmt: skip
 
 

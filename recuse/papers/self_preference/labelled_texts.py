@@ -9,8 +9,8 @@ remedy that makes judges alike would win by that. Thesis on bias in LLM self-eva
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -21,7 +21,7 @@ from recuse.metrics.estimates import THESE_TEXTS, estimated, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.papers.rank_tests import spearman
 from recuse.papers.self_preference import over_texts
-from recuse.papers.self_preference.over_texts import by_rater, mean_or_none, mean_over_texts, true_scores
+from recuse.papers.self_preference.over_texts import Scored, by_rater, mean_or_none, scored_under, true_scores
 from recuse.ratings import Cells, Ratings, mean_of
 from recuse.ratings.answers import against_truth
 from recuse.ratings.array import arrays_by_level
@@ -233,16 +233,27 @@ def _error(cells: Cells, judge: str, right: Floats) -> Estimate:
 
 # --------------------------------------------------------------------------- another way of asking
 
+_Ways = Iterable[tuple[Scored, Floats, Mapping[str, float | None]]]
+"""Each judge under each prompt, what the texts deserve, NaN where that is not known, and its mean tokens per text."""
 
-TOKENS = "tokens"
+
+def _ways(part: Ratings, ratings: Ratings) -> _Ways:
+    counted = f"{part.criterion}.tokens"
+    spent = arrays_by_level(part.with_criterion(counted), PROMPT) if counted in part.criteria else {}
+    tokens = {level: by_rater(array, mean_of(array.means, axis=(1, 2))) for level, array in spent.items()}
+    for one in scored_under(part, PROMPT):
+        true = true_scores(part, one.array)
+        known = np.isfinite(true)
+        mean = partial(one.mean, requested=one.requested & (known | ~known.any()))
+        yield one._replace(mean=mean), true, {level: tokens.get(level, {}).get(one.judge) for level in one.scores}
 
 
 @measure(
     "error_by_prompt", "distance from what is true", rank=346, above="is far from what the texts deserve",
     reading="Mean distance between a judgement and what the text is known to deserve, by the way of asking.",
 )  # fmt: skip
-@per_subject(("judge", PROMPT), lambda part, ratings: list(_ways(part)), PROMPT)
-def error_by_prompt(ways: list[_Ways]) -> Iterator[Named]:
+@per_subject(("judge", PROMPT), _ways, PROMPT)
+def error_by_prompt(ways: _Ways) -> Iterator[Named]:
     """Mean of |score - true score| over texts, by judge and prompt; in units of the scale, of two options as the share
     of wrong answers. Detail: `tokens`, their mean per text, where counted. Undefined without true scores.
 
@@ -250,11 +261,11 @@ def error_by_prompt(ways: list[_Ways]) -> Iterator[Named]:
     >>> error_by_prompt(example("prompt score", "plain 1/5; solved 2/5", **more)).of(judge="j", prompt="plain").value
     0.5
     """
-    for one in ways:
+    for one, true, tokens in ways:
         for level, scores in one.scores.items():
             yield (one.judge, level), one.mean(
-                "error_by_prompt", np.abs(scores - one.true), why=over_texts.UNKNOWN,
-                detail={"tokens": one.tokens[level]}, signed=False,
+                "error_by_prompt", np.abs(scores - true), why=over_texts.UNKNOWN, signed=False,
+                detail={"tokens": tokens[level]},
             )  # fmt: skip
 
 
@@ -264,8 +275,8 @@ def error_by_prompt(ways: list[_Ways]) -> Iterator[Named]:
     reading="Distance from what the text deserves with another way of asking less that with the ordinary one, on the "
     "same texts. Below 0: it helps.",
 )  # fmt: skip
-@per_subject(("judge", PROMPT), lambda part, ratings: list(_ways(part)), PROMPT)
-def error_change(ways: list[_Ways]) -> Iterator[Named]:
+@per_subject(("judge", PROMPT), _ways, PROMPT)
+def error_change(ways: _Ways) -> Iterator[Named]:
     """Mean over texts of |after - true| - |before - true|, by judge and every prompt but the first, which is before.
     Detail: `before` and `after`; `tokens_before`, `tokens_after`, `times`, their quotient. Undefined where no true
     score is known, and where no text was judged both ways.
@@ -282,8 +293,8 @@ def error_change(ways: list[_Ways]) -> Iterator[Named]:
     "score_change", "shift by the way of asking", signed=True, rank=348,
     reading="Score with another way of asking less that with the ordinary one, on the same texts.",
 )  # fmt: skip
-@per_subject(("judge", PROMPT), lambda part, ratings: list(_ways(part)), PROMPT)
-def score_change(ways: list[_Ways]) -> Iterator[Named]:
+@per_subject(("judge", PROMPT), _ways, PROMPT)
+def score_change(ways: _Ways) -> Iterator[Named]:
     """Mean over texts of after - before on the ascending scale, by judge and every prompt but the first. Detail as
     `error_change`. Undefined where no text was judged both ways.
 
@@ -294,42 +305,12 @@ def score_change(ways: list[_Ways]) -> Iterator[Named]:
     return _changes("score_change", ways, lambda scores, true: scores, "no text was judged in both ways")
 
 
-@dataclass(frozen=True)
-class _Ways:
-    """One judge's `scores` (items, targets) and mean tokens per text, by level; `true` scores, NaN where they are not
-    known; `mean`: `mean_over_texts` of such arrays."""
-
-    judge: str
-    scores: dict[str, Floats]
-    tokens: dict[str, float | None]
-    true: Floats
-    mean: Callable[..., Estimate]
-
-
-def _ways(part: Ratings) -> Iterator[_Ways]:
-    arrays, counted = arrays_by_level(part, PROMPT), f"{part.criterion}.{TOKENS}"
-    if not arrays:
-        return
-    first = next(iter(arrays.values()))
-    spent = arrays_by_level(part.with_criterion(counted), PROMPT) if counted in part.criteria else {}
-    tokens = {level: by_rater(array, mean_of(array.means, axis=(1, 2))) for level, array in spent.items()}
-    true = true_scores(part, first)
-    known = np.isfinite(true)
-    for row, judge in enumerate(first.raters):
-        requested = np.any([array.requested[row] for array in arrays.values()], axis=0)
-        yield _Ways(
-            judge, {level: array.means[row] for level, array in arrays.items()},
-            {level: tokens.get(level, {}).get(judge) for level in arrays}, true,
-            partial(mean_over_texts, array=first, part=part, requested=requested & (known | ~known.any())),
-        )  # fmt: skip
-
-
-def _changes(metric: str, ways: list[_Ways], figure: Callable[[Floats, Floats], Floats], why: str) -> Iterator[Named]:
-    for one in ways:
+def _changes(metric: str, ways: _Ways, figure: Callable[[Floats, Floats], Floats], why: str) -> Iterator[Named]:
+    for one, true, tokens in ways:
         first, *others = one.scores
         for level in others:
-            before, after = (figure(one.scores[way], one.true) for way in (first, level))
-            was, now = one.tokens[first], one.tokens[level]
+            before, after = (figure(one.scores[way], true) for way in (first, level))
+            was, now = tokens[first], tokens[level]
             both = np.isfinite(after - before)
             detail = {
                 "tokens_before": was, "tokens_after": now, **({"times": number(now / was)} if was and now else {}),

@@ -6,7 +6,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from itertools import product
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +16,7 @@ from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.self_preference import own_place
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import judges_array
+from recuse.ratings.ratings import remembered
 from recuse.ratings.scale import TRUE
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats, Mask, ascending_codes
@@ -32,6 +34,42 @@ def own_texts(part: Ratings, ratings: Ratings) -> OwnTexts:
     wrote a target anywhere in `ratings`, None where that is not in the array."""
     array = judges_array(part)
     return part, array, {judge: own_place(array, part.authors, judge) for judge in ratings.own()}
+
+
+class Scored(NamedTuple):
+    """One judge's scores on the ascending scale, (items, targets), by the level of the factor that was varied, or the
+    levels of several; which texts were `requested` under any; and `mean_over_texts` of such values. `array`: of one
+    level, whose items, targets and clusters are those of all."""
+
+    judge: str
+    array: RatingArray
+    scores: Mapping[Any, Floats]
+    requested: Mask
+    mean: Callable[..., Estimate]
+
+    def under(self, level: Any) -> Floats:
+        """The scores under a level; nothing where it was not asked."""
+        return self.scores.get(level, np.full(self.requested.shape, np.nan))
+
+
+@remembered
+def scored_under(part: Ratings, *factors: str) -> list[Scored]:
+    """Every judge, under each combination of the levels of these factors; nobody where one of them was not varied."""
+    axes = part.judges, part.coded("item")[0], part.targets
+    crossed = {
+        levels if len(factors) > 1 else "".join(levels): judges_array(
+            part.where(**dict(zip(factors, levels, strict=True))), axes
+        )
+        for levels in product(*map(part.levels, factors))
+    }
+    scored = []
+    for row, judge in enumerate(part.judges if crossed else ()):
+        array = next(iter(crossed.values()))
+        requested = np.any([one.requested[row] for one in crossed.values()], axis=0)
+        mean = partial(mean_over_texts, array=array, part=part, requested=requested)
+        scores = {level: one.means[row] for level, one in crossed.items()}
+        scored.append(Scored(judge, array, scores, requested, mean))
+    return scored
 
 
 def clusters_of_texts(array: RatingArray) -> NDArray[np.intp]:
@@ -63,16 +101,13 @@ def true_scores(ratings: Ratings, array: RatingArray) -> Floats:
 
 def mean_over_texts(
     metric: str, values: Floats, array: RatingArray, part: Ratings, *, why: str, span: float | None = None,
-    unit: str | None = None, detail: Mapping[str, Any] | None = None, requested: Mask | bool = False,
-    signed: bool = True,
+    signed: bool = True, **about: Any,
 ) -> Estimate:  # fmt: skip
     """The mean of `values` (items, targets), none further from 0 than `span`, the scale's unless given, and none below
     0 unless `signed`; as `bounded_estimate`."""
     span = part.scale.span if span is None else span
-    return bounded_estimate(
-        metric, values, clusters_of_texts(array), (-span if signed else 0.0, span), why, requested=requested,
-        over="clusters", clusters=part.clusters, unit=part.scale.unit if unit is None else unit, detail=detail or {},
-    )  # fmt: skip
+    about = {"unit": part.scale.unit, "over": "clusters", "clusters": part.clusters, "requested": False, **about}
+    return bounded_estimate(metric, values, clusters_of_texts(array), (-span if signed else 0.0, span), why, **about)
 
 
 def bounded_estimate(

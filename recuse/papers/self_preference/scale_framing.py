@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import combinations, islice, product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -21,12 +21,12 @@ from recuse.metrics.estimates import PAIRED_MARGIN, add_losses, paired_estimate,
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.metrics.self_preference import NESTED, contrast, missing_text, own_place
 from recuse.papers.self_preference import over_texts
-from recuse.papers.self_preference.over_texts import bounded_estimate, clusters_of_texts, mean_or_none, mean_over_texts
+from recuse.papers.self_preference.over_texts import Scored, bounded_estimate, clusters_of_texts, scored_under
 from recuse.papers.self_preference.published_tests import paired_change, self_received_given
-from recuse.ratings import RatingArray, Ratings, mean_of
-from recuse.ratings.array import array_of, arrays_by_level, judges_array
+from recuse.ratings import Ratings, mean_of
+from recuse.ratings.array import arrays_by_level
 from recuse.schema import Estimate
-from recuse.schema.arrays import Floats, Mask
+from recuse.schema.arrays import Floats
 from recuse.schema.factors import DIRECTION, LEVELS, WORDING
 from recuse.statistics.bounded import BOUNDED
 from recuse.statistics.clusters import clustered_mean
@@ -55,17 +55,18 @@ def framing_shift(part: Ratings) -> Iterator[Named]:
     >>> framing_shift(example("item direction score", rows, scales=Numeric(1, 5, step=1))).of(judge="j").value
     0.5
     """
-    for twice in scored_twice(part):
-        usable, scale = np.isfinite(twice.change), part.scale
-        scores = {ASCENDING: twice.ascending[usable], REVERSED: twice.turned[usable]}
+    for one in scored_twice(part):
+        up, down = map(one.under, LEVELS[DIRECTION])
+        usable, scale = np.isfinite(down - up), part.scale
+        scores = {ASCENDING: up[usable], REVERSED: down[usable]}
         gaps = np.diff(np.unique(np.concatenate(list(scores.values())).round(9)))
         step = getattr(scale, "step", 1.0) or float(min(gaps, default=0.0))  # the smallest seen where none is told
-        detail = {name: mean_or_none(side) for name, side in scores.items()} if usable.any() else {}
-        yield twice.judge, twice.with_losses(bounded_estimate(
-            "framing_shift", twice.change, clusters_of_texts(twice.array), (-scale.span, scale.span), NO_TEXT,
-            requested=twice.requested, distribution=partial(clustered_mean, step=step), over="clusters",
+        detail = {name: over_texts.mean_or_none(side) for name, side in scores.items()} if usable.any() else {}
+        yield one.judge, _with_losses(one, scale.span, bounded_estimate(
+            "framing_shift", down - up, clusters_of_texts(one.array), (-scale.span, scale.span), NO_TEXT,
+            requested=one.requested, distribution=partial(clustered_mean, step=step), over="clusters",
             clusters=part.clusters, unit=scale.unit, span=scale.span, method=SHIFT, detail=detail,
-        ), scale.span)  # fmt: skip
+        ))  # fmt: skip
 
 
 @measure(
@@ -93,63 +94,41 @@ def direction_insensitivity(part: Ratings) -> Iterator[Named]:
     1.0
     """
     name, (low, high), middle = "direction_insensitivity", part.scale.ends, sum(part.scale.ends) / 2
-    for twice in scored_twice(part):
-        usable = np.isfinite(twice.change)
-        about = dict[str, Any](
-            n_excluded=int((twice.requested & ~usable).sum()), over="clusters", clusters=part.clusters, unit="index",
-            method=INSENSITIVE, span=2.0,
-        )  # fmt: skip
-        if not math.isfinite(high - low) or not usable.any():
-            why = NO_TEXT if math.isfinite(high - low) else "a scale without ends has no middle to mirror a number at"
-            yield twice.judge, undefined(name, why, **about)
-            continue
-        x, y = twice.ascending[usable], low + high - twice.turned[usable]  # back to the number as written
-        off_centre = np.abs(x - middle) > 1e-9
-        same, mirrored = np.abs(x - y) < 1e-9, np.abs(x + y - low - high) < 1e-9
+    for one in scored_twice(part):
+        up, down = map(one.under, LEVELS[DIRECTION])
+        usable, bounded = np.isfinite(down - up), math.isfinite(high - low)
+        off_centre = usable & (np.abs(up - middle) > 1e-9)
+        same, mirrored = np.abs(up + down - 2 * middle) < 1e-9, np.abs(down - up) < 1e-9  # as they were written
+        counted = {"same": same, "mirrored": mirrored, "neither": ~same & ~mirrored}
         detail = {
-            "same": int(same[off_centre].sum()), "mirrored": int(mirrored[off_centre].sum()),
-            "neither": int((~same & ~mirrored)[off_centre].sum()), "middle": int((~off_centre).sum()),
-            "same_side": mean_or_none((np.sign(x - middle) * np.sign(y - middle))[off_centre]),
-            "same_share": mean_or_none(same.astype(float)),
-            "same_share_if_aware": mean_or_none((~off_centre).astype(float)),
+            **{name: int((which & off_centre).sum()) for name, which in counted.items()},
+            "middle": int((usable & ~off_centre).sum()),
+            "same_side": over_texts.mean_or_none((np.sign(up - middle) * np.sign(middle - down))[off_centre]),
+            "same_share": over_texts.mean_or_none(same[usable].astype(float)),
+            "same_share_if_aware": over_texts.mean_or_none((~off_centre)[usable].astype(float)),
         }  # fmt: skip
-        index = (same.astype(float) - mirrored)[off_centre]
-        clusters = clusters_of_texts(twice.array)[usable][off_centre]
         why = "every score is the middle of the scale, which reads the same in both directions"
-        estimate = bounded_estimate(name, index, clusters, (-1.0, 1.0), why, detail=detail, **about)
-        yield twice.judge, twice.with_losses(estimate, 1.0)
+        if not bounded or not usable.any():
+            why = NO_TEXT if bounded else "a scale without ends has no middle to mirror a number at"
+            detail = {}
+        index = np.where(off_centre & bounded, same.astype(float) - mirrored, np.nan)
+        yield one.judge, _with_losses(one, 1.0, one.mean(
+            name, index, why=why, span=1.0, unit="index", method=INSENSITIVE, detail=detail,
+            n_excluded=int((one.requested & ~usable).sum()),
+        ))  # fmt: skip
 
 
-class _Twice(NamedTuple):
-    """One judge's scores of every text in both directions, on the ascending scale, shape (items, targets)."""
-
-    judge: str
-    array: RatingArray  # of one direction: items, targets, clusters and scale are those of both
-    ascending: Floats
-    turned: Floats
-    requested: Mask
-
-    @property
-    def change(self) -> Floats:
-        return self.turned - self.ascending
-
-    def with_losses(self, estimate: Estimate, span: float) -> Estimate:
-        """In either direction, texts that were asked about in any may have no usable score; `span`: what none of the
-        observations can leave on either side of 0."""
-        requested, scores = int(self.requested.sum()), {ASCENDING: self.ascending, REVERSED: self.turned}
-        sides = {name: (int((self.requested & np.isnan(side)).sum()), requested) for name, side in scores.items()}
-        return add_losses(estimate, sides, (-span, span), sum(lost for lost, _ in sides.values()))
+def scored_twice(part: Ratings) -> list[Scored]:
+    """Every judge; with the scores of no direction where the scale was not turned."""
+    return scored_under(part, DIRECTION) or scored_under(part)
 
 
-def scored_twice(part: Ratings) -> Iterator[_Twice]:
-    """Both scores of every judge; nothing in a direction that was not asked."""
-    arrays = arrays_by_level(part, DIRECTION)
-    array = next(iter(arrays.values())) if arrays else judges_array(part)
-    nothing = np.full(array.shape, np.nan)
-    up, down = (arrays[level].means if level in arrays else nothing for level in (ASCENDING, REVERSED))
-    requested = np.any([one.requested for one in arrays.values()] or [array.requested], axis=0)
-    for row, judge in enumerate(array.raters):
-        yield _Twice(judge, array, up[row], down[row], requested[row])
+def _with_losses(one: Scored, span: float, estimate: Estimate) -> Estimate:
+    """In either direction, texts that were asked about in any may have no usable score; `span`: what none of the
+    observations can leave on either side of 0."""
+    requested = int(one.requested.sum())
+    sides = {way: (int((one.requested & np.isnan(one.under(way))).sum()), requested) for way in LEVELS[DIRECTION]}
+    return add_losses(estimate, sides, (-span, span), sum(lost for lost, _ in sides.values()))
 
 
 # --------------------------------------------------------------------------- words and direction
@@ -166,7 +145,6 @@ def scored_twice(part: Ratings) -> Iterator[_Twice]:
 
 EFFECTS = ("wording", "direction", "interaction")
 NOT_ALL = "no text was scored under both words and in both directions"
-QUALITY, BADNESS = LEVELS[WORDING]
 
 
 @measure(
@@ -186,8 +164,8 @@ def wording_effect(part: Ratings) -> Iterator[Named]:
     >>> effects.of(judge="j", effect="wording").value
     -1.0
     """
-    for judge, cells, mean in _crossed(part):
-        q, q_turned, b, b_turned = cells.values()
+    for one in scored_under(part, WORDING, DIRECTION):
+        q, q_turned, b, b_turned = map(one.under, product(LEVELS[WORDING], LEVELS[DIRECTION]))
         effects = {
             "wording": (b + b_turned - q - q_turned) / 2,
             "direction": (q_turned + b_turned - q - b) / 2,
@@ -195,7 +173,7 @@ def wording_effect(part: Ratings) -> Iterator[Named]:
         }
         for effect, values in effects.items():
             span = part.scale.span * (2 if effect == "interaction" else 1)
-            yield (judge, effect), mean("wording_effect", values, why=NOT_ALL, span=span)
+            yield (one.judge, effect), one.mean("wording_effect", values, why=NOT_ALL, span=span)
 
 
 @measure(
@@ -219,35 +197,15 @@ def wording_flip(part: Ratings) -> Iterator[Named]:
     1.0
     """
     ends = sum(part.scale.ends)
-    for judge, cells, mean in _crossed(part):
+    for one in scored_under(part, WORDING, DIRECTION):
         flips = []  # by direction: mirrored (1) or same (-1), neither 0, shape (items, targets)
         for way in LEVELS[DIRECTION]:
-            quality, badness = cells[QUALITY, way], cells[BADNESS, way]
+            quality, badness = (one.under((word, way)) for word in LEVELS[WORDING])
             mirrored, same = np.abs(ends - quality - badness) < 1e-9, np.abs(quality - badness) < 1e-9
             known = np.isfinite(quality + badness) & (np.abs(2 * quality - ends) > 1e-9)
             flips.append(np.where(known, mirrored.astype(float) - same, np.nan))
         why = NOT_ALL + ", or every one is the middle"
-        yield judge, mean("wording_flip", mean_of(np.stack(flips), axis=0), why=why, span=1.0, unit="index")
-
-
-def _crossed(part: Ratings) -> Iterator[tuple[str, Mapping[tuple[str, str], Floats], Callable[..., Estimate]]]:
-    """Each judge, its scores on the ascending scale, (items, targets), by word and direction, and `mean_over_texts` of
-    such arrays."""
-    axes = part.judges, part.coded("item")[0], part.targets
-    arrays = {
-        (word, way): array_of(part.where(**{WORDING: word, DIRECTION: way}), axes)
-        for word, way in product(part.levels(WORDING), part.levels(DIRECTION))
-    }
-    if not arrays:  # neither was varied
-        return
-    whole = next(iter(arrays.values()))
-    nothing = np.full(whole.shape, np.nan)
-    crossed = product(LEVELS[WORDING], LEVELS[DIRECTION])
-    means = {cell: arrays[cell].means if cell in arrays else nothing for cell in crossed}
-    for row, judge in enumerate(whole.raters):
-        requested = np.any([array.requested[row] for array in arrays.values()], axis=0)
-        mean = partial(mean_over_texts, array=whole, part=part, requested=requested)
-        yield judge, {cell: each[row] for cell, each in means.items()}, mean
+        yield one.judge, one.mean("wording_flip", mean_of(np.stack(flips), axis=0), why=why, span=1.0, unit="index")
 
 
 # --------------------------------------------------------------------------- self-preference with the scale turned
@@ -406,7 +364,8 @@ def _all(scores: Floats, true: Floats, statistic: Callable[[Floats, Floats], flo
 def shift_by_target(part: Ratings) -> Iterator[Named]:
     """`framing_shift` of every target's texts, by judge and target: a paired t-test over items. Undefined where no text
     of the target was scored in both directions."""
-    for twice in scored_twice(part):
-        for target, change in zip(twice.array.targets, twice.change.T, strict=True):
-            estimate = paired_change("framing_shift", part, twice.array, change, NO_TEXT, {}, PAIRED_MARGIN)
-            yield (twice.judge, target), estimate
+    for one in scored_twice(part):
+        up, down = map(one.under, LEVELS[DIRECTION])
+        for target, change in zip(one.array.targets, (down - up).T, strict=True):
+            estimate = paired_change("framing_shift", part, one.array, change, NO_TEXT, {}, PAIRED_MARGIN)
+            yield (one.judge, target), estimate

@@ -29,46 +29,6 @@ from recuse.tasks import Task
 Made = TypeVar("Made")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Writing:
-    """A protocol by which a model writes its own texts. `parts`: a readable reply -> its judgements."""
-
-    WORDING: str
-    criteria: tuple[str, ...]
-    parts: Callable[[Task, Reply], list[Judgement]]
-    asked_of: Callable[[Path], Mapping[str, Mapping[str, Any]]]
-    temperature: float = 1.0
-    max_tokens: int
-    top_logprobs: int | None = None
-    grammar: Callable[[Task], str | None] = lambda task: None
-    OFFERS: str = "texts"
-    FACTORS: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    REPEATS: int = 1
-
-    def items(self, task: Task, judge: Judge) -> Sequence[Item]:
-        """One item for everything that is to be written about, with the judge as the target: it writes its own."""
-        target = judge.author or judge.name
-        return tuple(Item(task.name, name, target, fields) for name, fields in self.asked_of(task.folder).items())
-
-    def headline(self, task: Task) -> tuple[str, ...]:
-        """The parts of the text."""
-        return self.criteria
-
-    def prompt(self, task: Task, item: Item, factors: Levels) -> Prompt:
-        """All fields of the item."""
-        words = wording.messages(task, self.WORDING, task=task.data, **item.fields)
-        return Prompt(words, self.temperature, self.max_tokens, top_logprobs=self.top_logprobs,
-                      grammar=self.grammar(task))  # fmt: skip
-
-    def read(self, task: Task, item: Item, factors: Levels, reply: Reply) -> list[Judgement]:
-        """The parts; all fail where nothing can be read."""
-        try:
-            reading.answered(reply)
-            return self.parts(task, reply)
-        except reading.Unreadable as failure:
-            return reading.all_failed(self.criteria, failure)
-
-
 def stories(folder: Path) -> Mapping[str, Mapping[str, Any]]:
     """Story id -> its text as `story`, from stories.jsonl of the task folder."""
     return {name: {"story": row["text"]} for name, row in _rows(folder / "stories.jsonl", ("text",)).items()}
@@ -97,6 +57,46 @@ def json_lines(path: Path, what: str, made: Callable[[list[Any]], Made]) -> Made
         raise RecuseError(f"{path}: not a list of {what} ({type(error).__name__}: {error})") from None
 
 
+@dataclass(frozen=True, kw_only=True)
+class Writing:
+    """A protocol by which a model writes its own texts. `parts`: of a readable reply, its judgements."""
+
+    WORDING: str
+    criteria: tuple[str, ...]
+    parts: Callable[[Task, Item, Reply], list[Judgement]]
+    asked_of: Callable[[Path], Mapping[str, Mapping[str, Any]]] = stories
+    temperature: float = 1.0
+    max_tokens: int
+    top_logprobs: int | None = None
+    grammar: Callable[[Task, Item], str | None] = lambda task, item: None
+    OFFERS: str = "texts"
+    FACTORS: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    REPEATS: int = 1
+
+    def items(self, task: Task, judge: Judge) -> Sequence[Item]:
+        """One item for everything that is to be written about, with the judge as the target: it writes its own."""
+        target = judge.author or judge.name
+        return tuple(Item(task.name, name, target, fields) for name, fields in self.asked_of(task.folder).items())
+
+    def headline(self, task: Task) -> tuple[str, ...]:
+        """The parts of the text."""
+        return self.criteria
+
+    def prompt(self, task: Task, item: Item, factors: Levels) -> Prompt:
+        """All fields of the item."""
+        words = wording.messages(task, self.WORDING, task=task.data, **item.fields)
+        return Prompt(words, self.temperature, self.max_tokens, top_logprobs=self.top_logprobs,
+                      grammar=self.grammar(task, item))  # fmt: skip
+
+    def read(self, task: Task, item: Item, factors: Levels, reply: Reply) -> list[Judgement]:
+        """The parts; all fail where nothing can be read."""
+        try:
+            reading.answered(reply)
+            return self.parts(task, item, reply)
+        except reading.Unreadable as failure:
+            return reading.all_failed(self.criteria, failure)
+
+
 # --------------------------------------------------------------------------- where a text ends
 
 LIKELY = {"headline": 100, "lead": 320, "working": 120, "review": 120, "criterion": 80}
@@ -118,7 +118,7 @@ def capped(task: Task, part: str, text: str) -> str:
     return f"the {part} was cut at the {longest} characters that the task allows" if len(text) > longest - NEAR else ""
 
 
-def _headline_and_lead(task: Task, reply: Reply) -> list[Judgement]:
+def _headline_and_lead(task: Task, item: Item, reply: Reply) -> list[Judgement]:
     """A part that its cap or the token limit cut is unparsed."""
     rows = [_part(task, reply.text, part, part == "lead" and reply.finish == "length") for part in HEADLINES.criteria]
     return [*rows, perplexity("perplexity", reply.tokens)] if reply.tokens else rows
@@ -135,13 +135,13 @@ def _part(task: Task, text: str, part: str, cut: bool) -> Judgement:
 
 
 HEADLINES = Writing(
-    WORDING="headline_generation", criteria=("headline", "lead"), parts=_headline_and_lead, asked_of=stories,
-    max_tokens=240, top_logprobs=1,
-    grammar=lambda task: f'root ::= "Headline: " {line(task, "headline")} "\\n" "Lead: " {line(task, "lead")}',
+    WORDING="headline_generation", criteria=("headline", "lead"), parts=_headline_and_lead, max_tokens=240,
+    top_logprobs=1,
+    grammar=lambda task, item: f'root ::= "Headline: " {line(task, "headline")} "\\n" "Lead: " {line(task, "lead")}',
 )  # fmt: skip
 
 
-def _whole(task: Task, reply: Reply) -> list[Judgement]:
+def _whole(task: Task, item: Item, reply: Reply) -> list[Judgement]:
     """The text as it stands. One that the token limit cut is none."""
     if reply.finish == "length":
         raise reading.Unreadable("unparsed", CUT)
@@ -172,14 +172,14 @@ def number(given: str) -> str:
     return str(int(digits))
 
 
-def _solution(task: Task, reply: Reply) -> list[Judgement]:
+def _solution(task: Task, item: Item, reply: Reply) -> list[Judgement]:
     working, answer = working_and_answer(task, reply)
     return [Judgement("working", response=working), Judgement("answer", response=answer)]
 
 
 SOLVING = Writing(
     WORDING="solving", criteria=("working", "answer"), parts=_solution, asked_of=prompts, temperature=0.7,
-    max_tokens=120, grammar=lambda task: f'root ::= {line(task, "working", 5)} "\\n" "Answer: " [0-9]{{1,6}}',
+    max_tokens=120, grammar=lambda task, item: f'root ::= {line(task, "working", 5)} "\\n" "Answer: " [0-9]{{1,6}}',
 )  # fmt: skip
 
 
@@ -191,21 +191,34 @@ def perplexity(criterion: str, tokens: Sequence[tuple[str, float]]) -> Judgement
     return Judgement(criterion, score=math.exp(-mean))
 
 
+def _predicted(task: Task, item: Item, reply: Reply) -> list[Judgement]:
+    """Perplexity and bits per character, the end of the reply left out of both."""
+    if reply.text != _text(item):
+        raise reading.Unreadable("unparsed", "the reply is not the text whose perplexity is asked")
+    written = [one for one in reply.tokens or () if one[0]]  # the token that ends a reply is empty
+    if not written:
+        raise reading.Unreadable("unparsed", "the reply has no log-probabilities")
+    per_token = perplexity("perplexity", written)
+    if per_token.score is None:
+        return [per_token, replace(per_token, criterion="bits_per_character")]
+    bits = math.log2(per_token.score) * len(written)
+    return [per_token, Judgement("bits_per_character", score=bits / len(reply.text))]
+
+
+def _text(item: Item) -> str:
+    return f"Headline: {item.fields['headline']}\nLead: {item.fields['lead']}"
+
+
 @dataclass(frozen=True, kw_only=True)
-class Likelihood:
+class Likelihood(Writing):
     """The grammar leaves the judge nothing to write but the text, and the log-probabilities, which are those before the
-    grammar is applied, say how likely every token was. Two rows, the end of the reply left out of both:
+    grammar is applied, say how likely every token was:
 
         perplexity            exp(-mean log-probability) of the tokens, at least 1
         bits_per_character    -sum of log2 p over the tokens / characters of the text
 
     Perplexity, per token of the judge's own tokenizer, compares texts within a judge; bits per character judges, too. A
     reply that is not the text, or has no log-probabilities, has neither."""
-
-    OFFERS: str = "likelihoods"
-    FACTORS: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    REPEATS: int = 1
-    WORDING: str = HEADLINES.WORDING
 
     def items(self, task: Task, judge: Judge) -> Sequence[Item]:
         """All items of the task, whoever judges."""
@@ -222,33 +235,10 @@ class Likelihood:
             "bits_per_character": Numeric(0.0, math.inf, reversed=True, unit="bits per character"),
         }
 
-    def prompt(self, task: Task, item: Item, factors: Levels) -> Prompt:
-        """The prompt of `headline_generation`, with a grammar that allows the text of the item alone."""
-        words = wording.messages(task, self.WORDING, task=task.data, story=item.fields["story"])
-        # GBNF escapes quotes, backslashes and line ends as JSON does.
-        grammar = f"root ::= {json.dumps(_text(item), ensure_ascii=False)}"
-        return Prompt(words, temperature=0.0, max_tokens=600, top_logprobs=1, grammar=grammar)
 
-    def read(self, task: Task, item: Item, factors: Levels, reply: Reply) -> list[Judgement]:
-        """Both rows by the formulas above; both fail where the reply is not the text or has no log-probabilities."""
-        try:
-            text = reading.answered(reply)
-            if text != _text(item):
-                raise reading.Unreadable("unparsed", "the reply is not the text whose perplexity is asked")
-            written = [one for one in reply.tokens or () if one[0]]  # the token that ends a reply is empty
-            if not written:
-                raise reading.Unreadable("unparsed", "the reply has no log-probabilities")
-        except reading.Unreadable as failure:
-            return reading.all_failed(self.scales(task), failure)
-        per_token = perplexity("perplexity", written)
-        if per_token.score is None:
-            return [per_token, replace(per_token, criterion="bits_per_character")]
-        bits = math.log2(per_token.score) * len(written)
-        return [per_token, Judgement("bits_per_character", score=bits / len(text))]
-
-
-def _text(item: Item) -> str:
-    return f"Headline: {item.fields['headline']}\nLead: {item.fields['lead']}"
-
-
-PERPLEXITY = Likelihood()
+PERPLEXITY = Likelihood(
+    WORDING=HEADLINES.WORDING, criteria=("perplexity", "bits_per_character"), parts=_predicted, OFFERS="likelihoods",
+    temperature=0.0, max_tokens=600, top_logprobs=1,
+    # GBNF escapes quotes, backslashes and line ends as JSON does.
+    grammar=lambda task, item: f"root ::= {json.dumps(_text(item), ensure_ascii=False)}",
+)  # fmt: skip
