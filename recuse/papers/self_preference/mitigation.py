@@ -132,7 +132,7 @@ def _segmented(part: Ratings, array: RatingArray, levels: Mapping[str, str]) -> 
 
 def _received_and_controlled(array: RatingArray, authors: Mapping[str, str], place: Place) -> Floats:
     """S - R and D of one judge per item, shape (2, items)."""
-    s, r, _ = self_received_given(array, *place)
+    s, r, _ = self_received_given(array, place)
     return np.stack([s - r, np.subtract(*contrast(array, *place, authors))])
 
 

@@ -21,14 +21,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from recuse.metrics.estimates import PAIRED_MARGIN, paired_estimate, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.metrics.self_preference import NESTED, missing_text, own_place, self_preference_controlled
-from recuse.papers.self_preference.over_texts import OwnTexts, known_of_texts, own_texts, share_estimate
+from recuse.papers.self_preference.over_texts import OwnTexts, Place, known_of_texts, own_texts, share_estimate
 from recuse.ratings import RatingArray, Ratings, mean_of
 from recuse.ratings.array import judges_array
 from recuse.ratings.ratings import remembered
@@ -57,7 +57,7 @@ def self_minus_received(ratings: Ratings) -> Estimates:
     >>> self_minus_received(scores).of(judge="x").value
     1.0
     """
-    return _estimates(ratings, "self_minus_received", "received")
+    return _family(ratings)["self_minus_received"]
 
 
 @measure(
@@ -72,7 +72,7 @@ def self_minus_given(ratings: Ratings) -> Estimates:
     >>> self_minus_given(scores).of(judge="x").value
     2.0
     """
-    return _estimates(ratings, "self_minus_given", "given")
+    return _family(ratings)["self_minus_given"]
 
 
 @measure(
@@ -129,78 +129,56 @@ def reading(received: Paired, given: Paired, p_received: float, p_given: float) 
     return "modest" if below else "none"
 
 
-class _Test(NamedTuple):
-    """Both comparisons of one judge within one combination of factor levels, on the items that have S, R and G."""
-
-    part: Ratings
-    sides: Mapping[str, Paired]
-    detail: Mapping[str, Any]
-    excluded: int
-    why: str
-
-
-Subject = tuple[str, ...]
-Tests = tuple[int, Mapping[Subject, _Test], Mapping[tuple[Subject, str], float]]
-"""How many could be made, all of them, and their adjusted p-values by subject and side: one family."""
-
-
 @remembered
-def _tests(ratings: Ratings) -> Tests:
-    tests: dict[Subject, _Test] = {}
+def _family(ratings: Ratings) -> Mapping[str, Estimates]:
+    """Both comparisons of every judge and combination of factor levels, on the items that have S, R and G: one family,
+    by the measure's name."""
+    made: dict[tuple[str, ...], tuple[Ratings, tuple[Paired, Paired], dict[str, Any], int, str]] = {}
     for names, part in ratings.each():
         array = judges_array(part)
         for judge in ratings.own():
             place = own_place(array, part.authors, judge)
-            if place is None:
-                sides, lacking_text = dict.fromkeys(("received", "given"), Paired.of([])), missing_text(array, judge)
-                tests[judge, *names] = _Test(part, sides, {"excluded": {}}, len(array.items), lacking_text)
-                continue
-            parts = self_received_given(array, *place)
-            usable = np.isfinite(parts).all(axis=0)
+            parts = self_received_given(array, place)
+            usable, detail = np.isfinite(parts).all(axis=0), dict[str, Any](excluded={})
             s, r, g = (np.where(usable, values, np.nan) for values in parts)
-            detail: dict[str, Any] = {}
-            for name, values in (("s", s), ("r", r), ("g", g)):
-                mean, sd = moments(values[usable])
-                detail |= {f"{name}_mean": number(mean), f"{name}_sd": number(sd)}
-            lacking = {name: int(np.isnan(values).sum()) for name, values in zip(LACKING, parts, strict=True)}
-            detail["excluded"] = {name: count for name, count in lacking.items() if count}
-            never = [LACKING[name] for name, count in lacking.items() if count == len(array.items)]
-            why = f"no item has {' or '.join(never)}" if never else "no item has scores of all three kinds"
-            sides = {"received": paired_test(s - r, array), "given": paired_test(s - g, array)}
-            why = NESTED if array.nested else why
-            tests[judge, *names] = _Test(part, sides, detail, int((~usable).sum()), why)
-    p = {(subject, side): paired.p for subject, test in tests.items() for side, paired in test.sides.items()}
-    adjusted = dict(zip(p, map(float, holm(np.array(list(p.values()), dtype=float))), strict=True))
-    return int(np.isfinite(list(adjusted.values())).sum()), tests, adjusted
-
-
-def _estimates(ratings: Ratings, metric: str, side: str) -> Estimates:
-    family, tests, adjusted = _tests(ratings)
-    estimates = {}
-    for subject, test in tests.items():
-        paired = test.sides[side]
-        detail = {
-            **paired.detail(PAIRED_MARGIN * test.part.scale.span), **test.detail,
-            "p_holm": significant(adjusted[subject, side]), "family": family,
-        }  # fmt: skip
-        if side == "received":
-            given, (p_received, p_given) = test.sides["given"], (adjusted[subject, name] for name in test.sides)
-            alone = ("harmful" if paired.mean > 0 else "modest") if paired.p < ALPHA else "none"
-            detail |= {"reading": reading(paired, given, p_received, p_given), "thesis_reading": alone}
-        estimates[subject] = paired_estimate(
-            metric, paired, test.part, excluded=test.excluded, why=test.why, detail=detail
-        )
-    return Estimates(("judge", *ratings.within()), estimates)
+            why = missing_text(array, judge)
+            if place is not None:
+                for name, values in (("s", s), ("r", r), ("g", g)):
+                    mean, sd = moments(values[usable])
+                    detail |= {f"{name}_mean": number(mean), f"{name}_sd": number(sd)}
+                lacking = {name: int(np.isnan(values).sum()) for name, values in zip(LACKING, parts, strict=True)}
+                detail["excluded"] = {name: count for name, count in lacking.items() if count}
+                never = [LACKING[name] for name, count in lacking.items() if count == len(array.items)]
+                why = f"no item has {' or '.join(never)}" if never else "no item has scores of all three kinds"
+                why = NESTED if array.nested else why
+            tests = paired_test(s - r, array), paired_test(s - g, array)
+            made[judge, *names] = part, tests, detail, int((~usable).sum()), why
+    adjusted = holm(np.array([test.p for _, tests, *_ in made.values() for test in tests], dtype=float))
+    family, measures = int(np.isfinite(adjusted).sum()), ("self_minus_received", "self_minus_given")
+    estimates: dict[str, dict[tuple[str, ...], Estimate]] = {name: {} for name in measures}
+    for subject, p in zip(made, adjusted.reshape(-1, 2).tolist(), strict=True):
+        part, tests, detail, excluded, why = made[subject]
+        alone = ("harmful" if tests[0].mean > 0 else "modest") if tests[0].p < ALPHA else "none"
+        together = {"reading": reading(*tests, *p), "thesis_reading": alone}
+        for name, test, p_holm, more in zip(measures, tests, p, (together, {}), strict=True):
+            estimates[name][subject] = paired_estimate(name, test, part, excluded=excluded, why=why, detail={
+                **test.detail(PAIRED_MARGIN * part.scale.span), **detail, "p_holm": significant(p_holm),
+                "family": family, **more,
+            })  # fmt: skip
+    return {name: Estimates(("judge", *ratings.within()), of) for name, of in estimates.items()}
 
 
 LACKING = {"self": "its own score", "received": "a peer's score of its text", "given": "its score of another's text"}
 
 
-def self_received_given(array: RatingArray, row: int, column: int) -> tuple[Floats, Floats, Floats]:
-    """S, R and G per item, each of shape (I,), NaN where there is none."""
+def self_received_given(array: RatingArray, place: Place | None) -> Floats:
+    """S, R and G per item, shape (3, I), NaN where there is none; `place`: row and column of a judge's own texts."""
+    if place is None:
+        return np.full((3, len(array.items)), np.nan)
+    row, column = place
     received = mean_of(np.delete(array.means[:, :, column], row, axis=0), axis=0)
     given = mean_of(np.delete(array.means[row], column, axis=1), axis=1)
-    return array.means[row, :, column], received, given
+    return np.stack([array.means[row, :, column], received, given])
 
 
 def paired_test(differences: Floats, array: RatingArray) -> Paired:
@@ -301,23 +279,21 @@ def distance_from_fair(seen: OwnTexts) -> Iterator[Named]:
     """
     metric, (part, array, places) = "distance_from_fair", seen
     about: dict[str, Any] = {"unit": part.scale.unit, "span": part.scale.span, "method": "distance of two means from 0"}
-    known: dict[str, tuple[float, float, float, int]] = {}
+    means: dict[str, tuple[float, float, int]] = {}
     for judge, place in places.items():
-        if place is not None:
-            s, r, g = self_received_given(array, *place)
-            there = np.isfinite(s - r) & np.isfinite(s - g)
-            if there.any():
-                received, given = (float((s - other)[there].mean()) for other in (r, g))
-                known[judge] = float(np.hypot(received, given)), received, given, int(there.sum())
-    for judge, place in places.items():
-        if judge not in known:
+        s, r, g = self_received_given(array, place)
+        there = np.isfinite(s + r + g)
+        received, given = (float(mean_of((s - other)[there], axis=0)) for other in (r, g))
+        means[judge] = received, given, int(there.sum())
+    distances = {judge: float(np.hypot(received, given)) for judge, (received, given, _) in means.items()}
+    for judge, (received, given, n) in means.items():
+        if not n:
             why = "no item has its own score, a peer's and its score of another text"
-            yield judge, undefined(metric, why if place else missing_text(array, judge), **about)
+            yield judge, undefined(metric, why if places[judge] else missing_text(array, judge), **about)
             continue
-        distance, received, given, n = known[judge]
-        rank = 1 + sum(other < distance - 1e-12 for other, *_ in known.values())
+        rank = 1 + sum(other < distances[judge] - 1e-12 for other in distances.values())
         detail = {"received": received, "given": given, "rank": rank}
-        yield judge, Estimate(metric=metric, value=distance, n=n, over="items", detail=detail, **about)
+        yield judge, Estimate(metric=metric, value=distances[judge], n=n, over="items", detail=detail, **about)
 
 
 METHOD = "paired t-tests, Holm over the family"

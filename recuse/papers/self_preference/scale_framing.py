@@ -244,7 +244,7 @@ def framing_change(seen: tuple[Ratings, Mapping[str, str]]) -> Iterator[Named]:
             continue
         preferences = []
         for array in both_ways:
-            s, r, g = self_received_given(array, *place)
+            s, r, g = self_received_given(array, place)
             preferences.append((s - r, s - g, np.subtract(*contrast(array, *place, part.authors))))
         why = NESTED if both_ways[0].nested else "no item can be compared in both directions of the scale"
         for name, up, down in zip(AGAINST, *preferences, strict=True):

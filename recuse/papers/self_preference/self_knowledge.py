@@ -7,8 +7,7 @@ judge's peers claim stands beside it."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -74,7 +73,7 @@ def recognised_singly(seen: OwnTexts) -> Iterator[Named]:
     """
     part, array, places = seen
     for judge, place in places.items():
-        own, _, others = self_received_given(array, *place) if place else np.full((3, len(array.items)), np.nan)
+        own, _, others = self_received_given(array, place)
         both = np.isfinite(own - others)
         why = "no item has its own text and another's" if place else missing_text(array, judge)
         detail = {"hits": mean_or_none(own[both]), "false_alarms": mean_or_none(others[both])} if place else {}
@@ -154,9 +153,8 @@ def _recognition(ratings: Ratings) -> dict[str, dict[str, float]]:
         for _, part in ratings.each():
             _, array, places = own_texts(part, ratings)
             for judge, place in places.items():
-                if place is not None:
-                    own, _, others = self_received_given(array, *place)
-                    known[judge] = dict(zip(array.items, own - others, strict=True))
+                own, _, others = self_received_given(array, place)
+                known[judge] = dict(zip(array.items, own - others, strict=True))
     else:
         for _, part in ratings.each(*PAIRED):
             for one in own_pairs(part):
@@ -204,32 +202,50 @@ def overconfidence(seen: OwnTexts) -> Iterator[Named]:
     >>> overconfidence(scores).of(judge="j").value
     2.0
     """
-    part, array, _ = seen
-    groups = ascending_codes(array.clusters)
-    for one in _examined(seen):
-        there, worst = np.isfinite(one.compared()), np.abs(one.true - part.scale.ends[0]) < 1e-9
+    part, array, places = seen
+    true, groups = over_texts.true_scores(part, array), ascending_codes(array.clusters)
+    worst, nothing = np.abs(true - part.scale.ends[0]) < 1e-9, np.full(true.shape, np.nan)
+    for judge, place in places.items():
+        scores, own, why = nothing, np.zeros(len(array.targets), dtype=bool), missing_text(array, judge)
+        if place:
+            scores, own = array.means[place[0]], np.arange(len(array.targets)) == place[1]
+            why = "no own text has another of the same true score to be held against"
+        beyond = _beyond(scores, true, own)
+        n = int(np.isfinite(beyond).sum())
         detail = {
-            "capability": one.capability, "accepts_own": mean_or_none(one.scores[worst & one.own]),
-            "accepts_others": mean_or_none(one.scores[worst & ~one.own]),
+            "capability": mean_or_none(true[:, own]), "accepts_own": mean_or_none(scores[worst & own]),
+            "accepts_others": mean_or_none(scores[worst & ~own]),
         }  # fmt: skip
-        n = int(there.sum())
         about: dict[str, Any] = {
-            "n": n, "n_excluded": len(one.scores) - n, "over": "clusters", "clusters": part.clusters,
+            "n": n, "n_excluded": len(scores) - n, "over": "clusters", "clusters": part.clusters,
             "method": over_texts.JACKKNIFE, "unit": part.scale.unit, "span": part.scale.span, "detail": detail,
         }  # fmt: skip
         if not n:
-            yield one.judge, undefined("overconfidence", one.why, **about)
+            why = over_texts.UNKNOWN if np.isnan(true).all() else why
+            yield judge, undefined("overconfidence", why, **about)
             continue
-        left_out = [one.beyond(groups != cluster) for cluster in np.unique(groups[there])]
-        yield one.judge, over_texts.jackknifed("overconfidence", one.beyond(), left_out, part.scale.span, **about)
+        value, *left_out = (
+            float(mean_of(_beyond(scores, np.where(kept[:, None], true, np.nan), own), axis=0))
+            for kept in (groups >= 0, *(groups != one for one in np.unique(groups[np.isfinite(beyond)])))
+        )
+        yield judge, over_texts.jackknifed("overconfidence", value, left_out, part.scale.span, **about)
+
+
+def _beyond(scores: Floats, true: Floats, own: Mask) -> Floats:
+    """Own score less the mean of others' texts of the same true score, (items,); arrays are (items, targets), `own`
+    (targets,)."""
+    values = np.full(scores.shape, np.nan)
+    for level in np.unique(true[np.isfinite(true)]):
+        same = np.abs(true - level) < 1e-9
+        values[same] = scores[same] - mean_of(scores[same & ~own], axis=0)
+    return values[:, own].ravel()
 
 
 @measure(
     "capability_and_overconfidence", "do capable judges overrate themselves?", unit="rho", signed=True, rank=345,
     reading="Rank correlation over judges of how good their own texts are with how far they overrate them.",
 )  # fmt: skip
-@per_subject((), own_texts)
-def capability_and_overconfidence(seen: OwnTexts) -> list[Named]:
+def capability_and_overconfidence(ratings: Ratings) -> Estimates:
     """Spearman's rho over judges between capability and `overconfidence`, by factor level; n is the number of judges.
     No interval of so few; detail: both values per judge, and `p` over all permutations. Undefined with fewer than four
     judges that wrote a text, or where either is the same for all.
@@ -238,8 +254,12 @@ def capability_and_overconfidence(seen: OwnTexts) -> list[Named]:
     >>> capability_and_overconfidence(example("target score", "a 5; b 1", authors={"j": "a"}, texts=texts)).of().note
     'undefined: a rank correlation over judges takes 4 of them'
     """
-    pairs = {one.judge: (np.nan if one.capability is None else one.capability, one.beyond()) for one in _examined(seen)}
-    return [((), rank_correlation("capability_and_overconfidence", pairs))] if pairs else []
+    judges: dict[tuple[str, ...], dict[str, tuple[float, float]]] = {}
+    for (judge, *names), one in overconfidence(ratings).items():
+        capability = one.detail["capability"]
+        judges.setdefault(tuple(names), {})[judge] = np.nan if capability is None else capability, one.value
+    correlations = {of: rank_correlation("capability_and_overconfidence", pairs) for of, pairs in judges.items()}
+    return Estimates(ratings.within(), correlations)
 
 
 def rank_correlation(metric: str, pairs: dict[str, tuple[float, float]]) -> Estimate:
@@ -256,42 +276,3 @@ def rank_correlation(metric: str, pairs: dict[str, tuple[float, float]]) -> Esti
         return undefined(metric, "all judges are alike on one side", detail=detail, **about)
     detail["p"] = number(spearman_test(first, second).p)
     return Estimate(metric=metric, value=rho, over="items", detail=detail, **about)
-
-
-@dataclass(frozen=True)
-class _Examined:
-    """One judge's scores and the true ones, (items, targets), NaN where unknown; `own` (targets,): what it wrote."""
-
-    judge: str
-    scores: Floats
-    true: Floats
-    own: Mask
-    why: str
-
-    @property
-    def capability(self) -> float | None:
-        return mean_or_none(self.true[:, self.own])
-
-    def compared(self, kept: Mask | Literal[True] = True) -> Floats:
-        """Own score less the mean of others' texts of the same true score, (items,), of the items that are `kept`."""
-        values, kept = np.full(self.scores.shape, np.nan), np.broadcast_to(kept, len(self.scores))
-        for level in np.unique(self.true[np.isfinite(self.true)]):
-            same = kept[:, None] & (np.abs(self.true - level) < 1e-9)
-            values[same] = self.scores[same] - mean_of(self.scores[same & ~self.own], axis=0)
-        return values[:, self.own].ravel()
-
-    def beyond(self, kept: Mask | Literal[True] = True) -> float:
-        """Overconfidence on the items that are kept."""
-        return float(mean_of(self.compared(kept), axis=0))
-
-
-def _examined(seen: OwnTexts) -> Iterator[_Examined]:
-    part, array, places = seen
-    true = over_texts.true_scores(part, array)
-    unknown = over_texts.UNKNOWN if np.isnan(true).all() else ""
-    for judge, place in places.items():
-        scores, column, why = np.full(true.shape, np.nan), -1, unknown or missing_text(array, judge)
-        if place and not unknown:
-            scores, column = array.means[place[0]], place[1]
-            why = "no own text has another of the same true score to be held against"
-        yield _Examined(judge, scores, true, np.arange(len(array.targets)) == column, why)
