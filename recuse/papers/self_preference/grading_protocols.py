@@ -134,7 +134,7 @@ def _first(words: str, written: writing.Writing, read: Callable[..., Any], likel
 
 def _written(task: Task, item: Item, levels: Levels, reply: Reply, earlier: Earlier) -> Any:
     text = reading.answered(reply)
-    if why := next((row.why for row in writing.HEADLINES.parts(task, item, reply) if row.why), ""):
+    if why := next((row.why for row in writing.HEADLINES.rows(task, item, reply) if row.why), ""):
         raise reading.Unreadable("unparsed", why)
     return {"text": text.strip(), "tokens": spent(reply)}
 

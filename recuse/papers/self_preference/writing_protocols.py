@@ -59,11 +59,11 @@ def json_lines(path: Path, what: str, made: Callable[[list[Any]], Made]) -> Made
 
 @dataclass(frozen=True, kw_only=True)
 class Writing:
-    """A protocol by which a model writes its own texts. `parts`: of a readable reply, its judgements."""
+    """A protocol by which a model writes its own texts. `rows`: of a readable reply, its judgements."""
 
     WORDING: str
     criteria: tuple[str, ...]
-    parts: Callable[[Task, Item, Reply], list[Judgement]]
+    rows: Callable[[Task, Item, Reply], list[Judgement]]
     asked_of: Callable[[Path], Mapping[str, Mapping[str, Any]]] = stories
     temperature: float = 1.0
     max_tokens: int
@@ -92,7 +92,7 @@ class Writing:
         """The parts; all fail where nothing can be read."""
         try:
             reading.answered(reply)
-            return self.parts(task, item, reply)
+            return self.rows(task, item, reply)
         except reading.Unreadable as failure:
             return reading.all_failed(self.criteria, failure)
 
@@ -135,7 +135,7 @@ def _part(task: Task, text: str, part: str, cut: bool) -> Judgement:
 
 
 HEADLINES = Writing(
-    WORDING="headline_generation", criteria=("headline", "lead"), parts=_headline_and_lead, max_tokens=240,
+    WORDING="headline_generation", criteria=("headline", "lead"), rows=_headline_and_lead, max_tokens=240,
     top_logprobs=1,
     grammar=lambda task, item: f'root ::= "Headline: " {line(task, "headline")} "\\n" "Lead: " {line(task, "lead")}',
 )  # fmt: skip
@@ -151,7 +151,7 @@ def _whole(task: Task, item: Item, reply: Reply) -> list[Judgement]:
     return [Judgement("response", response=text)]
 
 
-TEXTS = Writing(WORDING="text_generation", criteria=("response",), parts=_whole, asked_of=prompts, max_tokens=400)
+TEXTS = Writing(WORDING="text_generation", criteria=("response",), rows=_whole, asked_of=prompts, max_tokens=400)
 
 
 def working_and_answer(task: Task, reply: Reply) -> tuple[str, str]:
@@ -178,7 +178,7 @@ def _solution(task: Task, item: Item, reply: Reply) -> list[Judgement]:
 
 
 SOLVING = Writing(
-    WORDING="solving", criteria=("working", "answer"), parts=_solution, asked_of=prompts, temperature=0.7,
+    WORDING="solving", criteria=("working", "answer"), rows=_solution, asked_of=prompts, temperature=0.7,
     max_tokens=120, grammar=lambda task, item: f'root ::= {line(task, "working", 5)} "\\n" "Answer: " [0-9]{{1,6}}',
 )  # fmt: skip
 
@@ -237,7 +237,7 @@ class Likelihood(Writing):
 
 
 PERPLEXITY = Likelihood(
-    WORDING=HEADLINES.WORDING, criteria=("perplexity", "bits_per_character"), parts=_predicted, OFFERS="likelihoods",
+    WORDING=HEADLINES.WORDING, criteria=("perplexity", "bits_per_character"), rows=_predicted, OFFERS="likelihoods",
     temperature=0.0, max_tokens=600, top_logprobs=1,
     # GBNF escapes quotes, backslashes and line ends as JSON does.
     grammar=lambda task, item: f"root ::= {json.dumps(_text(item), ensure_ascii=False)}",
