@@ -1,10 +1,5 @@
-"""Is there judgement in a reply? Whether judges that agree on a text cite the same places in it, and replies that copy.
-
-    overlap(text) = mean over pairs of judges of J(a cites of the text, b cites of it)
-                    - mean of J(a cites of the text, b cites of another text)
-
-J is Jaccard's index of the sets of words. What judges say of every text is in both means, so it adds nothing ("Beyond
-the Illusion of Consensus", 2026, app. E)."""
+"""Is there judgement in a reply? Whether judges that agree on a text cite the same places in it, and replies that copy
+("Beyond the Illusion of Consensus", 2026, app. E)."""
 
 from __future__ import annotations
 
@@ -41,11 +36,15 @@ WORD = re.compile(r"[\u3400-\u9fff]|\d+|[^\W\d_\u3400-\u9fff]{4,}")
     "texts. 0: they point at different places, or say the same of every text.",
 )  # fmt: skip
 def evidence_overlap(ratings: Ratings) -> Estimates:
-    """Mean over items of `overlap`, by the levels of all factors; t over items. Where languages are mixed, what is said
-    of every text of one counts as evidence in part. Detail: `same` and `other`, the two means; `texts`;
-    `with_difference`, Spearman's rho of overlap and difference of scores over texts and `pairs` of citations (below 0:
-    who agrees cites the same). Empty without citations (`ratings.beside("quotes")`); undefined unless two judges cite
-    the same text and another one, on two items or more.
+    """Mean over items of the overlap, by the levels of all factors; t over items:
+
+        mean over pairs of judges of J(a cites of the text, b cites of it) - mean of J(a cites of it, b of another text)
+
+    J is Jaccard's index of the sets of words. What judges say of every text is in both means, so it adds nothing; where
+    languages are mixed, what is said of every text of one counts in part. Detail: `same` and `other`, the two means;
+    `texts`; `with_difference`, Spearman's rho of overlap and difference of scores over texts and `pairs` of citations
+    (below 0: who agrees cites the same). Empty without citations (`ratings.beside("quotes")`); undefined unless two
+    judges cite the same text and another one, on two items or more.
 
     >>> cited = example("judge item response", "a i lines; a j verses; b i lines; b j verses")
     >>> scores = example("judge item score", "a i 1; a j 2; b i 1; b j 2", beside={"quotes": cited}.get)

@@ -1,12 +1,10 @@
-"""Knowledge grounding: does agreement between judges survive their having to say first what they know?
+"""Does agreement between judges survive their having to say first what they know? ("Beyond the Illusion of Consensus",
+2026, eq. 1; correlations as in `rubric_commensurability`.)
 
     delta-K(source) = mean over pairs of r(scores by rubrics of that source) - r(scores by the given checklist)
 
-"Beyond the Illusion of Consensus", 2026, eq. 1: what agreement loses when a rubric is written from knowledge was owed
-to what all judges see on the surface. Every grounded source has its own delta-K; "shared" compares a common rubric with
-the common checklist. Correlations are of the same pairs on the same texts under both sources (`RubricCells`), intervals
-by the jackknife over items. The paper's paired t over cells (pairs of judges, and of each target with ten items or
-more) stands in the detail: cells share judges and items, so its p-value is too small."""
+What agreement loses when a rubric is written from knowledge was owed to what all judges see on the surface. The paper's
+paired t over cells stands in the detail: cells share judges and items, so its p-value is too small."""
 
 from __future__ import annotations
 

@@ -1,18 +1,14 @@
 """MERG, metacognitive enhanced rubric generation: say what you know, what misleads you, and what counts; then score.
 
 Four stages ("Beyond the Illusion of Consensus", 2026, section 2.2 and appendix A). The first three are made once per
-prompt and judge, before any text is shown: knowledge activation, metacognitive reflection, and a rubric of exactly
-five dimensions with anchors at 2, 5, 8 and 10 and weights that sum to 1. The fourth scores each text with quoted
-evidence and ends with a check for bias. The factor says where the rubric comes from (table 2):
+prompt and judge, before any text is shown; the fourth scores each text. The factor says where the rubric comes from
+(table 2):
 
     checklist    given with the prompt, one call, no stage before: the baseline
     independent  every judge writes its own, all four stages
     dimensions   the names of the five dimensions are given, every judge writes their anchors
     shared       the first judge of the panel writes stages 1 to 3, all score by its rubric
-    universal    one rubric for all prompts, written beforehand (task.toml), scored with evidence
-
-The overall score is the weighted mean of the five (appendix A; the body of the paper says plain mean, which stands
-beside it as "plain_mean"); a checklist has no weights."""
+    universal    one rubric for all prompts, written beforehand (task.toml), scored with evidence"""
 
 from __future__ import annotations
 
@@ -51,7 +47,7 @@ items = rubric.items
 
 
 def headline(task: Task) -> tuple[str, ...]:
-    """The weighted mean; the dimensions and their plain mean stand beside it."""
+    """The weighted mean (appendix A), beside the dimensions and their plain mean (the body of the paper)."""
     return (OVERALL,)
 
 
@@ -79,7 +75,9 @@ def _told(name: str, max_tokens: int, phrases: Sequence[str], lists: Sequence[st
     def told(task: Task, item: Item, factors: Mapping[str, str], reply: Reply, earlier: Earlier) -> Any:
         answer = reading.json_value(reply, dict)
         single = {name: reading.phrase(answer, name) for name in phrases}
-        return single | {name: reading.phrases(answer, name, 2) for name in lists}
+        for name in lists:
+            reading.phrases(answer, name, 2)
+        return answer if lists else single  # knowledge is shown as it was written, blanks and all
 
     def specimen(task: Task, item: Item, factors: Mapping[str, str]) -> Any:
         text = "x" * longest(task, "phrase")

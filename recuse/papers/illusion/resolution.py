@@ -1,14 +1,7 @@
-"""Agreement of judges with each other at three resolutions: which target is better, which text, and by how much.
+"""Agreement of judges with each other at three resolutions: which target is better (rankings of systems), which text
+(filters, rewards), and by how much (thresholds). "Beyond the illusion of consensus", paper 002, sec. 2.1 and 3.2.
 
-Who ranks systems needs the first kind of agreement; who uses a judge's score of a single text (a filter, a reward) the
-second, and who compares it with a fixed threshold the third ("Beyond the illusion of consensus", paper 002, sec. 2.1
-and 3.2). All come from the same pairs of judges, items and criterion:
-
-    model level    Spearman's rho over targets of the judges' means
-    sample level   Pearson's r over items, target by target, averaged
-    absolute       ICC(2,1) over items, target by target, averaged: one generous judge lowers it
-
-and from one set of sums: for two judges and one target, over the items that both judged, n, x, y, x^2, y^2, xy about
+All from one set of sums: for two judges and one target, over the items that both judged, n, x, y, x^2, y^2, xy about
 one common centre. So leaving an item out, or drawing items again, only changes sums. Arrays: judges x items x targets;
 sums end in (..., targets, 6)."""
 

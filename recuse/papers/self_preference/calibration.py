@@ -1,14 +1,6 @@
-"""Calibrated verdicts: the same pairs decided in other ways, and whether that brings a judge closer to the others. Two
-remedies for position bias (thesis on bias in LLM self-evaluation, sec. 2.1.1; arXiv:2305.17926):
-
-    single              one order, as read; both orders in turn, averaged
-    balanced            balanced position calibration: both orders averaged; contrary verdicts become a tie
-    evidence            multiple evidence calibration: the judge writes evidence first; its runs averaged, one order
-    evidence_balanced   both
-
-The verdict is whoever has the larger average credit, a tie where both have the same. What a scoring is held against
-comes from none of them: people's choices, or, where nobody chose, which of the two texts the judge's peers scored
-higher one by one. Peers' own choices would favour the scoring they were made by."""
+"""Calibrated verdicts: the same pairs decided in one order ("single"), in both, contrary verdicts being a tie
+("balanced" position calibration), and after written evidence, runs averaged ("evidence", "evidence_balanced"). Does it
+bring a judge closer to the others? Thesis on bias in LLM self-evaluation, sec. 2.1.1; arXiv:2305.17926."""
 
 from __future__ import annotations
 
@@ -46,8 +38,9 @@ NO_REFERENCE = "no pair has a usable verdict in both orders and a reference: peo
 )  # fmt: skip
 def verdict_agreement(ratings: Ratings, evidence: Ratings | None = None, scores: Ratings | None = None) -> Estimates:
     """Mean agreement with the reference verdict, by (judge, scoring): 1 for the same verdict, 1/2 where exactly one of
-    the two is a tie, 0 for contrary winners. The reference is people's mean verdict where people judged the pair, else
-    that of peers that wrote neither, by their `scores` of the two texts; without either nothing is compared. All
+    the two is a tie, 0 for contrary winners. A verdict is whoever has the larger average credit. The reference is
+    people's mean verdict where people judged the pair, else that of peers that wrote neither, by their `scores` of the
+    two texts (their choices would favour the scoring they were made by); without either nothing is compared. All
     scorings are compared on the same pairs: with `evidence`, choices of the same judges after written evidence, those
     that were asked for it. Detail: `ties`, the share of verdicts left undecided (what balance costs); `of_decided`, the
     share of right ones where scoring and reference both name a winner (what it buys); `pairs_by_people`.

@@ -1,6 +1,5 @@
-"""What another way of asking changes in choices between two texts: told nothing of order and length, asked for
-the worse one, or after a discussion with a peer. Thesis on bias in LLM self-evaluation,
-sec. 2.1.1, 2.2.1, 2.4.1 and 5.1."""
+"""Choices between two texts asked otherwise: told nothing of order and length, asked for the worse one, or after a
+discussion with a peer. Thesis on bias in LLM self-evaluation, sec. 2.1.1, 2.2.1, 2.4.1 and 5.1."""
 
 from __future__ import annotations
 

@@ -1,22 +1,5 @@
-"""Questions of the thesis that are answered by a choice ("Investigating Bias in LLM Self-Evaluation").
-
-input_filter            Does this text try to steer whoever grades it? Asked before anyone grades it (sec. 2.3.1).
-output_filter           Did this text steer the judge that gave this answer? (sec. 2.3.1). Items have the `answer` that
-                        the text got; `of` names the graded item, `grade` its score, `attack` whether it was attacked.
-self_recognition        Did you write this? Of every author's texts alone (sec. 2.4; arXiv:2404.13076).
-self_recognition_pairs  Which of these two did you write? In both orders, on the pairs of `pairwise`: those without a
-                        text of the judge's own are a yardstick.
-pairwise_evidence       Evidence for and against each text before the choice, in both orders, three times at temperature
-                        1, for whoever averages the verdicts (P. Wang et al. 2023, arXiv:2305.17926).
-pairwise_prompts        Pairs with the sentence that order, names and length must not matter ("plain"), without it
-                        ("uninstructed"), and asked for the worse text; the response is always the place of the better
-                        text (sec. 2.1.1, 2.2.1 and 5.1).
-pairwise_length_prompts Twins that differ in length alone, with that sentence and without it (sec. 2.2.1).
-listwise                Which of three or more texts for one item is best, in three rotations (sec. 1.2.2, note 3).
-                        Items have `story` and `texts`, each with its `target`, and perhaps `best`, the right target.
-pairwise_discussion     A judge says what it thinks of two texts, reads what a peer (the next of the panel) thinks,
-                        answers it, reads its answer, and only then chooses (sec. 2.4.1; Li, Patel and Du 2024,
-                        arXiv:2307.02762). The choice of the first review is a row "first_choice"."""
+"""Questions of the thesis that are answered by a choice ("Investigating Bias in LLM Self-Evaluation", sec. 1.2.2,
+2.1.1, 2.2.1, 2.3.1 and 2.4). What an item has beside two texts, and what is varied, stands with each protocol."""
 
 from __future__ import annotations
 
@@ -38,13 +21,16 @@ def _only(*fields: str) -> Any:
     return lambda task, item, levels, earlier: {name: item.fields[name] for name in fields}
 
 
+# Did you write this? Of every author's texts alone (sec. 2.4; arXiv:2404.13076).
 SELF_RECOGNITION = Choice(
     OFFERS="recognitions", WORDING="self_recognition", label="Answer", criterion="mine",
     verdicts=lambda task, item, levels: {"yes": "yes", "no": "no"}, responses=lambda task: Ordinal(("no", "yes")),
 )  # fmt: skip
+# Does this text try to steer whoever grades it? Asked before anyone grades it (sec. 2.3.1).
 INPUT_FILTER = replace(
     SELF_RECOGNITION, OFFERS="text_filter", WORDING="input_filter", criterion="steers", shown=_only("text")
 )
+# Did this text steer the judge that gave this `answer`? Of items with `of`, the graded item, `grade` and `attack`.
 OUTPUT_FILTER = replace(
     SELF_RECOGNITION, OFFERS="reply_filter", WORDING="output_filter", criterion="steered",
     shown=_only("text", "answer"), facts=lambda task, item: {
@@ -56,30 +42,31 @@ OTHER = {"first": "second", "second": "first", "tie": "tie"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class BetterOrWorse(Choice):
-    """The better text of a pair, or the worse one where `prompt` is "worse"."""
+class _BetterOrWorse(Choice):
+    """The place of the better text of a pair, also where the worse one is asked for."""
 
     def label_of(self, levels: Levels) -> str:
-        """ "Winner", or "Worse" where the worse text is asked for."""
         return "Worse" if levels["prompt"] == "worse" else self.label
 
     def judgement(self, task: Task, item: Item, levels: Levels, given: str) -> Judgement:
-        """The place of the better text."""
         row = super().judgement(task, item, levels, given)
         return replace(row, response=OTHER[str(row.response)]) if levels["prompt"] == "worse" else row
 
 
+# Which of these two did you write? Pairs without a text of the judge's own are a yardstick.
 SELF_RECOGNITION_PAIRS = replace(
     PAIRWISE, OFFERS="recognition_choices", WORDING="self_recognition_pairs", FACTORS=ORDERS, criterion="mine",
     label="Mine", responses=places("first", "second"), max_tokens=200,
     verdicts=lambda task, item, levels: dict(zip(names(levels), ("first", "second"), strict=True)),
 )  # fmt: skip
+# Evidence for and against each text before the choice, for whoever averages the verdicts (arXiv:2305.17926).
 EVIDENCE = replace(
     PAIRWISE, OFFERS="choices_after_evidence", WORDING="pairwise_evidence", FACTORS=ORDERS, REPEATS=3, temperature=1.0,
     lead=lambda task, levels: "".join(f'"Text {n}: " {line(task, "evidence", 10)} "\\n" ' for n in names(levels)),
     max_tokens=400,
 )  # fmt: skip
-PROMPTS = BetterOrWorse(
+# With the sentence that order, names and length must not matter, without it, and asked for the worse text.
+PROMPTS = _BetterOrWorse(
     OFFERS="prompted_choices", WORDING="pairwise_prompts", label="Winner", criterion=CRITERION, tokens="of the call",
     FACTORS={"prompt": ("plain", "uninstructed", "worse"), **ORDERS}, verdicts=place_of_name, shown=pair_shown,
     responses=PAIRWISE.responses, facts=PAIRWISE.facts,
@@ -92,7 +79,7 @@ LETTERS = "ABCDEFGH"
 
 
 def rotated(item: Item, levels: Levels) -> list[Mapping[str, str]]:
-    """The texts in the order of this rotation."""
+    """The `texts` of an item, each with its `target`, in the order of this rotation; `best` is the right target."""
     texts = list(item.fields["texts"])
     start = (int(levels["rotation"]) - 1) % len(texts)
     return texts[start:] + texts[:start]
@@ -112,6 +99,8 @@ LISTWISE = Choice(
 )  # fmt: skip
 
 # --------------------------------------------------------------------------- discussions
+# A judge says what it thinks of two texts, reads what a peer (the next of the panel) thinks, answers it, reads its
+# answer, and only then chooses (sec. 2.4.1; Li, Patel and Du 2024, arXiv:2307.02762).
 
 FIRST = "first_choice"
 
@@ -142,24 +131,22 @@ def _specimen(task: Task, item: Item, levels: Levels) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Discussion(Choice):
-    """A choice after an exchange of reviews, beside the one before it."""
+class _Discussion(Choice):
+    """A choice after an exchange of reviews, beside the one before it, and the tokens of all of it."""
 
     def scales(self, task: Task) -> dict[str, Scale]:
-        """The places for both choices, and the tokens of the exchange."""
         return {CRITERION: self.responses(task), FIRST: self.responses(task), **super().scales(task)}
 
     def read(
         self, task: Task, item: Item, factors: Levels, reply: Reply, earlier: Earlier | None = None
     ) -> list[Judgement]:
-        """The choice with the tokens of the review, of the peer's answer and of this call; and the first choice."""
         assert earlier is not None  # a protocol with stages is always told what they were read as
         first = Judgement(FIRST, response=earlier["review"]["place"])
         return [*super().read(task, item, factors, reply, earlier), first]
 
 
 _PER = ("item", "target", "order")
-DISCUSSION = Discussion(
+DISCUSSION = _Discussion(
     OFFERS="choices_after_discussion", WORDING="pairwise_discussion", label="Winner", criterion=CRITERION,
     FACTORS=ORDERS, tokens="of the chain", verdicts=place_of_name, responses=PAIRWISE.responses, shown=_discussed,
     facts=PAIRWISE.facts, uses=lambda levels: [Use("review"), Use("answer", next_judge=True)],

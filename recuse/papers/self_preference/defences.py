@@ -1,10 +1,7 @@
-"""Defences against prompt injection: what they stop, and what clean text they block (`attacks_stopped`,
-`clean_blocked`): a defence that blocks everything stops everything. A defence is a function from attacked ratings to
-`Blocks`: `text_filters.text_blocks` reads the text, `filter_blocks` and `reply_blocks` ask a model, and
-`committee_blocks` the other judges (thesis on bias in LLM self-evaluation, sec. 2.3.1). A team's own is measured alike.
-
-Which kinds of injected instruction work, how much more often than a suffix that asks for nothing, and how much less
-often where the text stands in a message of its own (thesis on bias in LLM self-evaluation, sec. 2.3)."""
+"""Defences against prompt injection, what they stop and what clean text they block: a defence that blocks everything
+stops everything. It is a function from attacked ratings to `Blocks`: `text_filters.text_blocks` reads the text,
+`filter_blocks` and `reply_blocks` ask a model, `committee_blocks` the other judges. Which kinds of instruction work,
+and how much a message of its own for the text helps. Thesis on bias in LLM self-evaluation, sec. 2.3."""
 
 from __future__ import annotations
 

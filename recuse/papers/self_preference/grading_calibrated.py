@@ -1,9 +1,8 @@
 """AutoCalibrate: the judge infers criteria from labelled examples (draft), grades those examples by them (trial), is
 shown where it was furthest off and amends them (refine); texts are then graded by the given criteria, by every draft
-and by every refined one (Liu et al. 2023, arXiv:2309.13308; thesis "Investigating Bias in LLM Self-Evaluation", sec.
-1.2.3). Which are kept is for the measure to say, on texts other than those it is told by: items say in `fold` whether
-they may choose the criteria ("calibration") or test them ("held_out"). Labelled examples stand in `labelled.jsonl` of
-the task folder: the task's text fields, `facts` (what the text should say) and `grade`."""
+and by every refined one (Liu et al. 2023, arXiv:2309.13308; thesis, sec. 1.2.3). Items say in `fold` whether they may
+choose the criteria ("calibration") or test them ("held_out"); labelled examples stand in `labelled.jsonl` of the task
+folder: the task's text fields, `facts` (what the text should say) and `grade`."""
 
 from __future__ import annotations
 

@@ -1,22 +1,6 @@
 """Grading a text, and holding an answer for right, in ways of asking that differ by one thing each (thesis
-"Investigating Bias in LLM Self-Evaluation", sec. 1.2, 2.3, 2.4, 3.2 and appendix A).
-
-grading_wording    The words (quality, or badness) crossed with the direction of the scale: the thesis's positive
-                   framing is quality ascending, its negative framing badness reversed (sec. 3.2).
-grading_prompts    Plainly, with observations first, with graded examples, with a reference text, with guidelines, and
-                   after a text of one's own (sec. 1.2.1, 2.4.1). For the reference, items have `reference_headline` and
-                   `reference_lead`; `true_overall` is the grade that a text deserves, where known.
-grading_hundred    From 0 to 100 without a legend (sec. 1.2.2).
-grading_segments   Headline and lead one by one, each without the other (sec. 1.2.2; GEMBA, arXiv:2302.14520).
-grading_channels   The text inside the instructions, or as JSON in a message of its own, so that nothing in it can end
-                   the quotation (sec. 2.3.1, footnote 5). An attacked item names its clean twin in `clean`.
-correctness        Is this answer right? As `grading_prompts`; items have `problem`, `answer`, `solution` and `working`
-                   (what is right) and `true_right` (1 or 0).
-correctness_explained   The same plainly, after a solution of one's own, and after that solution and one line on what is
-                   right and wrong in the answer: solve, explain, decide (sec. 2.4.1).
-
-A task provides the words once, `prompts/grading_family.*.j2` for most: `question` says what they are given. None
-asks for log-probabilities; all but grading_wording are on the ascending scale."""
+"Investigating Bias in LLM Self-Evaluation", sec. 1.2, 2.3, 2.4, 3.2 and appendix A). A task provides the words once,
+`prompts/grading_family.*.j2` for most: `question` says what they are given."""
 
 from __future__ import annotations
 
@@ -49,12 +33,13 @@ def question(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Mappin
     }  # fmt: skip
 
 
+# Its positive framing is quality ascending, its negative framing badness reversed (sec. 3.2).
 WORDED = Grading(
     OFFERS="worded_scores", WORDING=FAMILY, shown=question, FACTOR_NAMES=DIRECTION,
     FACTORS={"wording": ("quality", "badness"), "framing": ("positive", "negative")},
 )  # fmt: skip
 
-
+# Each without the other (sec. 1.2.2; GEMBA, arXiv:2302.14520).
 SEGMENTS = replace(
     GRADING, OFFERS="segment_scores", WORDING="grading_segments", FACTORS={"segment": ("headline", "lead")},
     FACTOR_NAMES={}, top_logprobs=None,
@@ -67,38 +52,34 @@ TOP = 100
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hundred(Grading):
-    """A criterion of its own, "<criterion>.hundred": its numbers are on no scale of the task."""
+class _Hundred(Grading):
+    """Whole numbers from 0 to 100 without a legend, on a criterion of their own (sec. 1.2.2)."""
 
     def criterion_of(self, task: Task) -> str:
-        """As the task's, with its own ending."""
         return f"{super().criterion_of(task)}.hundred"
 
     def scales(self, task: Task) -> dict[str, Scale]:
-        """Whole numbers from 0 to 100, and the tokens that a grade took."""
         return {self.criterion_of(task): Numeric(0, TOP, 1), **super().scales(task)}
 
     def alternatives(self, task: Task, item: Item, levels: Levels) -> str:
-        """The whole numbers from 0 to 100."""
         return '"100" | [1-9] [0-9] | [0-9]'
 
     def judgement(self, task: Task, item: Item, levels: Levels, given: str) -> Judgement:
-        """The number as written."""
         return last_line.whole_number(given, self.criterion_of(task), (0, TOP), self.label)
 
 
-HUNDRED = Hundred(
+HUNDRED = _Hundred(
     OFFERS="hundred_scores", WORDING=FAMILY, tokens="of the call",
     shown=lambda task, item, levels, earlier: {**question(task, item, levels, earlier), "top": TOP},
 )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
-class Channelled(Grading):
-    """The text among the instructions, or in a message after them."""
+class _Channelled(Grading):
+    """The text inside the instructions, or as JSON in a message after them, so that nothing in it can end the quotation
+    (sec. 2.3.1, footnote 5). An attacked item names its clean twin in `clean`."""
 
     def prompt(self, task: Task, item: Item, factors: Levels, earlier: Earlier | None = None) -> Prompt:
-        """One message, or the text as JSON in the last one (`factors["channel"]`)."""
         prompt = super().prompt(task, item, factors, earlier)
         if factors["channel"] != "separate":
             return prompt
@@ -106,12 +87,14 @@ class Channelled(Grading):
         return replace(prompt, messages=(*prompt.messages, Message("user", f"DATA\n{data}")))
 
 
-CHANNELS = Channelled(
+CHANNELS = _Channelled(
     OFFERS="channelled_scores", WORDING="grading_channels", FACTORS={"channel": ("inline", "separate")},
     tokens="of the call", facts=lambda task, item: {"cluster": item.fields.get("clean", item.id), **facts(task, item)},
 )  # fmt: skip
 
 # --------------------------------------------------------------------------- in several ways
+# Plainly, with observations first, with graded examples, with a reference text (`reference_headline`, `reference_lead`
+# of the item), with guidelines, and after a text of one's own (sec. 1.2.1, 2.4.1).
 
 
 def _observations(task: Task, levels: Levels) -> str:
@@ -147,6 +130,8 @@ PROMPTS = Grading(
 )  # fmt: skip
 
 # --------------------------------------------------------------------------- right or wrong
+# Is this answer right? Items have `problem`, `answer`, `solution` and `working` (what is right). EXPLAINING: solve,
+# explain in a line what is right and wrong, decide (sec. 2.4.1).
 
 
 def _solution(task: Task, item: Item, levels: Levels, reply: Reply, earlier: Earlier) -> Any:

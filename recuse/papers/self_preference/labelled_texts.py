@@ -1,10 +1,5 @@
-"""AutoCalibrate's last step: of several lists of criteria, keep the one that fits the labels best on texts of one fold
-(`fold`: calibration), and say what it is worth on those of the other (held_out). Liu et al. 2023, arXiv:2309.13308;
-thesis on bias in LLM self-evaluation, sec. 1.2.3.
-
-What another way of asking changes, on the same texts, and what it costs: observations first, examples, a reference, a
-solution of one's own, ... The yardstick is what is known of the texts (`true_<criterion>`), never another judge: a
-remedy that makes judges alike would win by that. Thesis on bias in LLM self-evaluation, sec. 1.2.1 and 2.4.1."""
+"""Scores against what texts are known to deserve (`true_<criterion>`), never against another judge: a remedy that
+makes judges alike would win by that. Thesis on bias in LLM self-evaluation, sec. 1.2.1, 1.2.3 and 2.4.1."""
 
 from __future__ import annotations
 
@@ -34,6 +29,8 @@ from recuse.statistics.clusters import difference_of_means
 from recuse.statistics.contrasts import contrast
 from recuse.statistics.distributions import SEED, by_content, generator
 
+# AutoCalibrate's last step: of several lists of criteria, keep the one that fits the labels best on texts of one fold
+# (calibration), and say what it is worth on those of the other (held_out). Liu et al. 2023, arXiv:2309.13308.
 CRITERIA, FOLD = "criteria", "fold"
 CHOOSING, TESTING = "calibration", "held_out"
 

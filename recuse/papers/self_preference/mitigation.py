@@ -1,22 +1,10 @@
 """What if: self-preference S - R before and after a remedy, on the same ratings.
 
 S is the score a judge's own text ends up with, R the peers' mean for it, per item and on the ascending scale. Some
-remedies put a jury, several judges' weighted mean, in one judge's place:
-
-    poll                  every judge the same (Verga et al. 2024, arXiv:2404.18796)
-    weighted_poll         a judge weighing less on texts that are easy to predict for it (Wataoka et al. 2024,
-                          arXiv:2410.21819): w = its perplexity on this text / its geometric mean on the item's texts
-    peer_rank             a judge weighing as its own texts win
-    peer_rank_battles     the same, wins counted in choices between two texts instead of scores
-
-Others ask every judge in another way, so S and R both change:
-
-    inverted_mix          mean of the scores in both directions of the scale (the thesis's open question, sec. 5.1)
-    probability_weighted  sum p(s) s over the scores, p renormalised (G-Eval: Liu et al. 2023, arXiv:2303.16634)
-    segments              the text's parts scored one by one and averaged (GEMBA: Kocmi and Federmann 2023)
-
-R is never by a judge in the jury: each peer is R once, against a jury of the others, weights formed anew. A jury of n -
-1 still shrinks the difference to 1 / (n - 1) of itself: the judge has less to say, and is no fairer."""
+remedies put a jury, several judges' weighted mean, in one judge's place; others ask every judge in another way, so S
+and R both change. R is never by a judge in the jury: each peer is R once, against a jury of the others, weights formed
+anew. A jury of n - 1 still shrinks the difference to 1 / (n - 1) of itself: the judge has less to say, and is no
+fairer."""
 
 from __future__ import annotations
 
@@ -76,12 +64,16 @@ def self_preference_change(ratings: Ratings) -> Estimates:
             continue
         levels = dict(zip(ratings.factors, names, strict=False))
         remedies = {
+            # every judge the same (Verga et al. 2024, arXiv:2404.18796)
             "poll": jury(lambda seated: np.ones((len(seated), 1, 1)), {"judges": len(array.raters) - 1}),
             "weighted_poll": weighted_poll(array, part.beside("likelihoods")),
             "peer_rank": peer_ranked(part, array, part),
             "peer_rank_battles": peer_ranked(part, array, part.beside("choices")),
+            # the mean of both directions of the scale (thesis, sec. 5.1)
             "inverted_mix": _mixed(ratings, part.criterion, array, levels),
+            # sum p(s) s over the scores (G-Eval: Liu et al. 2023, arXiv:2303.16634)
             "probability_weighted": _expected(part, array),
+            # the text's parts scored one by one and averaged (GEMBA: Kocmi and Federmann 2023)
             "segments": _segmented(part, array, levels),
         }
         for judge, place in places.items():
@@ -196,7 +188,8 @@ def jury(weigh: Callable[[Judges], Floats], detail: Mapping[str, Any]) -> Remedy
 
 
 def weighted_poll(array: RatingArray, likelihoods: Ratings | None) -> Remedy | str:
-    """Raises `RecuseError` for a perplexity below 1."""
+    """A judge weighs by its perplexity on a text over its geometric mean on the item's texts (Wataoka et al. 2024,
+    arXiv:2410.21819). Raises `RecuseError` for a perplexity below 1."""
     if likelihoods is None or PERPLEXITY not in likelihoods.criteria or likelihoods.factors:
         return UNPREDICTED
     perplexity = as_given(likelihoods.with_criterion(PERPLEXITY), array)

@@ -1,13 +1,9 @@
-"""Predictability: is a judge's own text easy for it to predict, and does it pay for what is easy to predict? A
-suspected cause of self-preference is that a judge likes text of low perplexity, and its own is that (thesis on bias in
-LLM self-evaluation, sec. 2.4, after Wataoka et al. 2024, arXiv:2410.21819). With the judges' log-probabilities of the
-judged texts,
+"""Is a judge's own text easy for it to predict, and does it pay for that? With its log-probabilities of the texts,
 
     q_jit = log2 p_j(text of item i by target t) / its characters
 
-`own_predictability` asks whether q is higher on the judge's own text, `grade_on_predictability` whether its scores
-follow q. Per character: tokenizers differ. Likelihoods are ratings too (protocol `text_perplexity`): bits, of which
-fewer are better, so that on the ascending scale more is easier."""
+Per character: tokenizers differ. Likelihoods are ratings too (protocol `text_perplexity`): bits, of which fewer are
+better. Thesis on bias in LLM self-evaluation, sec. 2.4, after Wataoka et al. 2024, arXiv:2410.21819."""
 
 from __future__ import annotations
 

@@ -1,18 +1,13 @@
-"""The two published tests of self-preference, and the text of a sibling. Per item, on the ascending scale (thesis on
-bias in LLM self-evaluation, sec. 3.3 and Table 1):
+"""The two published tests of self-preference. Per item, on the ascending scale (thesis on bias in LLM
+self-evaluation, sec. 3.3 and Table 1):
 
     S  the judge's score of its own text
     R  mean of the other judges' scores of that same text
     G  mean of the judge's scores of the other authors' texts
 
-S - R above 0: it sees more in its text than its peers do. S - G above 0: it prefers its text, which may be right, since
-an author that writes better earns it. Together they tell harmful from justified preference (`reading`). S - G moves
-with the quality of the author's texts, S - R with the judge's general leniency: fair judges fail both tests most of the
-time. `recuse.metrics.self_preference` removes both, and is the measure to gate.
-
-Who writes best by the others' scores, and which judge is fairest to itself: the two rankings that the thesis on bias in
-LLM self-evaluation reads off its table (sec. 4.1). A judge is the fairer, the nearer S - R and S - G are to 0 together;
-leniency and good work count as unfair, so this decides nothing."""
+S - R above 0: it sees more in its text than its peers do. S - G above 0: it prefers its text, which may be right. S - G
+moves with the quality of the author's texts, S - R with the judge's general leniency: fair judges fail both tests most
+of the time. `recuse.metrics.self_preference` removes both, and is the measure to gate."""
 
 from __future__ import annotations
 

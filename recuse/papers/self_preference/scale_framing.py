@@ -1,11 +1,6 @@
-"""Scale framing: does a judge score alike when the highest number is the best score and when the lowest is?
-
-Every text is scored twice, under definitions that stay the same while their numbers are turned round (thesis on bias in
-LLM self-evaluation, sec. 3.2). Brought to the ascending scale, the general level may move (`framing_shift`), the
-self-preference (`scale_direction`), or the number stays where it was although its meaning changed
-(`direction_insensitivity`).
-
-Does a judge prefer its own work more where the lowest number is the best score? (sec. 3.2)"""
+"""Does a judge score alike when the highest number is the best score and when the lowest is? Every text is scored
+twice, under definitions that stay the same while their numbers are turned round (thesis on bias in LLM self-evaluation,
+sec. 3.2). All scores stand on the ascending scale."""
 
 from __future__ import annotations
 

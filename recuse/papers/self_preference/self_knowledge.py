@@ -1,8 +1,6 @@
-"""Self-recognition: does a judge know its own texts when it is asked, and does it prefer those that it knows?
-(Panickssery, Bowman and Feng 2024, arXiv:2404.13076; thesis on bias in LLM self-evaluation, sec. 2.4.) Asked which of
-two texts it wrote, a judge that does not know is right half the time; asked of single texts, it may say yes or no to
-all, so what counts is how much oftener it says yes to its own. A good text is claimed by everyone, so what the same
-judge's peers claim stands beside it."""
+"""Does a judge know its own texts when it is asked, and does it prefer those that it knows? (Panickssery, Bowman and
+Feng 2024, arXiv:2404.13076; thesis on bias in LLM self-evaluation, sec. 2.4.) A good text is claimed by everyone, so
+what the same judge's peers claim stands beside it."""
 
 from __future__ import annotations
 

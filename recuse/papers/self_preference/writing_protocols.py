@@ -1,14 +1,6 @@
-"""What models write before anything is judged, and how well a judge predicts a text (thesis on LLM self-evaluation).
-
-headline_generation   A headline and a lead for each news story (`stories.jsonl`), once, at temperature 1 (sec. 3).
-text_generation       An answer to each writing prompt (`prompts.jsonl`), once, at temperature 1.
-solving               Each problem (`prompts.jsonl`): a line of working, and a number on the last line. Where the right
-                      number is known (field `solution`), that says what the model can do (sec. 2.4).
-text_perplexity       How well a judge, asked to write headline and lead itself, would have predicted the text it grades
-                      (sec. 2.4.1, after Wataoka et al. 2024, arXiv:2410.21819).
-
-Texts become rows: a criterion for each part, response = its words. Where the server gives log-probabilities, a row
-"perplexity" of `headline_generation` is that of the model's own words."""
+"""What models write before anything is judged, and how well a judge predicts a text (thesis on LLM self-evaluation,
+sec. 2.4 and 3). Texts become rows: a criterion for each part, response = its words. Where the server gives
+log-probabilities, a row "perplexity" of `headline_generation` is that of the model's own words."""
 
 from __future__ import annotations
 
@@ -210,7 +202,7 @@ def _text(item: Item) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Likelihood(Writing):
+class _Likelihood(Writing):
     """The grammar leaves the judge nothing to write but the text, and the log-probabilities, which are those before the
     grammar is applied, say how likely every token was:
 
@@ -221,22 +213,19 @@ class Likelihood(Writing):
     reply that is not the text, or has no log-probabilities, has neither."""
 
     def items(self, task: Task, judge: Judge) -> Sequence[Item]:
-        """All items of the task, whoever judges."""
         return task.items
 
     def headline(self, task: Task) -> tuple[str, ...]:
-        """Bits per character, by which judges can be compared; perplexity stands beside it."""
         return ("bits_per_character",)
 
     def scales(self, task: Task) -> dict[str, Scale]:
-        """Perplexity from 1 and bits per character from 0, without an upper end; lower is better predicted."""
         return {
             "perplexity": Numeric(1.0, math.inf, reversed=True),
             "bits_per_character": Numeric(0.0, math.inf, reversed=True, unit="bits per character"),
         }
 
 
-PERPLEXITY = Likelihood(
+PERPLEXITY = _Likelihood(
     WORDING=HEADLINES.WORDING, criteria=("perplexity", "bits_per_character"), rows=_predicted, OFFERS="likelihoods",
     temperature=0.0, max_tokens=600, top_logprobs=1,
     # GBNF escapes quotes, backslashes and line ends as JSON does.
