@@ -50,7 +50,15 @@ def advantage_over_person(answers: Answers, expert: str | None = None) -> Iterat
     """
     for j, judge in enumerate(answers.judges):
         for person, comparison in _comparisons(answers, j, expert).items():
-            yield (judge, person), comparison.estimate(answers)
+            facts: dict[str, Any] = {"n": comparison.n, "n_excluded": 0, "method": METHOD, **answers.about}
+            if comparison.n < FEWEST:
+                why = f"the judge, this person and another have {comparison.n} texts in common; the test needs {FEWEST}"
+                yield (judge, person), undefined("advantage_over_person", why, **facts)
+                continue
+            shares = (number(average(side, comparison.times)) for side in (comparison.judge, comparison.person))
+            detail = {**dict(zip(("judge", "person"), shares, strict=True)), "unanswered": comparison.lost}
+            over = comparison.distribution
+            yield (judge, person), estimated("advantage_over_person", over.value, over, detail=detail, **facts)
 
 
 @measure(
@@ -125,15 +133,6 @@ class _Comparison:
     @property
     def distribution(self) -> OverClusters:
         return clustered_mean(self.judge - self.person, self.clusters, step=1.0, times=self.times)
-
-    def estimate(self, answers: Answers) -> Estimate:
-        facts: dict[str, Any] = {"n": self.n, "n_excluded": 0, "method": METHOD, **answers.about}
-        if self.n < FEWEST:
-            why = f"the judge, this person and another have {self.n} texts in common; the test needs {FEWEST}"
-            return undefined("advantage_over_person", why, **facts)
-        judge, person = (number(average(side, self.times)) for side in (self.judge, self.person))
-        detail = {"judge": judge, "person": person, "unanswered": self.lost}
-        return estimated("advantage_over_person", self.distribution.value, self.distribution, detail=detail, **facts)
 
 
 def _comparisons(answers: Answers, judge: int, expert: str | None) -> dict[str, _Comparison]:

@@ -316,12 +316,11 @@ def order_of_tiers(tiers: dict[str, Floats]) -> Estimate:
         return undefined("tier_order", "targets of two tiers are needed", **facts)
     groups = list(tiers.values())
     right, total = ordered_pairs(groups)
-    left = []  # jackknife: every target leaves once, with all its pairs
-    for place, group in enumerate(groups):
-        for k in range(len(group)):
-            less, pairs = ordered_pairs([*groups[:place], np.delete(group, k), *groups[place + 1 :]])
-            left.append(less / pairs if pairs else math.nan)
-    values, n = np.array(left)[np.isfinite(left)], len(left)
+    left = [  # jackknife: every target leaves once, with all its pairs
+        ordered_pairs([*groups[:place], np.delete(group, k), *groups[place + 1 :]])
+        for place, group in enumerate(groups) for k in range(len(group))
+    ]  # fmt: skip
+    values, n = np.array([less / pairs for less, pairs in left if pairs]), len(left)
     se = math.sqrt((n - 1) / n * float(((values - values.mean()) ** 2).sum())) if len(values) > 1 else math.nan
     detail: dict[str, Any] = {
         "means": {tier: number(float(values.mean())) for tier, values in tiers.items()},

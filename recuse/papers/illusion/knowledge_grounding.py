@@ -51,7 +51,24 @@ def delta_k(ratings: Ratings) -> Estimates:
     -0.4
     """
     looks = sum(source in ratings.levels(RUBRIC) for source in rubrics.GROUNDED)
-    return rubrics.by_source(ratings, COMPARED, lambda cells: _delta("delta_k", cells, _cells_detail(cells, looks)))
+
+    def delta(cells: rubrics.RubricCells) -> Estimate:
+        rows: list[dict[str, Any]] = []
+        # Each target with its own cells, where all have items enough; else all texts together
+        parts = [(target, cells.only(cells.targets == target)) for target in dict.fromkeys(cells.targets)]
+        usable = [np.isfinite(part.scores).all(axis=(0, 1)).sum() for _, part in parts]
+        for target, part in parts if len(parts) > 1 and min(usable) >= CELL_ITEMS else [("", cells)]:
+            for name, n, base, grounded in zip(cells.pairs, part.texts, *part.r(), strict=True):
+                values = {"base": number(base), "grounded": number(grounded), "delta": number(grounded - base)}
+                rows.append({"pair": name, "target": target, "n": int(n), **values})
+        test = Paired.of([math.nan if row["delta"] is None else row["delta"] for row in rows])
+        dz = zip(("dz", "dz_low", "dz_high"), map(number, test.dz), strict=True)
+        return _delta("delta_k", cells, {
+            "cells": rows, "t": number(test.t), "df": test.n - 1, "p": number(test.p),
+            "p_bonferroni": number(min(1.0, looks * test.p)), "looks": looks, **dict(dz),
+        })  # fmt: skip
+
+    return rubrics.by_source(ratings, COMPARED, delta)
 
 
 @measure(
@@ -102,24 +119,6 @@ def _delta(metric: str, cells: rubrics.RubricCells, detail: dict[str, Any]) -> E
     fisher = number(float(rubrics.change(r, "fisher")))
     detail = {"base": base, "grounded": grounded, "fisher": fisher, "pairs": r.shape[1], **detail}
     return rubrics.jackknifed(metric, cells, rubrics.change, reach=2.0, unit="", detail=detail)
-
-
-def _cells_detail(cells: rubrics.RubricCells, looks: int) -> dict[str, Any]:
-    rows: list[dict[str, Any]] = []
-    # Each target with its own cells, where all have items enough; else all texts together
-    parts = [(target, cells.only(cells.targets == target)) for target in dict.fromkeys(cells.targets)]
-    usable = [np.isfinite(part.scores).all(axis=(0, 1)).sum() for _, part in parts]
-    for target, part in parts if len(parts) > 1 and min(usable) >= CELL_ITEMS else [("", cells)]:
-        for name, n, base, grounded in zip(cells.pairs, part.texts, *part.r(), strict=True):
-            values = {"base": number(base), "grounded": number(grounded), "delta": number(grounded - base)}
-            rows.append({"pair": name, "target": target, "n": int(n), **values})
-    test = Paired.of([math.nan if row["delta"] is None else row["delta"] for row in rows])
-    dz, low, high = test.dz
-    return {
-        "cells": rows, "t": number(test.t), "df": test.n - 1, "p": number(test.p),
-        "p_bonferroni": number(min(1.0, looks * test.p)), "looks": looks,
-        "dz": number(dz), "dz_low": number(low), "dz_high": number(high),
-    }  # fmt: skip
 
 
 def _groups(ratings: Ratings, cells: rubrics.RubricCells, column: str) -> NDArray[Any]:

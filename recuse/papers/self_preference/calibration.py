@@ -158,9 +158,17 @@ def _compared_pairs(part: Ratings, evidence: Ratings | None, scores: Ratings | N
         plain = plain[plain["item"].isin(after["item"])]
     table, people = plain[plain["kind"] != PERSON], plain[plain["kind"] == PERSON].set_index("item")
     by_people = table["item"].map(people[list(ORDERS)].mean(axis=1).groupby(level=0).mean())
-    higher, by_peers = neutral(_scored_higher(plain, scores), part.authors), pd.Series(math.nan, index=table.index)
-    for judge, items in table.groupby("rater", sort=False)["item"]:
-        by_peers[items.index] = items.map(higher[higher["rater"] != judge].groupby("item")["won"].mean())
+    by_peers = pd.Series(math.nan, index=table.index)
+    if scores is not None:  # which text of each pair a judge scored higher, where it scored both
+        overall = scores.with_criterion(scores.headline[0])
+        given = text_means(overall.where(**{name: overall.levels(name)[0] for name in overall.factors}), "score")
+        given = given.dropna().rename(columns={"judge": "rater", "item": "cluster"})
+        sides = [given.rename(columns={"target": side, "score": f"score_{side}"}) for side in "ab"]
+        higher = plain[["item", "cluster", "a", "b"]].drop_duplicates("item").merge(sides[0], on=["cluster", "a"])
+        higher = neutral(higher.merge(sides[1], on=["rater", "cluster", "b"]), part.authors)
+        higher = higher.assign(won=(np.sign(higher["score_a"] - higher["score_b"]) + 1) / 2)
+        for judge, items in table.groupby("rater", sort=False)["item"]:
+            by_peers[items.index] = items.map(higher[higher["rater"] != judge].groupby("item")["won"].mean())
     table = table.assign(reference=verdict(by_people.fillna(by_peers)), by_people=by_people.notna())
     if after is not None:
         table = table.merge(after[[*keys, *ORDERS]], on=keys, how="left", suffixes=("", "_after"))
@@ -205,17 +213,3 @@ def verdict(credit: pd.Series[float]) -> pd.Series[float]:
     """Average credit to verdict: more than half wins."""
     sign: pd.Series[float] = (credit - 0.5).round(12).map(np.sign)
     return (sign + 1) / 2
-
-
-def _scored_higher(credits: pd.DataFrame, scores: Ratings | None) -> pd.DataFrame:
-    """Which text of each pair a judge scored higher: rater, item, a, b, and won (1 a, 0 b, 1/2 neither); no row where
-    it did not score both."""
-    pairs = credits[["item", "cluster", "a", "b"]].drop_duplicates("item")
-    if scores is None:
-        return pairs.iloc[:0].assign(rater="", won=math.nan)
-    overall = scores.with_criterion(scores.headline[0])
-    given = text_means(overall.where(**{name: overall.levels(name)[0] for name in overall.factors}), "score").dropna()
-    given = given.rename(columns={"judge": "rater", "item": "cluster"})
-    sides = [given.rename(columns={"target": side, "score": f"score_{side}"}) for side in "ab"]
-    both = pairs.merge(sides[0], on=["cluster", "a"]).merge(sides[1], on=["rater", "cluster", "b"])
-    return both.assign(won=(np.sign(both["score_a"] - both["score_b"]) + 1) / 2)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 
 from recuse.metrics.consensus import WELCH
 from recuse.metrics.estimates import THESE_TEXTS, estimated, number, undefined
+from recuse.metrics.human_alignment import Compared, People
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.papers.rank_tests import spearman
 from recuse.papers.self_preference import over_texts
@@ -25,8 +25,6 @@ from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, Mask, distinct
 from recuse.schema.factors import PROMPT
 from recuse.statistics.bounded import BOUNDED, bounded_mean
-from recuse.statistics.clusters import difference_of_means
-from recuse.statistics.contrasts import contrast
 from recuse.statistics.distributions import SEED, by_content, generator
 
 # AutoCalibrate's last step: of several lists of criteria, keep the one that fits the labels best on texts of one fold
@@ -195,8 +193,8 @@ def known_score_error(ratings: Ratings) -> Estimates:
 
 
 def _error(cells: Cells, judge: str, right: Floats) -> Estimate:
-    row = cells.row(judge)
-    errors = cells.mean[row] - right
+    row, against = cells.row(judge), Compared(cells, People(right), {})
+    errors = against.differences[row]
     used = np.isfinite(errors)
     about: dict[str, Any] = {
         "unit": cells.scale.unit, "span": cells.scale.span, "clusters": cells.clusters_called,
@@ -214,18 +212,14 @@ def _error(cells: Cells, judge: str, right: Floats) -> Estimate:
         "order": number(float(spearman(scores, deserved))) if varied else None,
         "worst": [*where, number(cells.mean[row, at]), number(right[at])],
     }  # fmt: skip
+    own = against.only(row) & used
+    over = against.over_repeats(own) if cells.fixed else against.over_texts(own)
+    if cells.over == "clusters" and not cells.fixed:
+        about["n_clusters"] = distinct(cells.clusters[used])
+    n, note = int(cells.count[own].sum()), THESE_TEXTS
     if not cells.fixed:
-        distribution = difference_of_means(errors, used, None, cells.clusters, step=cells.step)
-        if cells.over == "clusters":
-            about["n_clusters"] = distinct(cells.clusters[used])
-        n = distinct(cells.items[used])
-        return estimated("known_score_error", distribution.value, distribution, n=n, detail=detail, **about)
-    weights = np.zeros(cells.mean.shape)
-    weights[row, used] = 1 / used.sum()
-    over = contrast(weights, cells.mean, cells.variance, cells.count, thirds=cells.cubes, step=cells.step)
-    over = replace(over, value=over.value - float(right[used].mean()))
-    n = int(cells.count[row, used].sum())
-    return estimated("known_score_error", over.value, over, n=n, note=THESE_TEXTS, detail=detail, **about)
+        n, note = distinct(cells.items[used]), ""
+    return estimated("known_score_error", over.value, over, n=n, note=note, detail=detail, **about)
 
 
 # --------------------------------------------------------------------------- another way of asking

@@ -18,10 +18,10 @@ from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.metrics.self_preference import NESTED, contrast, missing_text
 from recuse.papers.self_preference.over_texts import OwnTexts, own_texts
 from recuse.papers.self_preference.published_tests import paired_test
-from recuse.ratings import Numeric, RatingArray, Ratings, mean_of
+from recuse.ratings import Numeric, Ratings, mean_of
 from recuse.ratings.array import judges_array
-from recuse.schema import Estimate, RatingsError
-from recuse.schema.arrays import Floats, ascending_codes
+from recuse.schema import RatingsError
+from recuse.schema.arrays import ascending_codes
 from recuse.statistics.clusters import slopes
 from recuse.statistics.paired import Paired, significant
 
@@ -59,11 +59,8 @@ def own_predictability(likelihoods: OwnTexts) -> Iterator[Named]:
         bits = (of_judge[:, column], mean_of(np.delete(of_judge, column, axis=1), axis=1))
         own, others = (number(mean_of(each, axis=0).item()) for each in bits)
         test = paired_test(half - elsewhere, array)
-        why = (
-            NESTED
-            if array.nested
-            else ("no item has its likelihood and a peer's on its own text and on a text that neither wrote")
-        )
+        why = "no item has its likelihood and a peer's on its own text and on a text that neither wrote"
+        why = NESTED if array.nested else why
         detail = {"own": own, "others": others, "p": significant(test.p)}
         yield judge, paired_estimate(metric, test, part, excluded=int((~usable).sum()), why=why, detail=detail)
 
@@ -93,34 +90,32 @@ def grade_on_predictability(part: Ratings) -> Iterator[Named]:
     likelihoods = part.beside("likelihoods")
     if likelihoods is None:
         why = "no log-probabilities were recorded, so nothing is known of how likely the judges find the texts"
-        return ((judge, undefined("grade_on_predictability", why, **_about(part))) for judge in part.judges)
+        nothing = undefined("grade_on_predictability", why, **_about(part))
+        yield from ((judge, nothing) for judge in part.judges)
+        return
     if likelihoods.factors:
         raise RatingsError(
             f"a text has one likelihood per judge; they were asked with {', '.join(likelihoods.factors)} varied. "
             "Choose a level with where()"
         )
     texts = judges_array(likelihoods.with_criterion(*likelihoods.headline[:1]))
-    scores = judges_array(part, texts.axes).means
-    return ((judge, _slope(part, texts, scores, row)) for row, judge in enumerate(texts.raters))
-
-
-def _slope(part: Ratings, texts: RatingArray, scores: Floats, row: int) -> Estimate:
-    own = np.array([values[row] for values in (scores, texts.means)])  # (scores and likelihoods, items, targets)
-    peers = np.array([mean_of(np.delete(values, row, axis=0), axis=0) for values in (scores, texts.means)])
-    usable = np.isfinite([own, peers]).all(axis=(0, 1))
-    items, n = np.nonzero(usable)[0], int(usable.sum())
-    clusters = ascending_codes(texts.clusters)[items]
-    beyond, raw = (  # with a level per item; items of one cluster leave the jackknife together
-        slopes(y[usable][:, None], x[usable], clusters, levels=items)[0] for y, x in (own - peers, own)
-    )
-    about = {
-        **_about(part), "n": n, "n_excluded": int((texts.requested[row] & ~usable).sum()),
-        "detail": {"raw": number(raw.value)},
-    }  # fmt: skip
-    if math.isnan(beyond.value):
-        why = "no peer has score and likelihood of the same texts" if not n else "no text is easier for it than others"
-        return undefined("grade_on_predictability", why, **about)
-    return estimated("grade_on_predictability", beyond.value, beyond, n_clusters=len(np.unique(clusters)), **about)
+    both = np.stack([judges_array(part, texts.axes).means, texts.means])  # scores and likelihoods
+    for row, judge in enumerate(texts.raters):
+        own, peers = both[:, row], mean_of(np.delete(both, row, axis=1), axis=1)
+        usable = np.isfinite([own, peers]).all(axis=(0, 1))
+        items, n = np.nonzero(usable)[0], int(usable.sum())
+        clusters = ascending_codes(texts.clusters)[items]
+        beyond, raw = (  # with a level per item; items of one cluster leave the jackknife together
+            slopes(y[usable][:, None], x[usable], clusters, levels=items)[0] for y, x in (own - peers, own)
+        )
+        lost, detail = int((texts.requested[row] & ~usable).sum()), {"raw": number(raw.value)}
+        about = {**_about(part), "n": n, "n_excluded": lost, "detail": detail}
+        if math.isnan(beyond.value):
+            why = "no text is easier for it than others" if n else "no peer has score and likelihood of the same texts"
+            yield judge, undefined("grade_on_predictability", why, **about)
+        else:
+            about["n_clusters"] = len(np.unique(clusters))
+            yield judge, estimated("grade_on_predictability", beyond.value, beyond, **about)
 
 
 def _about(part: Ratings) -> dict[str, Any]:

@@ -296,7 +296,9 @@ def jury_error(part: Ratings) -> Iterator[Named]:
     >>> round(jury_error(scores).of(jury="change").value, 2)
     -0.33
     """
-    return _juries(part, "jury_error", "points", part.scale.span, _error)
+    return _juries(part, "jury_error", "points", part.scale.span, lambda scores, true: mean_of(
+        np.abs(scores.mean(axis=0) - true), axis=0
+    ).item())  # fmt: skip
 
 
 def alpha(scores: Floats) -> float:
@@ -306,11 +308,6 @@ def alpha(scores: Floats) -> float:
     if members < 2 or total < 1e-12:
         return math.nan
     return members / (members - 1) * (1 - float(scores.var(axis=1, ddof=1).sum()) / total)
-
-
-def _error(scores: Floats, true: Floats) -> float:
-    known = np.isfinite(true)
-    return float(np.abs(scores.mean(axis=0) - true)[known].mean()) if known.any() else math.nan
 
 
 def _juries(
