@@ -33,10 +33,9 @@ from recuse.ratings.scale import Numeric, Ordinal, Scale
 from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.schema.arrays import Floats, Mask, taken, total
 from recuse.schema.details import Detail
-from recuse.statistics.agreement import correlation, icc, options
+from recuse.statistics.agreement import correlation, options
 from recuse.statistics.agreement.coefficient import Coefficient
-from recuse.statistics.agreement.krippendorff import Level, alpha_of_products, alpha_of_tables
-from recuse.statistics.agreement.options import CELLS, Rate, Weights
+from recuse.statistics.agreement.options import CELLS, Level, Rate, Weights, alpha_of_products, alpha_of_tables
 from recuse.statistics.clusters import SHARE, clustered_share
 
 Compute = Callable[[Answers, int, str], Estimate]
@@ -211,13 +210,13 @@ def _icc(answers: Answers, judge: int, metric: str) -> Estimate:
     }  # fmt: skip
     if answers.number(used) < 2:
         return undefined(metric, "it needs two texts that both rated", **facts)
-    squares = icc.mean_squares(values, taken(answers.times, used))
-    exact = icc.ICC(squares)
-    forms = {name: number(float(icc.icc(squares, name))) for name in icc.FORMS}
+    squares = correlation.mean_squares(values, taken(answers.times, used))
+    exact = correlation.ICC(squares)
+    forms = {name: number(float(correlation.icc(squares, name))) for name in correlation.FORMS}
     detail = {"forms": forms, **describe_people(answers, judge)}
     if np.isnan(exact.value):
         return undefined(metric, exact.undefined, detail=detail, **facts)
-    shared = replace(icc.icc_of_pairs(values[:, 0], values[:, 1]), times=taken(answers.times, used))
+    shared = replace(correlation.icc_of_pairs(values[:, 0], values[:, 1]), times=taken(answers.times, used))
     distribution = exact if separate else shared.jackknife(answers.clusters[used])
     return estimated(metric, exact.value, distribution, detail=detail, **facts)
 

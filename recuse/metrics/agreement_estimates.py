@@ -18,8 +18,15 @@ from recuse.schema import Estimate
 from recuse.schema.arrays import Floats, median_of, taken, total
 from recuse.schema.number_text import of_units
 from recuse.statistics.agreement.coefficient import Coefficient, ratio
-from recuse.statistics.agreement.krippendorff import Level, alpha_of_counts, krippendorff_alpha
-from recuse.statistics.agreement.options import counts_of, gwet_ac, percent_agreement, scott_pi
+from recuse.statistics.agreement.options import (
+    Level,
+    alpha_of_counts,
+    counts_of,
+    gwet_ac,
+    krippendorff_alpha,
+    percent_agreement,
+    scott_pi,
+)
 
 JACKKNIFE = "jackknife, t"
 FEWEST = 20

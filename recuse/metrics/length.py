@@ -20,21 +20,30 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from recuse.metrics.estimates import add_losses, estimated, number, undefined
+from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
-from recuse.metrics.position import lost_by_order, pairs_by_judge
+from recuse.metrics.position import HALF, Measured, over_pairs, pairs_by_judge
 from recuse.ratings import Ratings
 from recuse.ratings.array import beyond_others, grouped, judges_array
 from recuse.ratings.pair_array import PAIRED, pair_array, repeated_over
 from recuse.ratings.text_slices import doublings_of_pairs, doublings_of_texts, sizes_of_pairs
 from recuse.schema import RatingsError
 from recuse.schema.arrays import Floats
-from recuse.statistics.bounded import BOUNDED, bounded_mean
+from recuse.statistics.bounded import bounded_mean
 from recuse.statistics.clusters import OverClusters, slopes
 
 FITTED = "least squares, jackknife over clusters, Student's t"
+
+
+def twins_by_judge(part: Ratings) -> dict[str, pd.DataFrame]:
+    """Judge -> its pairs, with `longer`: whether text a has more words than b."""
+    pairs, longer = pairs_by_judge(part), a_is_longer(part)
+    return {
+        judge: rows.assign(longer=rows["item"].astype(str).map(longer).astype(bool)) for judge, rows in pairs.items()
+    }
 
 
 @measure(
@@ -42,8 +51,8 @@ FITTED = "least squares, jackknife over clusters, Student's t"
     below="marks padding down", bad="above",
     reading="How much more than half the longer of two texts wins that say the same.",
 )  # fmt: skip
-@per_subject("judge", itself, *PAIRED)
-def padding_preference(part: Ratings) -> Iterator[Named]:
+@over_pairs(twins_by_judge, HALF, lambda pairs: pairs["won"].notna())
+def padding_preference(pairs: pd.DataFrame) -> Measured:
     """How much more than half the longer twin wins, by judge, -0.5 to 0.5; both orders averaged, a tie 1/2.
 
     For choices between twins that say the same: `texts` has a, b, words_a and words_b. A judge that finds padding a
@@ -54,22 +63,11 @@ def padding_preference(part: Ratings) -> Iterator[Named]:
     >>> padding_preference(example("order response", "ab second; ba first", texts=texts)).of(judge="j").value
     0.5
     """
-    pairs, longer, over = pairs_by_judge(part), a_is_longer(part), repeated_over(part)
-    for judge, of_judge in pairs.items():
-        kept = of_judge[of_judge["won"].notna()]
-        about: dict[str, Any] = {"method": BOUNDED, "n_excluded": len(of_judge) - len(kept), **over}
-        if not len(kept):
-            yield judge, undefined("padding_preference", "no pair has a usable verdict in both orders", **about)
-            continue
-        won = kept["won"].to_numpy()
-        values = np.where(kept["item"].astype(str).map(longer).astype(bool), won, 1 - won) - 0.5
-        detail = {"longer_wins": int((values > 0).sum()), "shorter_wins": int((values < 0).sum()),
-                  "neither": int((values == 0).sum())}  # fmt: skip
-        estimate = estimated(
-            "padding_preference", float(values.mean()), bounded_mean(values, kept["group"], (-0.5, 0.5)), n=len(values),
-            n_clusters=kept["group"].nunique(), unit="share", span=1.0, detail=detail, **about,
-        )  # fmt: skip
-        yield judge, add_losses(estimate, lost_by_order(of_judge), (-0.5, 0.5))
+    won = pairs["won"].to_numpy()
+    values = np.where(pairs["longer"], won, 1 - won) - 0.5
+    detail = {"longer_wins": int((values > 0).sum()), "shorter_wins": int((values < 0).sum()),
+              "neither": int((values == 0).sum())}  # fmt: skip
+    return bounded_mean(values, pairs["group"], HALF), values, detail, ""
 
 
 def a_is_longer(part: Ratings) -> dict[str, bool]:

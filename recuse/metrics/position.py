@@ -85,16 +85,17 @@ none."""
 
 
 def over_pairs(
-    pairs_of: Callable[[Ratings], Mapping[str, pd.DataFrame]], ends: Ends
-) -> Callable[[Callable[[pd.DataFrame], Measured]], Callable[[Ratings], Estimates]]:
-    """From what is measured on one judge's complete pairs, between these `ends`, to the measure of all judges."""
+    pairs_of: Callable[[Ratings], Mapping[str, pd.DataFrame]], ends: Ends,
+    usable: Callable[[pd.DataFrame], pd.Series[bool]] = complete,
+) -> Callable[[Callable[[pd.DataFrame], Measured]], Callable[[Ratings], Estimates]]:  # fmt: skip
+    """From what is measured on one judge's `usable` pairs, between these `ends`, to the measure of all judges."""
 
     def decorate(compute: Callable[[pd.DataFrame], Measured]) -> Callable[[Ratings], Estimates]:
         @wraps(compute)
         def each(part: Ratings) -> Iterator[Named]:
             metric, over, method = compute.__name__, repeated_over(part), SHARE if ends == SHARE_ENDS else BOUNDED
             for judge, of_judge in pairs_of(part).items():
-                kept = of_judge[complete(of_judge)]
+                kept = of_judge[usable(of_judge)]
                 lost = len(of_judge) - len(kept)
                 about: dict[str, Any] = {"n": len(kept), "n_excluded": lost, "method": method, **over}
                 distribution, values, detail, note = (

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from recuse.papers.illusion import resolution
-from recuse.statistics.agreement import icc
+from recuse.statistics.agreement import correlation
 
 DRAWS = 1_000
 CELLS, CELL_ITEMS, CELL_RATERS = 352, 100, 3
@@ -48,12 +48,12 @@ def cells() -> None:
         codes = [pd.factorize(table[name], sort=True)[0] for name in ("cell", "item", "rater")]
         values = np.full((CELLS, CELL_ITEMS, CELL_RATERS), np.nan)
         values[tuple(codes)] = table["score"].to_numpy()
-        squares = icc.mean_squares(values)
-        low, high = (icc._at(squares, quantile) for quantile in (0.975, 0.025))
+        squares = correlation.mean_squares(values)
+        low, high = (correlation._at(squares, quantile) for quantile in (0.975, 0.025))
         a, b, c = np.moveaxis(values, 2, 0).transpose(0, 2, 1)  # items x cells of each rater
         sums = [resolution.pair_shares(x, np.stack(others), 0.0).sum(axis=0) for x, others in ((a, [b, c]), (b, [c]))]
         pairs = np.concatenate([resolution.sample_r(each) for each in sums])
-        return pairs, icc.icc(squares), low, high, values.std(axis=1, ddof=1)
+        return pairs, correlation.icc(squares), low, high, values.std(axis=1, ddof=1)
 
     def looped(wanted: int) -> list[float]:
         found = []

@@ -260,7 +260,7 @@ def peers(folders: dict[int, Path]) -> None:
 
     from recuse.metrics.corrected_rate import powered_mean, prediction_powered_mean
     from recuse.ratings import Ordinal, Ratings
-    from recuse.statistics.agreement.krippendorff import krippendorff_alpha
+    from recuse.statistics.agreement.options import krippendorff_alpha
 
     def best(work: Callable[[], Any]) -> float:
         return 1000 * min(measuring.cpu(work)() for _ in range(5))

@@ -12,7 +12,7 @@ from scipy import stats
 
 from recuse.papers.merchant_risk.repeat_noise import FixedTexts, MeanDifference, Noise, mean_difference
 from recuse.schema import RecuseError
-from recuse.statistics.agreement.icc import ICC
+from recuse.statistics.agreement.correlation import ICC
 from recuse.statistics.bounded import bounded_mean
 from recuse.statistics.contrasts import Contrast, contrast
 from recuse.statistics.distributions import (

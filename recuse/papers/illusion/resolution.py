@@ -23,8 +23,7 @@ from recuse.ratings.array import array_of, judges_array
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.coefficient import Coefficient, Form, NoInterval, ratio
-from recuse.statistics.agreement.correlation import pearson_of_sums
-from recuse.statistics.agreement.icc import icc, mean_squares, squares_of_pairs
+from recuse.statistics.agreement.correlation import icc, mean_squares, pearson_of_sums, squares_of_pairs
 from recuse.statistics.distributions import FisherZ
 
 JACKKNIFE = "mean over pairs of judges and targets; jackknife over items, t"

@@ -20,8 +20,7 @@ from scipy.special import xlogy
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.coefficient import ratio
-from recuse.statistics.agreement.krippendorff import alpha_of_counts
-from recuse.statistics.agreement.options import cohen_kappa, scott_pi
+from recuse.statistics.agreement.options import alpha_of_counts, cohen_kappa, scott_pi
 
 # --------------------------------------------------------------------------- from shares to rating vectors
 # The four aggregations of sec. 4. A rating vector has one number per option, (..., K).

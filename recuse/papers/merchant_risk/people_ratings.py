@@ -23,7 +23,7 @@ from recuse.ratings.array import numbers
 from recuse.ratings.ratings_table import PERSON
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
-from recuse.statistics.agreement.icc import ICC, icc, mean_squares
+from recuse.statistics.agreement.correlation import ICC, icc, mean_squares
 from recuse.statistics.distributions import Student, welch_satterthwaite
 from recuse.statistics.multiplicity import holm
 

@@ -9,7 +9,7 @@ import pytest
 from rater_tables import cohen_kappa, concordance, gwet_ac, percent_agreement, rate, ratings_of, scott_pi
 
 from recuse.schema import RecuseError
-from recuse.statistics.agreement import correlation, icc, krippendorff, options
+from recuse.statistics.agreement import correlation, options
 
 NAN = math.nan
 
@@ -38,7 +38,7 @@ def test_krippendorffs_own_example():
         [NAN, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, NAN], [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, NAN],
     ])  # fmt: skip
     found = {
-        level: round(krippendorff.krippendorff_alpha(values, level).value, 3)
+        level: round(options.krippendorff_alpha(values, level).value, 3)
         for level in ("nominal", "ordinal", "interval", "ratio")
     }
     assert found == {"nominal": 0.743, "ordinal": 0.815, "interval": 0.849, "ratio": 0.797}
@@ -47,7 +47,7 @@ def test_krippendorffs_own_example():
 def test_shrout_and_fleiss_own_example():
     """Their table 2 and 4: six targets, four judges."""
     values = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
-    found = [round(float(icc.icc(icc.mean_squares(values), form)), 2) for form in icc.FORMS]
+    found = [round(float(correlation.icc(correlation.mean_squares(values), form)), 2) for form in correlation.FORMS]
     assert found == [0.17, 0.29, 0.71, 0.44, 0.62, 0.91]
 
 
@@ -63,9 +63,7 @@ def test_two_options_make_weights_vanish():
         assert weighted == pytest.approx([plain, plain], abs=1e-12)
     assert correlation.pearson(a, b).value == pytest.approx(correlation.spearman_rho(a, b).value, abs=1e-12)
     assert correlation.pearson(a, b).value == pytest.approx(correlation.kendall_tau(a, b).value, abs=1e-12)
-    levels = [
-        krippendorff.krippendorff_alpha([a, b], level).value for level in ("nominal", "ordinal", "interval", "ratio")
-    ]
+    levels = [options.krippendorff_alpha([a, b], level).value for level in ("nominal", "ordinal", "interval", "ratio")]
     assert levels[1:] == pytest.approx([levels[0]] * 3, abs=1e-12)
 
 
@@ -73,7 +71,7 @@ def test_alpha_is_pi_for_many_items():
     """alpha = 1 - (1 - pi) (N - 1) / N with N = 2 n ratings."""
     a, b = ratings_of("agreeing")[:2]
     pi, n = scott_pi(a - 1, b - 1, 5).value, 2 * len(a)
-    assert krippendorff.krippendorff_alpha([a, b]).value == pytest.approx(1 - (1 - pi) * (n - 1) / n, abs=1e-12)
+    assert options.krippendorff_alpha([a, b]).value == pytest.approx(1 - (1 - pi) * (n - 1) / n, abs=1e-12)
 
 
 def test_relabelling_and_order_of_raters_change_nothing(kind):
@@ -81,12 +79,12 @@ def test_relabelling_and_order_of_raters_change_nothing(kind):
     shuffled = values[::-1]
     turned = np.array([3.0, 1.0, 5.0, 2.0, 4.0, NAN])[np.nan_to_num(values - 1, nan=5).astype(int)]
     for other in (shuffled, turned):
-        assert krippendorff.krippendorff_alpha(other).value == pytest.approx(
-            krippendorff.krippendorff_alpha(values).value, abs=1e-12
+        assert options.krippendorff_alpha(other).value == pytest.approx(
+            options.krippendorff_alpha(values).value, abs=1e-12
         )
     moved = 3 * values + 7
-    assert krippendorff.krippendorff_alpha(moved, "interval").value == pytest.approx(
-        krippendorff.krippendorff_alpha(values, "interval").value, abs=1e-12
+    assert options.krippendorff_alpha(moved, "interval").value == pytest.approx(
+        options.krippendorff_alpha(values, "interval").value, abs=1e-12
     )
 
 
@@ -106,9 +104,9 @@ CONSTANT = np.ones(10)
     [
         (cohen_kappa(CONSTANT, CONSTANT, 2), "one and the same option"),
         (scott_pi(CONSTANT, CONSTANT, 2), "one and the same option"),
-        (krippendorff.krippendorff_alpha([CONSTANT, CONSTANT]), "equal"),
-        (krippendorff.krippendorff_alpha([CONSTANT, CONSTANT], "interval"), "equal"),
-        (krippendorff.krippendorff_alpha([CONSTANT, CONSTANT], "ordinal"), "equal"),
+        (options.krippendorff_alpha([CONSTANT, CONSTANT]), "equal"),
+        (options.krippendorff_alpha([CONSTANT, CONSTANT], "interval"), "equal"),
+        (options.krippendorff_alpha([CONSTANT, CONSTANT], "ordinal"), "equal"),
         (options.scott_pi(options.counts_of([CONSTANT, CONSTANT], 2)), "same option"),
         (correlation.pearson(CONSTANT, np.arange(10)), "first rater gave every item the same"),
         (correlation.spearman_rho(np.arange(10), CONSTANT), "second rater gave every item the same"),
@@ -117,7 +115,7 @@ CONSTANT = np.ones(10)
         (rate(CONSTANT, CONSTANT, 2, "true negative rate"), "no item is labelled negative"),
         (rate(CONSTANT * 0, CONSTANT, 2, "precision"), "calls no item positive"),
         (percent_agreement([NAN, 1], [1, NAN], 2), "no item was rated by two"),
-        (krippendorff.krippendorff_alpha([[NAN, 1], [1, NAN]]), "no item was rated by two"),
+        (options.krippendorff_alpha([[NAN, 1], [1, NAN]]), "no item was rated by two"),
         (correlation.mean_error([NAN], [1.0]), "no item was rated by two"),
     ],
 )  # fmt: skip
@@ -143,18 +141,18 @@ def test_complete_agreement_is_not_certainty():
 
 
 def test_icc_of_ratings_that_never_differ():
-    constant = icc.ICC(icc.mean_squares(np.full((5, 3), 0.1)))
+    constant = correlation.ICC(correlation.mean_squares(np.full((5, 3), 0.1)))
     assert math.isnan(constant.value)
     assert constant.undefined == "no rating differs from another"
-    equal = icc.ICC(icc.mean_squares(np.arange(5.0)[:, None] + np.zeros(3)))
+    equal = correlation.ICC(correlation.mean_squares(np.arange(5.0)[:, None] + np.zeros(3)))
     assert equal.value == 1.0
     assert equal.undefined
-    assert "two items" in icc.ICC(icc.mean_squares(np.ones((1, 3)))).undefined
+    assert "two items" in correlation.ICC(correlation.mean_squares(np.ones((1, 3)))).undefined
 
 
 def test_icc_p_values_are_dual():
     values = np.random.default_rng(2).normal(size=(12, 3)) + np.arange(12)[:, None] / 6
-    distribution = icc.ICC(icc.mean_squares(values))
+    distribution = correlation.ICC(correlation.mean_squares(values))
     low, high = distribution.interval(0.9)
     assert distribution.p_value(low, "above") == pytest.approx(0.05, abs=1e-9)
     assert distribution.p_value(high, "below") == pytest.approx(0.05, abs=1e-9)
@@ -164,7 +162,7 @@ def test_mistakes_are_told():
     with pytest.raises(RecuseError, match="codes run from 0 to 1"):
         options.counts_of([[1, 2], [1, 2]], 2)
     with pytest.raises(RecuseError, match="ratio scale starts at 0"):
-        krippendorff.krippendorff_alpha([[-1.0, 2], [1, 2]], "ratio")
+        options.krippendorff_alpha([[-1.0, 2], [1, 2]], "ratio")
     with pytest.raises(RecuseError, match="clusters name the cluster of each of 2 items"):
         cohen_kappa([0, 1], [0, 1], 2).jackknife(["a"])
 
@@ -181,9 +179,13 @@ def test_absolute_agreement_is_concordance_for_many_items():
     rng = np.random.default_rng(0)
     quality = rng.normal(size=20_000)
     a, b = quality + rng.normal(size=20_000), quality + 0.5 + rng.normal(size=20_000)
-    squares = icc.mean_squares(np.column_stack([a, b]))
-    assert float(icc.icc(squares)) == pytest.approx(concordance(a, b).value, abs=1e-4)
-    assert float(icc.icc(squares, "ICC(3,1)")) > float(icc.icc(squares)) > float(icc.icc(squares, "ICC(1,1)"))
+    squares = correlation.mean_squares(np.column_stack([a, b]))
+    assert float(correlation.icc(squares)) == pytest.approx(concordance(a, b).value, abs=1e-4)
+    assert (
+        float(correlation.icc(squares, "ICC(3,1)"))
+        > float(correlation.icc(squares))
+        > float(correlation.icc(squares, "ICC(1,1)"))
+    )
 
 
 def test_precision_is_the_true_positive_rate_with_sides_exchanged():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recuse.statistics.agreement.icc import icc, icc_of_pairs, mean_squares
+from recuse.statistics.agreement.correlation import icc, icc_of_pairs, mean_squares
 
 CLUSTERS, EACH = 40, 6
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from rater_tables import cohen_kappa, concordance, gwet_ac, ratings_of
 
-from recuse.statistics.agreement import correlation, krippendorff
+from recuse.statistics.agreement import correlation, options
 
 MAKE = {
     "kappa": lambda a, b: cohen_kappa(a - 1, b - 1, 5),
     "quadratic kappa": lambda a, b: cohen_kappa(a - 1, b - 1, 5, "quadratic"),
-    "alpha": lambda a, b: krippendorff.krippendorff_alpha([a, b]),
-    "ordinal alpha": lambda a, b: krippendorff.krippendorff_alpha([a, b], "ordinal"),
+    "alpha": lambda a, b: options.krippendorff_alpha([a, b]),
+    "ordinal alpha": lambda a, b: options.krippendorff_alpha([a, b], "ordinal"),
     "pearson": correlation.pearson,
     "spearman": correlation.spearman_rho,
     "kendall": correlation.kendall_tau,
