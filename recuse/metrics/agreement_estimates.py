@@ -3,7 +3,7 @@ rate of people's answers, and what a judge reaches that says the same of everyth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -170,8 +170,26 @@ def gain_over_constant(answers: Answers, judge: int) -> Estimate:
     requested = answers.requested[judge] & (answers.raters > 0)
     twice = requested & (answers.raters > 1)
     used = twice if twice.any() else requested
-    gained, own, without = _against_constant(answers, judge, used)
-    times, largest = taken(answers.times, used), 1.0 if answers.options else span_of(answers) ** 2
+    times, m = taken(answers.times, used), answers.raters.astype(float)
+    # per text D_constant - D_judge, D_constant - D_people (0 with one person) and D_constant, (U,); the constant is
+    # taken as known: its disagreement is at its smallest, so a repetition moves it little
+    if answers.options:
+        tables, people = answers.tables(judge), np.nan_to_num(answers.evened(answers.people_shares))
+        best = int(total(people[used], times).argmax())
+        without, largest = 1.0 - people[:, best], 1.0
+        gained = np.trace(tables, axis1=1, axis2=2) - tables.sum(axis=(1, 2)) * people[:, best]
+        each = np.nan_to_num(answers.person_shares)
+        alike = ratio((each.sum(axis=0) ** 2).sum(axis=1) - (each**2).sum(axis=(0, 2)), m * (m - 1))
+        own = np.nan_to_num(without - 1.0 + alike)
+    else:
+        one, _, _, xx, yy, xy = answers.products(judge).T
+        rated = used & np.isfinite(answers.people_mean)
+        numbers = answers.rated - (answers.mean(answers.people_mean, rated) if rated.any() else 0.0)
+        person = mean_of(numbers, axis=2)
+        without, largest = np.nan_to_num(mean_of(mean_of(numbers**2, axis=2), axis=0)), span_of(answers) ** 2
+        gained = one * without - (xx + yy - 2 * xy)
+        crossed = ratio(np.nansum(person, axis=0) ** 2 - np.nansum(person**2, axis=0), m * (m - 1))
+        own = np.nan_to_num(2 * crossed - without)
     whole = float(total(without[used], times))
     why = SAME if not whole > 1e-12 else "" if twice.any() else NOBODY_TWICE
     gain = Coefficient(
@@ -185,30 +203,6 @@ def gain_over_constant(answers: Answers, judge: int) -> Estimate:
         "gain_over_constant", answers, judge, lambda _: gain, method=f"(D_people - D_judge) / D_constant, {JACKKNIFE}",
         detail=detail, distribution=lambda built, _: built.jackknife(answers.clusters[used]),
     )  # fmt: skip
-
-
-def _against_constant(answers: Answers, judge: int, used: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
-    """Per text D_constant - D_judge, D_constant - D_people (0 with one person) and D_constant, each (U,); the constant
-    is the best on the texts in use (U,).
-
-    The best constant is taken as known: its disagreement is at its smallest, so a repetition moves it little."""
-    m = answers.raters.astype(float)
-    if answers.options:
-        tables, people = answers.tables(judge), np.nan_to_num(answers.evened(answers.people_shares))
-        best = int(total(people[used], taken(answers.times, used)).argmax())
-        without = 1.0 - people[:, best]
-        gained = np.trace(tables, axis1=1, axis2=2) - tables.sum(axis=(1, 2)) * people[:, best]
-        each = np.nan_to_num(answers.person_shares)
-        alike = ratio((each.sum(axis=0) ** 2).sum(axis=1) - (each**2).sum(axis=(0, 2)), m * (m - 1))
-        return gained, np.nan_to_num(without - 1.0 + alike), without
-    one, _, _, xx, yy, xy = answers.products(judge).T
-    rated = used & np.isfinite(answers.people_mean)
-    middle = answers.mean(answers.people_mean, rated) if rated.any() else 0.0
-    numbers = answers.rated - middle
-    without = np.nan_to_num(mean_of(mean_of(numbers**2, axis=2), axis=0))
-    person = mean_of(numbers, axis=2)
-    crossed = ratio(np.nansum(person, axis=0) ** 2 - np.nansum(person**2, axis=0), m * (m - 1))
-    return one * without - (xx + yy - 2 * xy), np.nan_to_num(2 * crossed - without), without
 
 
 @measure(
@@ -252,7 +246,7 @@ def commonest_answer(answers: Answers, judge: int) -> Estimate:
     reading="Krippendorff's alpha of all people who rated the texts: what a judge's agreement is to be compared with.",
 )  # fmt: skip
 @per_subject("rater", answers_of_people, *COMPARED)
-def people_alpha(answers: Answers, level: Level | None = None) -> Iterator[Named]:
+def people_alpha(answers: Answers, level: Level | None = None) -> list[Named]:
     """Krippendorff's alpha of people, gaps and all, by factor level (and criterion): nominal for options, ordinal for
     options in order, interval for numbers, unless `level` says otherwise. A person's repeats count by their mean (of
     options: the commonest). Detail, for options: Fleiss' kappa, Gwet's AC1 and the share of equal pairs.
@@ -266,8 +260,7 @@ def people_alpha(answers: Answers, level: Level | None = None) -> Iterator[Named
     rated = answers.raters >= 2
     facts: dict[str, Any] = {"n": answers.number(rated), **answers.about, "method": f"{fitting} alpha, jackknife, t"}
     if not rated.any():
-        yield "people", undefined("people_alpha", "no two people rated one text", **facts)
-        return
+        return [("people", undefined("people_alpha", "no two people rated one text", **facts))]
     detail: dict[str, Any] = {"people": int(np.isfinite(answers.rated).any(axis=(1, 2)).sum())}
     alpha: Coefficient
     times = taken(answers.times, rated)
@@ -288,7 +281,6 @@ def people_alpha(answers: Answers, level: Level | None = None) -> Iterator[Named
         alpha = krippendorff_alpha(answers.person_means[:, rated], fitting)
     alpha = replace(alpha, times=times)
     if alpha.undefined:
-        yield "people", undefined("people_alpha", alpha.undefined, detail=detail, **facts)
-    else:
-        distribution = alpha.jackknife(answers.clusters[rated])
-        yield "people", estimated("people_alpha", alpha.value, distribution, detail=detail, **facts)
+        return [("people", undefined("people_alpha", alpha.undefined, detail=detail, **facts))]
+    distribution = alpha.jackknife(answers.clusters[rated])
+    return [("people", estimated("people_alpha", alpha.value, distribution, detail=detail, **facts))]

@@ -56,36 +56,6 @@ def delegable_share(
     if not 0 < bound < 1:
         raise RecuseError(f"an error bound lies between 0 and 1, for example 0.05; got {bound!r}")
     sure, by = confidence_of(answers, judge, confidence)
-    return _delegable(answers, judge, sure, by, bound, level, tolerance)
-
-
-def labels_for_bound(error_rate: float, bound: float, level: float = 0.95) -> int | None:
-    """Smallest number of labels at which this error rate is shown to lie below `bound`; None where it does not.
-
-    >>> labels_for_bound(0.0, 0.05), labels_for_bound(0.03, 0.05)
-    (59, 386)
-    """
-    if not error_rate < bound:
-        return None
-
-    def shown(n: int) -> bool:
-        return Binomial(math.ceil(error_rate * n - 1e-9), n).interval(2 * level - 1)[1] <= bound
-
-    return fewest(shown, 0, 10**8)
-
-
-def safe_from(answers: Answers, judge: int, share: Estimate, tolerance: float = 0.1) -> float:
-    """The confidence from which on `delegable_share` found that no person is needed; infinite where it found none."""
-    safe = [group for group in share.detail.get("groups", ()) if group["at_most"] <= share.detail["bound"]]
-    if not share.defined or not share.value or not safe:
-        return math.inf
-    sure = confidence_of(answers, judge)[0][np.isfinite(errors_of(answers, judge, tolerance))]
-    return float(np.sort(sure)[::-1][safe[-1]["labels"] - 1])
-
-
-def _delegable(
-    answers: Answers, judge: int, sure: Floats, by: str, bound: float, level: float, tolerance: float
-) -> Estimate:
     wrong = errors_of(answers, judge, tolerance)
     labelled = np.flatnonzero(np.isfinite(wrong))
     answered = np.isfinite(answers.judged[judge]).any(axis=1)
@@ -124,6 +94,30 @@ def _delegable(
         detail={"bound": bound, "level": level, "by": by, "groups": groups, "labels_needed": needed,
                 **answers.held}, **facts,
     )  # fmt: skip
+
+
+def labels_for_bound(error_rate: float, bound: float, level: float = 0.95) -> int | None:
+    """Smallest number of labels at which this error rate is shown to lie below `bound`; None where it does not.
+
+    >>> labels_for_bound(0.0, 0.05), labels_for_bound(0.03, 0.05)
+    (59, 386)
+    """
+    if not error_rate < bound:
+        return None
+
+    def shown(n: int) -> bool:
+        return Binomial(math.ceil(error_rate * n - 1e-9), n).interval(2 * level - 1)[1] <= bound
+
+    return fewest(shown, 0, 10**8)
+
+
+def safe_from(answers: Answers, judge: int, share: Estimate, tolerance: float = 0.1) -> float:
+    """The confidence from which on `delegable_share` found that no person is needed; infinite where it found none."""
+    safe = [group for group in share.detail.get("groups", ()) if group["at_most"] <= share.detail["bound"]]
+    if not share.defined or not share.value or not safe:
+        return math.inf
+    sure = confidence_of(answers, judge)[0][np.isfinite(errors_of(answers, judge, tolerance))]
+    return float(np.sort(sure)[::-1][safe[-1]["labels"] - 1])
 
 
 def _sizes(sure: Floats, times: Floats, fewest: int) -> list[int]:

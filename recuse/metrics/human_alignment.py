@@ -111,9 +111,13 @@ class Compared:
             "clusters": cells.clusters_called,
             "method": WELCH if repeats else OVER_ITEMS if self.people.known else SUMMARISED,
         }  # fmt: skip
+        rated = wanted & np.isfinite(self.people.mean)
         if not used.any():
-            lost = cells.replies(cells.lost * wanted)
-            return undefined(metric, self.nothing(wanted), n_excluded=lost, **about)
+            why = (
+                "no text that people rated has a usable score of the judge" if rated.any()
+                else "people rated none of the texts" if wanted.any() else "there is no such text"
+            )  # fmt: skip
+            return undefined(metric, why, n_excluded=cells.replies(cells.lost * wanted), **about)
         these = self.over_repeats(used) if cells.fixed else None
         distribution: Any = these if repeats and these else self.over_texts(used, by_group=metric == "human_offset")
         se, df = self.people.error(texts)
@@ -127,8 +131,10 @@ class Compared:
         detail = {
             **more.pop("detail", {}), "people": self.people.count(texts), "people_se": number(se),
             "people_in_general": None if math.isnan(se) else [number(end) for end in in_general.interval(0.95)],
-            **self._losses(wanted), **self.held,
         }  # fmt: skip
+        if len(judges := np.flatnonzero(wanted.any(axis=1))) == 1:  # a mean over several has no losses of one
+            detail |= losses_of_judge(cells, int(judges[0]), lambda: self.people.mean, rated[judges[0]])
+        detail |= self.held
         phrase = THESE_TEXTS if repeats else ""
         if these and not repeats:
             beside, phrase = these_texts(these)
@@ -140,24 +146,6 @@ class Compared:
             metric, distribution.value, distribution if self.people.known else in_general, n=n,
             n_excluded=self.excluded(wanted, used), note=note, detail=detail, **about, **more,
         )  # fmt: skip
-
-    def _losses(self, wanted: Mask) -> dict[str, Any]:
-        """Of one judge; a mean over several has none."""
-        judges = np.flatnonzero(wanted.any(axis=1))
-        if len(judges) != 1:
-            return {}
-        judge = int(judges[0])
-        rated = wanted[judge] & np.isfinite(self.people.mean)
-        return losses_of_judge(self.cells, judge, lambda: self.people.mean, rated)
-
-    def nothing(self, wanted: Mask) -> str:
-        """Why there is nothing to compare on the `wanted` cells, (J, U)."""
-        rated = np.isfinite(self.people.mean)
-        if not wanted.any():
-            return "there is no such text"
-        if not (wanted & rated).any():
-            return "people rated none of the texts"
-        return "no text that people rated has a usable score of the judge"
 
     def excluded(self, wanted: Mask, used: Mask) -> int:
         """Repeats that were lost where texts are fixed; otherwise texts that were rated by people and lost."""

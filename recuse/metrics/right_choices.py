@@ -21,7 +21,7 @@ from recuse.ratings.array import judges_array, moments_of
 from recuse.ratings.pair_array import PAIRED, pair_array, repeated_over, verdicts_of
 from recuse.ratings.scale import RIGHT
 from recuse.schema import Estimate, Estimates, RatingsError
-from recuse.schema.arrays import Floats
+from recuse.schema.arrays import Floats, Mask
 from recuse.schema.factors import ORDER
 from recuse.schema.vocabulary import RIGHT_ANSWERS
 from recuse.statistics.clusters import SHARE, clustered_share
@@ -124,25 +124,21 @@ def _of_scores(part: Ratings) -> Iterator[tuple[str, Estimate]]:
     for judge, name in enumerate(array.judges):
         requested = array.requested[judge]
         wanted = (requested.sum(axis=1) > 1) & ((requested & right).sum(axis=1) == 1)
-        scores = np.where(requested, array.means[judge], -np.inf)[wanted]
-        complete = ~np.isnan(scores).any(axis=1)
-        scores = np.where(np.isnan(scores), -np.inf, scores)
-        top = scores == scores.max(axis=1, initial=-np.inf, keepdims=True)
-        hits = (top & right[wanted]).any(axis=1) / np.maximum(top.sum(axis=1), 1)
-        credit, chance = np.where(complete, hits, np.nan), 1 / requested[wanted].sum(axis=1)
-        yield name, _beyond_chance(credit, chance, float("nan"), clusters[wanted], RIGHT_ANSWERS, over)
+        credit, chance = right_first(array.means[judge], requested, right), 1 / requested[wanted].sum(axis=1)
+        yield name, _beyond_chance(credit[wanted], chance, float("nan"), clusters[wanted], RIGHT_ANSWERS, over)
 
 
-def right_first(scores: NDArray[np.float64], right: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Of scores (items, targets), NaN where there is none: whether an item's highest belongs to a right text alone."""
+def right_first(scores: Floats, requested: Mask, right: Mask) -> Floats:
+    """Of scores (items, targets), NaN where there is none, the credit for a right text on top of an item's, (items,): 1
+    by itself, 1 / k together with k - 1 others; NaN where a requested one has no score."""
     there = np.isfinite(scores)
-    best = np.where(there, scores, -np.inf).max(axis=1, initial=-np.inf)
-    top = there & (scores == best[:, None])
-    hits: NDArray[np.bool_] = (top.sum(axis=1) == 1) & (top & right).any(axis=1)
-    return hits
+    best = np.where(there, scores, -np.inf)
+    top = best == best.max(axis=1, initial=-np.inf, keepdims=True)
+    credit: Floats = (top & right).any(axis=1) / np.maximum(top.sum(axis=1), 1)
+    return np.where((there | ~requested).all(axis=1), credit, np.nan)
 
 
-def right_responses(ratings: Ratings, array: RatingArray) -> NDArray[np.bool_]:
+def right_responses(ratings: Ratings, array: RatingArray) -> Mask:
     """Which texts are the right ones, shape (items, targets)."""
     texts = ratings.texts
     if texts is None or "gold" not in texts:

@@ -39,9 +39,9 @@ def best_response(part: Ratings, repeats: int | None = None) -> Iterator[Named]:
     for judge, name in enumerate(array.judges):
         if not (requested := array.requested[judge]).any():
             continue
-        wanted = requested.sum(axis=1) > 1
-        used = wanted & ~(requested & ~np.isfinite(scores[judge])).any(axis=1)
-        hits = right_first(scores[judge], right)[used]
+        wanted, credit = requested.sum(axis=1) > 1, right_first(scores[judge], requested, right)
+        used = wanted & np.isfinite(credit)
+        hits = credit[used] == 1
         yield name, estimated(
             "best_response", float(hits.mean()) if used.any() else float("nan"),
             clustered_share(hits, np.asarray(array.clusters, dtype=object)[used]), n=int(used.sum()),

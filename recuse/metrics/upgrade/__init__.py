@@ -11,7 +11,7 @@ and one that leaves out what it finds hard all keep the mean. `recuse.gates.upgr
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -80,13 +80,12 @@ def measure_upgrade(upgrade: Upgrade) -> list[tuple[str, Estimates]]:
     component comes twice where it is measured by other names of levels, as on another protocol's ratings.
 
     Nothing is measured of judges that are not comparable (`upgrade.not_comparable`): see there first."""
-    truth, by = scores.knows_right_answers(upgrade), upgrade.by()
+    right, by = scores.right_answers(upgrade), upgrade.by()
     of_pairs = (
         (dict(zip(by, pair.names, strict=True)), estimate)
         for pair in upgrade.pairs()
-        for estimate in measure_pair(pair, truth=truth)
+        for estimate in measure_pair(pair, truth=bool(right))
     )
-    right: Iterable[AtLevels] = scores.right_answers(upgrade) if truth else ()
     parts: dict[tuple[str, tuple[str, ...]], dict[tuple[str, ...], Estimate]] = {}
     for levels, estimate in chain(of_pairs, right, biases(upgrade), costs(upgrade)):
         parts.setdefault((estimate.metric, (*levels,)), {})[upgrade.candidate, *levels.values()] = estimate

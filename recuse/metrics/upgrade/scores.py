@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, Literal
 
@@ -228,42 +228,37 @@ describe(
 )  # fmt: skip
 
 
-def knows_right_answers(upgrade: Upgrade) -> bool:
-    """Whether the texts say which of an item's responses is right, and both judges scored these."""
-    ratings = upgrade.both
-    texts = ratings.texts
-    if texts is None or not {"gold", "target"} <= set(texts.columns):
-        return False
-    if not all(ratings.scales[name].counts for name in ratings.headline):
-        return False
-    array = judges_array(next(part for _, part in levels_of_judges(ratings)))
-    several = array.requested.all(axis=0).sum(axis=1) > 1
-    return bool((right_responses(ratings, array).any(axis=1) & several).any())
-
-
-def right_answers(upgrade: Upgrade) -> Iterator[tuple[dict[str, str], Estimate]]:
+def right_answers(upgrade: Upgrade) -> list[tuple[dict[str, str], Estimate]]:
     """P(candidate scores the right response of an item above all others) less the same of the incumbent, paired over
-    items with two responses or more, by levels of `upgrade.by()`. The score is the mean of the repeats. A tie counts as
-    wrong, and so does an item of which a judge left a response without an answer: nobody gains by leaving one out."""
-    ratings = upgrade.both
+    items with two responses or more, by levels of `upgrade.by()`; none where the texts do not say which is right. The
+    score is the mean of the repeats. A tie counts as wrong, and so does an item of which a judge left a response
+    without an answer: nobody gains by leaving one out."""
+    ratings, texts, found = upgrade.both, upgrade.both.texts, list[tuple[dict[str, str], Estimate]]()
+    scored = all(ratings.scales[name].counts for name in ratings.headline)
+    if texts is None or not {"gold", "target"} <= set(texts.columns) or not scored:
+        return []
     for names, part in levels_of_judges(ratings):
         array = judges_array(part)
-        levels = dict(zip_longest(upgrade.by(), names, fillvalue=ratings.criterion))
         right = right_responses(ratings, array)
         used = (array.requested.all(axis=0).sum(axis=1) > 1) & right.any(axis=1)
         over: Literal["clusters", "items"] = "clusters" if array.clustered else "items"
-        if not used.any():
-            none = "no item was asked of both"
-            yield levels, undefined("upgrade_right_answers", none, method=METHOD, over=over, **SHARES)
-            continue
-        there = np.isfinite(array.means) | ~array.requested
-        old, new = ((right_first(array.means[j], right) & there[j].all(axis=1)).astype(float) for j in (0, 1))
-        clusters = np.unique(np.asarray(array.clusters, dtype=object).astype(str), return_inverse=True)[1]
-        distribution = mean_change(np.where(used, new - old, np.nan), None, clusters.astype(np.intp), None, span=1.0)
-        values = float(old[used].mean()), float(new[used].mean())
-        yield levels, estimated(
-            "upgrade_right_answers", distribution.value, distribution, n=int(used.sum()), level=0.9,
-            detail={"incumbent": values[0], "candidate": values[1], "texts": int(used.sum()),
-                    "smallest": number(changes.smallest(distribution, len(np.unique(clusters[used]))))},
-            method=METHOD, over=over, **SHARES,
-        )  # fmt: skip
+        about: Mapping[str, Any] = {"method": METHOD, "over": over, **SHARES}
+        if used.any():
+            old, new = (right_first(array.means[j], array.requested[j], right) == 1.0 for j in (0, 1))
+            clusters = np.unique(np.asarray(array.clusters, dtype=object).astype(str), return_inverse=True)[1]
+            change = np.where(used, new.astype(float) - old, np.nan)
+            distribution = mean_change(change, None, clusters.astype(np.intp), None, span=1.0)
+            detail = {
+                "incumbent": float(old[used].mean()), "candidate": float(new[used].mean()), "texts": int(used.sum()),
+                "smallest": number(changes.smallest(distribution, len(np.unique(clusters[used])))),
+            }  # fmt: skip
+            estimate = estimated(
+                "upgrade_right_answers", distribution.value, distribution, n=int(used.sum()), level=0.9, detail=detail,
+                **about,
+            )  # fmt: skip
+        elif found:
+            estimate = undefined("upgrade_right_answers", "no item was asked of both", **about)
+        else:
+            return []
+        found.append((dict(zip_longest(upgrade.by(), names, fillvalue=ratings.criterion)), estimate))
+    return found

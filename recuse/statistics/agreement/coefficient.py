@@ -85,23 +85,6 @@ class Coefficient:
     def _of_all(self) -> float:
         return float(self.of(self.sums[None])[0])
 
-    def by_cluster(self, clusters: ArrayLike | None = None) -> Floats:
-        """The shares summed within clusters, shape (G, F); `clusters` (items,) are labels, one per item if None."""
-        if clusters is None:
-            return self.shares
-        names = np.asarray(clusters)
-        if len(names) != len(self.shares):
-            raise RecuseError(f"clusters name the cluster of each of {len(self.shares)} items; got {len(names)} names")
-        codes = ascending_codes(names)
-        sums = np.zeros((int(codes.max()) + 1 if len(codes) else 0, self.shares.shape[1]))
-        if len(sums) == len(codes):  # one item each: nothing to add up
-            if (codes == np.arange(len(codes))).all():
-                return self.shares
-            sums[codes] += self.shares
-        else:
-            np.add.at(sums, codes, self.shares)
-        return sums
-
     def left_out(self) -> Floats:
         """The value without each item in turn, (items,)."""
         return self.of(self.sums - self.shares)
@@ -118,8 +101,16 @@ class Coefficient:
         the left-out values lean (Hall's cubic); where none differs, for as many slips as G clusters cannot rule out
         (`contrasts.slip_variance`). Coverage: tests/metrics/agreement/test_human_ceiling_coverage.py.
         """
-        groups = self.by_cluster(clusters)
-        alike = self.times if clusters is None else cluster_times(ascending_codes(clusters), self.times)
+        groups, alike = self.shares, self.times
+        if clusters is not None:
+            codes = ascending_codes(clusters)
+            if len(codes) != len(groups):
+                raise RecuseError(f"clusters name the cluster of each of {len(groups)} items; got {len(codes)} names")
+            groups, alike = np.zeros((int(codes.max(initial=-1)) + 1, groups.shape[1])), cluster_times(codes, alike)
+            if len(groups) == len(codes):  # one item each: nothing to add up
+                groups[codes] = self.shares
+            else:
+                np.add.at(groups, codes, self.shares)
         count = len(groups) if alike is None else int(alike.sum())
         if self.undefined or count < 2:
             return (OverClusters if self.form == "difference" else Student)(self.value, math.nan, 0)
