@@ -18,7 +18,7 @@ texts and not to others' is favour, whatever its leniency.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -41,7 +41,7 @@ from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, distinct
 from recuse.statistics.clusters import difference_of_means
 from recuse.statistics.multiplicity import holm
-from recuse.statistics.paired import Paired, moments, significant
+from recuse.statistics.paired import moments, significant
 
 
 @measure(
@@ -61,52 +61,41 @@ def self_preference_controlled(ratings: Ratings, margin: float = PAIRED_MARGIN) 
     >>> self_preference_controlled(scores).of(judge="x").value
     2.0
     """
-    estimates: dict[tuple[str, ...], tuple[Ratings, _Controlled]] = {}
+    found: dict[tuple[str, ...], tuple[float, Estimate]] = {}
     for names, part in ratings.each():
         array = judges_array(part)
         for judge in ratings.own():
-            estimates[(judge, *names)] = part, _controlled(array, part.authors, judge)
-    adjusted = holm(np.array([one.test.p for _, one in estimates.values()], dtype=float))
+            found[judge, *names] = _controlled(part, array, judge, margin * part.scale.span)
+    adjusted = holm(np.array([p for p, _ in found.values()], dtype=float))
     family = int(np.isfinite(adjusted).sum())
     return Estimates(("judge", *ratings.within()), {
-        subject: add_losses(paired_estimate(
-            "self_preference_controlled", one.test, part, excluded=one.excluded, why=one.why, detail={
-                **one.test.detail(margin * part.scale.span), "leniency": one.leniency, "p_holm": significant(p),
-                "family": family,
-            }), one.lost, (-2 * part.scale.span, 2 * part.scale.span), one.lost_items)
-        for (subject, (part, one)), p in zip(estimates.items(), adjusted, strict=True)
+        subject: replace(estimate, detail={**estimate.detail, "p_holm": significant(p), "family": family})
+        for (subject, (_, estimate)), p in zip(found.items(), adjusted, strict=True)
     })  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class _Controlled:
-    test: Paired
-    excluded: int
-    leniency: float | None
-    why: str
-    lost: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    lost_items: int = 0
-
-
-def _controlled(array: RatingArray, authors: Mapping[str, str], judge: str) -> _Controlled:
-    place = own_place(array, authors, judge)
-    if place is None:
-        return _Controlled(Paired.of([]), len(array.items), None, missing_text(array, judge))
-    on_own, elsewhere = contrast(array, *place, authors)
-    usable = np.isfinite(on_own - elsewhere)
-    test = bounded_test(on_own - elsewhere, array)
+def _controlled(part: Ratings, array: RatingArray, judge: str, margin: float) -> tuple[float, Estimate]:
+    """The p-value of one judge's test, and its estimate."""
+    place = own_place(array, part.authors, judge)
+    on_own, elsewhere = contrast(array, *place, part.authors) if place else np.full((2, len(array.items)), np.nan)
+    usable, test = np.isfinite(on_own - elsewhere), bounded_test(on_own - elsewhere, array)
     third = (
         "no item has a peer's score of its own text and of one that neither wrote; that takes a third judge or target"
     )
-    why = NESTED if array.nested else third
-    lost = array.requested[place[0]] & (array.counts[place[0]] == 0)
-    own = np.arange(len(array.targets)) == place[1]
+    estimate = paired_estimate(
+        "self_preference_controlled", test, part, excluded=int((~usable).sum()),
+        why=missing_text(array, judge) if place is None else NESTED if array.nested else third,
+        detail={**test.detail(margin), "leniency": number(moments(elsewhere[usable])[0])},
+    )  # fmt: skip
+    if place is None:
+        return test.p, estimate
+    requested, own = array.requested[place[0]], np.arange(len(array.targets)) == place[1]
+    lost, far = requested & (array.counts[place[0]] == 0), 2 * part.scale.span
     sides = {
-        name: (int(lost[:, side].sum()), int(array.requested[place[0]][:, side].sum()))
+        name: (int(lost[:, side].sum()), int(requested[:, side].sum()))
         for name, side in (("own", own), ("others'", ~own))
     }
-    unmade = int((~usable & lost.any(axis=1)).sum())
-    return _Controlled(test, int((~usable).sum()), number(moments(elsewhere[usable])[0]), why, sides, unmade)
+    return test.p, add_losses(estimate, sides, (-far, far), int((~usable & lost.any(axis=1)).sum()))
 
 
 METHOD = "judge less people on own texts, less the same on others', cluster-robust t over items"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 
 import numpy as np
@@ -9,7 +10,8 @@ import pandas as pd
 import pytest
 from simulated_raters import NAN, answers_from
 
-from recuse.metrics.delegation import _delegable, _sizes, delegable_share, labels_for_bound
+from recuse.metrics import delegation
+from recuse.metrics.delegation import _sizes, delegable_share, labels_for_bound
 from recuse.ratings import Numeric, Ordinal, Ratings
 from recuse.schema import RecuseError
 
@@ -34,6 +36,17 @@ def test_groups_keep_equal_confidence_together_and_start_where_a_pass_is_possibl
         assert _sizes(each, times, fewest=300) == []
 
 
+@pytest.fixture
+def delegable(monkeypatch):
+    """The share of a judge that is `sure` (U,) of its answers."""
+
+    def share(answers, sure, bound):
+        monkeypatch.setattr(delegation, "confidence_of", lambda *_: (sure, "confidence"))
+        return inspect.unwrap(delegable_share)(answers, 0, bound)
+
+    return share
+
+
 def world(rng, texts, labelled):
     """Confidence from 0 to 1; errors are as frequent as confidence is low, up to 30 %."""
     sure = rng.random(texts)
@@ -44,26 +57,26 @@ def world(rng, texts, labelled):
     return answers_from(judge, [people]), sure
 
 
-def test_a_confident_half_is_safe():
+def test_a_confident_half_is_safe(delegable):
     answers, sure = world(np.random.default_rng(0), 3000, 3000)
-    found = _delegable(answers, 0, sure, "confidence", 0.1, 0.95, 0.1)
+    found = delegable(answers, sure, 0.1)
     assert 0.3 <= found.value <= 0.7  # where errors average 10 %: the surest two thirds
     assert all(group["at_most"] <= 0.1 for group in found.detail["groups"][:-1])
     assert found.detail["groups"][-1]["at_most"] > 0.1
 
 
-def test_too_few_labels_are_told_with_how_many_would_do():
+def test_too_few_labels_are_told_with_how_many_would_do(delegable):
     answers, sure = world(np.random.default_rng(1), 400, 40)
-    found = _delegable(answers, 0, sure, "confidence", 0.05, 0.95, 0.1)
+    found = delegable(answers, sure, 0.05)
     assert found.value == 0.0
     assert found.note == "nothing yet: the first group needs 59 labels, there are 40"
     assert found.detail["labels_needed"] == 59
 
 
-def test_errors_above_the_bound_need_another_judge():
+def test_errors_above_the_bound_need_another_judge(delegable):
     truth = np.arange(200) % 2.0
     answers = answers_from(np.where(np.arange(200) % 5 == 0, 1 - truth, truth), [truth])
-    found = _delegable(answers, 0, np.zeros(200), "nothing", 0.05, 0.95, 0.1)
+    found = delegable(answers, np.zeros(200), 0.05)
     assert (found.value, found.detail["labels_needed"]) == (0.0, None)
     assert "20 %, not below 5 %" in found.note
 
@@ -91,17 +104,17 @@ def test_a_bound_is_a_share():
         delegable_share(Ratings.of(frame(["a"], ["a"], "response")), bound=5)
 
 
-def test_undefined_without_labels():
-    found = _delegable(answers_from(np.ones(5), [np.full(5, NAN)]), 0, np.zeros(5), "nothing", 0.05, 0.95, 0.1)
+def test_undefined_without_labels(delegable):
+    found = delegable(answers_from(np.ones(5), [np.full(5, NAN)]), np.zeros(5), 0.05)
     assert math.isnan(found.value)
 
 
 @pytest.mark.slow
-def test_a_group_that_is_not_safe_is_rarely_called_so():
+def test_a_group_that_is_not_safe_is_rarely_called_so(delegable):
     """1,000 tables of 600 labels, errors of 6 % everywhere: something is called safe at 5 % in at most 5 %."""
     rng, wrong = np.random.default_rng(2), 0
     for _ in range(1000):
         truth = (rng.random(600) < 0.6).astype(float)
         judge = np.where(rng.random(600) < 0.06, 1 - truth, truth)
-        wrong += _delegable(answers_from(judge, [truth]), 0, rng.random(600), "confidence", 0.05, 0.95, 0.1).value > 0
+        wrong += delegable(answers_from(judge, [truth]), rng.random(600), 0.05).value > 0
     assert wrong <= 60
