@@ -99,9 +99,6 @@ def passed_or_failed(ratings: Ratings) -> Iterator[Ratings]:
         yield part
 
 
-# ---------------------------------------------------------------------- how they are computed
-
-
 def _percent(answers: Answers, judge: int, metric: str) -> Estimate:
     tables = answers.tables(judge)
     return estimate_of(
@@ -219,9 +216,6 @@ def _icc(answers: Answers, judge: int, metric: str) -> Estimate:
     shared = replace(correlation.icc_of_pairs(values[:, 0], values[:, 1]), times=taken(answers.times, used))
     distribution = exact if separate else shared.jackknife(answers.clusters[used])
     return estimated(metric, exact.value, distribution, detail=detail, **facts)
-
-
-# ---------------------------------------------------------------------- the coefficients
 
 
 COEFFICIENTS: dict[str, Row] = {}

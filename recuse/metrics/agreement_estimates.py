@@ -137,8 +137,6 @@ def agreement_by_text(answers: Answers, judge: int) -> Floats:
     return np.asarray(1 - apart / max(span_of(answers), 1e-12))
 
 
-# --------------------------------------------------------------------------- one answer to everything
-
 METHOD = "share of the judge's usable answers"
 NOBODY_TWICE = "nobody rated these texts twice, so what one of the people gains is unknown"
 SAME = "people gave every text one and the same answer, so no judge could do better"
@@ -236,9 +234,6 @@ def commonest_answer(answers: Answers, judge: int) -> Estimate:
         metric="commonest_answer", value=float(counts[best] / n), unit="share", n=n, method=METHOD,
         detail={"answer": answer, "n": int(counts[best])},
     )  # fmt: skip
-
-
-# --------------------------------------------------------------------------- people among themselves
 
 
 @measure(

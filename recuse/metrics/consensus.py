@@ -39,9 +39,6 @@ more of them tell a change apart unpaired, and would fill a baseline."""
 PREDICTION = "own text against the spread of the judge's deviations on others' texts, t with their number less 1"
 
 
-# --------------------------------------------------------------------------- a judge and its own work
-
-
 @measure(
     "self_bias", "self-bias", signed=True, rank=20, above="promotes itself", below="holds itself down",
     reading="A judge's score of its own work less its peers' mean for the same work: its general leniency and what "
@@ -101,9 +98,6 @@ def self_preference(ratings: Ratings) -> Estimates:
     return _family(ratings, "self_preference")
 
 
-# --------------------------------------------------------------------------- deviations and their distributions
-
-
 def _estimate(
     cells: Cells, metric: str, judge: int, each: Floats, plus: Mask, minus: Mask | None, pooled: tuple[float, float]
 ) -> Estimate:
@@ -159,9 +153,6 @@ def _estimate(
     )
 
 
-# --------------------------------------------------------------------------- families
-
-
 @per_subject("judge", itself)
 def _family(part: Ratings, metric: str) -> Iterator[Named]:
     """One contrast per judge and factor level: mean deviation on one side of the texts, less that on the other."""
@@ -178,8 +169,6 @@ def _family(part: Ratings, metric: str) -> Iterator[Named]:
         plus, minus = {"self_bias": (own, None), "leniency": (~own, None), "self_preference": (own, ~own)}[metric]
         yield judge, _estimate(cells, metric, cells.row(judge), bias, plus, minus, pooled)
 
-
-# --------------------------------------------------------------------------- deviations from the other judges
 
 WELCH = "linear contrast of cell means, t and Hall's interval, quiet cells by the scale's step"
 ONE_JUDGE = "no consensus: one judge"

@@ -3,7 +3,6 @@ other number rests on what is counted here."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -69,32 +68,25 @@ def parse_rate(ratings: Ratings, criteria: tuple[str, ...] | None = None) -> Est
     group = grouped(*places)
     each = None if times is None else times[first]
     counts = np.bincount(group * len(words) + outcome, each, minlength=(group.max(initial=-1) + 1) * len(words))
-    return Estimates(("judge", *by[1:]), {
-        key: replace(_rate(dict(zip(words, of, strict=True))), note=ENFORCED if key[0] in ratings.enforced else "")
-        for of, at in zip(counts.reshape(-1, len(words)).tolist(), first_of(group), strict=True)
-        for key in [tuple(names[place[at]] for names, place in zip(levels, places, strict=True))]
-    })  # fmt: skip
+    estimates = {}
+    for counted, at in zip(counts.reshape(-1, len(words)).tolist(), first_of(group), strict=True):
+        key = tuple(names[place[at]] for names, place in zip(levels, places, strict=True))
+        by_status = {name: int(count) for name, count in zip(words, counted, strict=True) if count}
+        calls, usable = sum(by_status.values()), by_status.get("ok", 0)
+        staged = sorted(set(by_status) - set(STATUSES))  # an earlier call of a chain failed: "rubric: unparsed"
+        of = {name: by_status[name] for name in (*STATUSES, *staged) if name in by_status}
+        estimates[key] = estimated(
+            "parse_rate", usable / calls, Binomial(usable, calls), n=calls, over="calls", unit="share", span=1.0,
+            method=METHOD, detail={"calls": calls, "usable": usable, "by_status": of},
+            note=ENFORCED if key[0] in ratings.enforced else "",
+        )  # fmt: skip
+    return Estimates(("judge", *by[1:]), estimates)
 
 
 def _criteria_in(group: NDArray[np.intp], criterion: NDArray[np.intp], which: NDArray[np.bool_]) -> NDArray[np.intp]:
     """How many different criteria the rows (n,) of each group have, of those marked in `which`, (groups,)."""
     size = int(criterion.max(initial=0)) + 1
     return np.bincount(pd.unique((group * size + criterion)[which]) // size, minlength=group.max(initial=-1) + 1)
-
-
-def _rate(counted: dict[str, float]) -> Estimate:
-    by_status = {name: int(count) for name, count in counted.items() if count}
-    calls, usable = sum(by_status.values()), by_status.get("ok", 0)
-    staged = sorted(set(by_status) - set(STATUSES))  # an earlier call of a chain failed: "rubric: unparsed"
-    counts = {name: by_status[name] for name in (*STATUSES, *staged) if name in by_status}
-    detail = {"calls": calls, "usable": usable, "by_status": counts}
-    return estimated(
-        "parse_rate", usable / calls, Binomial(usable, calls), n=calls, over="calls", unit="share", span=1.0,
-        method=METHOD, detail=detail,
-    )  # fmt: skip
-
-
-# --------------------------------------------------------------------------- texts people rated and the judge left out
 
 
 @measure(

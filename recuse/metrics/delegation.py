@@ -164,8 +164,6 @@ def confidence_of(answers: Answers, judge: int, column: str = "confidence") -> t
     return np.zeros(len(given)), "nothing: all texts are one group"
 
 
-# --------------------------------------------------------------------------- does a judge know when it is right
-
 BINS = 10
 
 

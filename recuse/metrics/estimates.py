@@ -174,8 +174,6 @@ def add_losses(
     return replace(estimate, detail={**estimate.detail, **losses(sides, (low, high))})
 
 
-# --------------------------------------------------------------------------- from differences per item to an estimate
-
 PAIRED_MARGIN = 0.0625
 """Share of the scale's range, a quarter of a point on 1 to 5: the difference whose chance of being found is reported as
 `power`."""

@@ -188,9 +188,6 @@ def step_of(scale: Scale) -> float:
     return scale.step or scale.span / 10
 
 
-# --------------------------------------------------------------------------- by score, by choice
-
-
 def _scores(part: Ratings, twin: Ratings, known: pd.DataFrame) -> pd.DataFrame:
     columns = ["item", "target", "clean", "cluster", "payload", "class"]
     rows = _joined(text_means(part, "after"), known[columns], ["item", "target"])

@@ -80,9 +80,6 @@ def a_is_longer(part: Ratings) -> dict[str, bool]:
     return dict(zip(sizes["item"].astype(str), sizes["words_a"] > sizes["words_b"], strict=True))
 
 
-# --------------------------------------------------------------------------- beyond the peers
-
-
 @measure(
     "length_coefficient", "length in scores", signed=True, above="scores longer texts higher",
     below="scores longer texts lower",

@@ -6,15 +6,6 @@
 Every output (terminal, Markdown, HTML, JSON) renders from this description. A measure of a team's own repository is
 described the same way; one that is not described is called by its own name.
 
-Most measures are one estimate per judge, within every criterion and every combination of factor levels. Such a measure
-is a function from one judge's ratings to an estimate, and `per_judge` makes the others:
-
-    @measure("unanswered", ...)
-    @per_judge(answers_of, *COMPARED)
-    def unanswered(answers: Answers, judge: int) -> Estimate: ...
-
-    unanswered(ratings).of(judge="gpt")
-
 The examples in docstrings write small ratings in a line, with `example`, `table`, `rated` and
 `accepted` (tests/packaging/written_ratings.py).
 """

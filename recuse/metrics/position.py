@@ -36,9 +36,6 @@ NO_PAIR = "no pair has a usable verdict in both orders"
 NOT_SWAPPED = "the labels were never swapped, so the first slot and the letter A are one and the same"
 
 
-# --------------------------------------------------------------------------- every judge's pairs over both orders
-
-
 @remembered
 def paired(part: Ratings) -> pd.DataFrame:
     """Pairs over both orders (`both_orders`), their clusters numbered in column `group`."""
@@ -77,8 +74,6 @@ def lost_by_order(pairs: pd.DataFrame) -> dict[str, tuple[int, int]]:
     return {f"order {order}": (int(pairs[order].isna().sum()), len(pairs)) for order in ("ab", "ba")}
 
 
-# --------------------------------------------------------------------------- one judge at a time
-
 Measured = tuple[Binomial | BoundedMean | None, NDArray[Any], dict[str, Any], str]
 """Distribution (None where there is none), the value of each pair, detail, and the note, which says why there is
 none."""
@@ -113,9 +108,6 @@ def over_pairs(
         return per_subject("judge", itself, *PAIRED)(each)
 
     return decorate
-
-
-# --------------------------------------------------------------------------- the measures
 
 
 @measure(

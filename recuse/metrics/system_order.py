@@ -90,7 +90,12 @@ def system_order(against: Compared, judge: int, seed: int = SEED, draws: int = D
     systems = systems[np.argsort(-theirs, kind="stable")]
     used = wanted & np.isin(cells.targets, systems)
     means, root = _means(cells, [people, cells.mean[judge]], [used, used & answered], systems)
-    told_apart = _told_apart(means[: len(systems)], root[:, : len(systems)], count - 1)
+    # pairs of systems that people tell apart: t of their difference over clusters, paired where items are common, after
+    # Holm's correction; a difference that is the same on every item is told apart
+    first, second = np.triu_indices(len(systems), 1)
+    apart, se = np.abs(means[first] - means[second]), np.sqrt(((root[:, first] - root[:, second]) ** 2).sum(axis=0))
+    t = np.divide(apart, se, out=np.where(apart > TIED, np.inf, 0.0), where=se > TIED)
+    told_apart = int((holm(2 * special.stdtr(count - 1, -t)) < ALPHA).sum())
     listed = [
         {"system": cells.target_names[t], "people": number(p), "judge": number(j)}
         for t, p, j in zip(systems, *np.split(means, 2), strict=True)
@@ -152,13 +157,3 @@ def _means(cells: Cells, sides: list[Floats], used: list[Mask], systems: NDArray
             root[k] = left[k] / math.sqrt(left[k, k])
             left -= np.outer(root[k], root[k])
     return np.array(means), root
-
-
-def _told_apart(people: Floats, root: Floats, df: int) -> int:
-    """How many pairs of systems people tell apart: t of the difference of their means over clusters, paired where items
-    are common, after Holm's correction over all pairs. A difference that is the same on every item is told apart."""
-    first, second = np.triu_indices(len(people), 1)
-    apart = np.abs(people[first] - people[second])
-    se = np.sqrt(((root[:, first] - root[:, second]) ** 2).sum(axis=0))
-    t = np.divide(apart, se, out=np.where(apart > TIED, np.inf, 0.0), where=se > TIED)
-    return int((holm(2 * special.stdtr(df, -t)) < ALPHA).sum())

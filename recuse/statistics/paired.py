@@ -57,14 +57,13 @@ class Paired:
         """NaN marks an item that cannot be compared; it is left out. `clusters` (n,): what each item belongs to.
         `ends`: what no difference can leave; `slip`: the smallest change of a score (`recuse.statistics.bounded`)."""
         d = np.asarray(differences, dtype=float)
-        there = np.isfinite(d)
-        distribution = (
-            None if clusters is None or not there.any() else clustered_mean(d[there], np.asarray(clusters)[there])
-        )
-        within = ends is not None and math.isfinite(ends[1] - ends[0]) and there.any()
-        groups = np.arange(len(d)) if clusters is None else np.asarray(clusters)
-        bounded = bounded_mean(d[there], groups[there], ends, slip=slip) if ends is not None and within else None
-        return cls(int(there.sum()), *moments(d[there]), distribution, bounded)
+        there, distribution, bounded = np.isfinite(d), None, None
+        d, groups = d[there], (np.arange(len(d)) if clusters is None else np.asarray(clusters))[there]
+        if clusters is not None and len(d):
+            distribution = clustered_mean(d, groups)
+        if ends is not None and math.isfinite(ends[1] - ends[0]) and len(d):
+            bounded = bounded_mean(d, groups, ends, slip=slip)
+        return cls(len(d), *moments(d), distribution, bounded)
 
     @property
     def distribution(self) -> OverClusters:

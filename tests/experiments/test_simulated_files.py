@@ -11,11 +11,11 @@ import pytest
 from recuse.check.drawn_judges import people_of
 from recuse.experiments.simulated_files import FAULTS, PERSON_LIKE, Setting, simulated_file
 from recuse.metrics.coverage import unanswered
-from recuse.metrics.drift import drift
 from recuse.metrics.human_alignment import human_offset
 from recuse.metrics.human_ceiling import human_ceiling
 from recuse.metrics.position import slot_preference
 from recuse.metrics.slices import slice_favour, worst_slice
+from recuse.metrics.upgrade.scores import drift
 from recuse.readers.file_panel import panel_of
 from recuse.run.run import ask_file
 from recuse.schema import RecuseError, members

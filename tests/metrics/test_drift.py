@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.metrics.drift import drift
+from recuse.metrics.upgrade.scores import drift
 from recuse.ratings import Numeric, Ordinal, Ratings
 from recuse.ratings.needs import offers_of
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -157,18 +157,6 @@ describe(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class _Bias:
-    """`kind`: which ratings it is measured on, "" for the upgrade's own; `offered` whether these have what it needs;
-    `folded`: whether either direction is bad."""
-
-    component: str
-    kind: str
-    measure: Callable[[Ratings], Estimates]
-    offered: Callable[[Ratings, str], bool]
-    folded: bool = True
-
-
 def _counts(ratings: Ratings) -> bool:
     return all(ratings.scales[name].counts for name in ratings.headline)
 
@@ -177,13 +165,10 @@ def _are_choices(ratings: Ratings) -> bool:
     return all(ratings.scales[name] == CHOICES for name in ratings.headline)
 
 
-def _has(*columns: str, peers: bool = True) -> Callable[[Ratings, str], bool]:
-    def offered(ratings: Ratings, judge: str) -> bool:
-        there = ratings.texts is not None and set(columns) <= set(ratings.texts.columns)
-        several = ratings.table["item"].nunique() > len(ratings.targets)
-        return there and several and (len(ratings.judges) > 1 or not peers)
-
-    return offered
+def _has(ratings: Ratings, *columns: str, peers: bool = True) -> bool:
+    there = ratings.texts is not None and set(columns) <= set(ratings.texts.columns)
+    several = ratings.table["item"].nunique() > len(ratings.targets)
+    return there and several and (len(ratings.judges) > 1 or not peers)
 
 
 def _own_text(ratings: Ratings) -> Estimates:
@@ -196,45 +181,48 @@ def _own_text(ratings: Ratings) -> Estimates:
     )
 
 
-BIASES = (
-    _Bias("upgrade_self_preference", "", _own_text,
-          lambda r, j: r.own().get(j) in r.targets and len(r.judges) > 1 and _counts(r), folded=False),
-    _Bias("upgrade_position", "", position.slot_preference,
-          lambda r, j: _are_choices(r) and ORDER in r.factors),
-    _Bias("upgrade_length", "", length.length_coefficient, lambda r, j: _counts(r) and _has("words")(r, j)),
-    _Bias("upgrade_length", "", length.choice_length_coefficient,
-          lambda r, j: _are_choices(r) and _has("words_a", "words_b")(r, j)),
-    _Bias("upgrade_length", "length_twins", length.padding_preference, _has("words_a", "words_b", peers=False)),
-    _Bias("upgrade_injection", "attacked_scores", injection_success, lambda r, j: _counts(r), folded=False),
-    _Bias("upgrade_injection", "attacked_choices", injection_success, lambda r, j: True, folded=False),
+BIASES: tuple[tuple[str, str, Callable[[Ratings], Estimates], Callable[[Ratings, str], bool], bool], ...] = (
+    ("upgrade_self_preference", "", _own_text,
+     lambda r, j: r.own().get(j) in r.targets and len(r.judges) > 1 and _counts(r), False),
+    ("upgrade_position", "", position.slot_preference,
+     lambda r, j: _are_choices(r) and ORDER in r.factors, True),
+    ("upgrade_length", "", length.length_coefficient, lambda r, j: _counts(r) and _has(r, "words"), True),
+    ("upgrade_length", "", length.choice_length_coefficient,
+     lambda r, j: _are_choices(r) and _has(r, "words_a", "words_b"), True),
+    ("upgrade_length", "length_twins", length.padding_preference,
+     lambda r, j: _has(r, "words_a", "words_b", peers=False), True),
+    ("upgrade_injection", "attacked_scores", injection_success, lambda r, j: _counts(r), False),
+    ("upgrade_injection", "attacked_choices", injection_success, lambda r, j: True, False),
 )  # fmt: skip
+"""Component; which ratings it is measured on, "" for the upgrade's own; its measure; whether these ratings have what it
+needs of this judge; whether either direction is bad."""
 
 
 def biases(upgrade: Upgrade) -> Iterator[AtLevels]:
     """Every bias that both line-ups can show."""
-    for bias in BIASES:
-        before, after = (r if not bias.kind else r.beside(bias.kind) for r in (upgrade.before, upgrade.after))
-        if before is None or after is None or not bias.offered(after, upgrade.candidate):
+    for component, kind, measure, offered, folded in BIASES:
+        before, after = (r if not kind else r.beside(kind) for r in (upgrade.before, upgrade.after))
+        if before is None or after is None or not offered(after, upgrade.candidate):
             continue
         if upgrade.candidate not in after.judges or upgrade.incumbent not in before.judges:
             continue
-        where = {"by": bias.kind} if bias.kind else {}
+        where = {"by": kind} if kind else {}
         try:
-            new = [one for one in members(bias.measure(after)) if one[0].pop("judge") == upgrade.candidate]
-            stake = bias.measure(before) if bias.offered(before, upgrade.incumbent) else Estimates(("judge",), {})
+            new = [one for one in members(measure(after)) if one[0].pop("judge") == upgrade.candidate]
+            stake = measure(before) if offered(before, upgrade.incumbent) else Estimates(("judge",), {})
             old = [one for one in members(stake) if one[0].pop("judge") == upgrade.incumbent]
         except RecuseError:
             if after.times is None:
                 raise
             why = "it takes single items, and these were counted"
-            yield where, undefined(bias.component, why, method=METHOD_BIASES, over="items")
+            yield where, undefined(component, why, method=METHOD_BIASES, over="items")
             continue
         for levels, now in new:
             was = next((estimate for there, estimate in old if there == levels), None)
-            yield {**levels, **where}, _less(bias, now, was)
+            yield {**levels, **where}, _less(component, folded, now, was)
 
 
-def _less(bias: _Bias, new: Estimate, old: Estimate | None) -> Estimate:
+def _less(component: str, folded: bool, new: Estimate, old: Estimate | None) -> Estimate:
     facts: dict[str, Any] = {
         "n": new.n, "over": new.over, "clusters": new.clusters, "n_clusters": new.n_clusters, "unit": new.unit,
         "span": new.span or 1.0, "method": METHOD_BIASES,
@@ -242,19 +230,19 @@ def _less(bias: _Bias, new: Estimate, old: Estimate | None) -> Estimate:
     }  # fmt: skip
     if not new.defined or (old is not None and not old.defined):
         note = new.note if not new.defined else old.note if old is not None else ""
-        return undefined(bias.component, why_missing(note), **facts)
-    fold = abs if bias.folded else float
+        return undefined(component, why_missing(note), **facts)
+    fold = abs if folded else float
     values = fold(new.value), fold(old.value) if old is not None else 0.0
     unknown = NoInterval("its standard error is not known")
     own: list[Distribution] = [Known(0.0) if e is None else e.distribution or unknown for e in (new, old)]
-    first, second = map(Folded, own) if bias.folded else own
+    first, second = map(Folded, own) if folded else own
     distribution = Difference(values, first, second, 0.0, max(new.n - 1.0, 1.0))
     half = distribution.half_width_at(1.0)
     detail = {
         "incumbent": number(values[1]) if old is not None else None, "candidate": number(values[0]),
         "measure": new.metric, "smallest": number(half * SMALLEST) if half is not None else None,
     }  # fmt: skip
-    return estimated(bias.component, values[0] - values[1], distribution, level=0.9, detail=detail, **facts)
+    return estimated(component, values[0] - values[1], distribution, level=0.9, detail=detail, **facts)
 
 
 SMALLEST = (1.645 + 0.842) / 1.96

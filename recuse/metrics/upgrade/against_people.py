@@ -130,8 +130,6 @@ class _Kappas:
         return (2 * math.sqrt(observed) * step + step**2) / max(expected[0], 1e-9)
 
 
-# --------------------------------------------------------------------------- level, order and decisions
-
 DISTANCES = "difference of two distances from people over the same texts, t, both signs of either"
 
 describe(
@@ -232,9 +230,6 @@ def worst_slice_offset(pair: Pair) -> Estimate | None:
     )
 
 
-# --------------------------------------------------------------------------- one distance less the other
-
-
 def _further(pair: Pair, old: Floats, new: Floats, used: Mask) -> Further:
     """|mean of new| - |mean of old| over the texts `used`, paired; both are distances from people."""
     a, b = (np.where(used, apart, np.nan) for apart in (new, old))
@@ -282,8 +277,6 @@ class Further(Sampled):
         moved, both = (float(getattr(d, "value", math.nan)) for d in (self.difference, self.sum))
         return (self.difference if abs(both) >= abs(moved) else self.sum).half_width_at(factor)
 
-
-# --------------------------------------------------------------------------- on its worst slice
 
 FEWEST = 12
 """Texts below which a slice is not looked at."""

@@ -15,10 +15,10 @@ from recuse.metrics.estimates import estimated, number, undefined
 from recuse.ratings.answers import Answers
 from recuse.ratings.scale import Numeric
 from recuse.schema import Distribution, Estimate
-from recuse.schema.arrays import Floats, Mask, average, cluster_times, number_of, number_of_clusters, taken, total
+from recuse.schema.arrays import Floats, Mask, average, cluster_times, number_of_clusters, taken, total
 from recuse.statistics.agreement.coefficient import Coefficient, Difference, ratio
-from recuse.statistics.agreement.correlation import counted_ranks
-from recuse.statistics.clusters import OverClusters, exact_sum
+from recuse.statistics.agreement.correlation import counted_ranks, pearson_of_sums
+from recuse.statistics.clusters import OverClusters, difference_of_means
 from recuse.statistics.distributions import Binomial, Derived, InUnits, Student
 
 METHOD = "mean of paired differences over texts, t, with one more cluster a step either way"
@@ -190,9 +190,7 @@ def rank_change(metric: str, pair: Pair, used: Mask, new: Floats, old: Floats | 
 
 def rank_correlation(s: Floats) -> Floats:
     """Of sums (B, 6) of `rank_sums`, (B,): Spearman's of single answers; 0 where a side gives every text the same."""
-    n = np.maximum(s[:, 0], 1e-300)
-    x, y, xx, yy, xy = (s[:, k] / n for k in range(1, 6))
-    return np.nan_to_num(ratio(xy - x * y, np.sqrt(np.maximum(xx - x**2, 0.0) * np.maximum(yy - y**2, 0.0))))
+    return np.nan_to_num(pearson_of_sums(s[:, :6]))
 
 
 # --------------------------------------------------------------------------- sampling distributions of changes
@@ -213,33 +211,25 @@ def mean_change(
     on G - 1 degrees of freedom, G the number of clusters. Where fewer than 10 clusters, and not half of them, differ
     from 0 this says little of the next one, and `RareChange` takes its place: what was never seen to change may still
     do so. Where all differ alike, one text more that does not differ is what could happen next: se = |mean| / G."""
-    shares, value, differs = np.zeros(len(plus)), 0.0, np.zeros(len(plus), dtype=bool)
-    used = np.zeros(len(plus), dtype=bool)
-    for side, sign in ((plus, 1.0), (minus, -1.0)):
-        if side is None:
-            continue
-        there = np.isfinite(side)
-        if not (n := number_of(there, times)):
-            return OverClusters(math.nan, math.nan, 0)
-        mean = exact_sum(side[there], taken(times, there)) / n
-        value += sign * mean
-        shares[there] += sign * (side[there] - mean) / n
-        used |= there
-        differs |= there & (np.abs(np.nan_to_num(side)) > 1e-12 * span)
-    alike = cluster_times(clusters, times)
-    count = number_of_clusters(clusters[used], alike)
-    if count < 2:
-        return OverClusters(value, math.nan, 0)
-    if number_of_clusters(clusters[differs], alike) < min(FEW, count / 2):
+    sides = [plus] if minus is None else [plus, minus]
+    values, clusters = np.concatenate(sides), np.tile(clusters, len(sides))
+    times = None if times is None else np.tile(times, len(sides))
+    there, first = np.isfinite(values), np.arange(len(values)) < len(plus)
+    less = None if minus is None else there & ~first
+    seen = difference_of_means(values, there & first, less, clusters, times=times)
+    if math.isnan(seen.se):
+        return seen
+    count, differs = int(seen.df) + 1, there & (np.abs(np.nan_to_num(values)) > 1e-12 * span)
+    if number_of_clusters(clusters[differs], cluster_times(clusters, times)) < min(FEW, count / 2):
+        used = np.any([np.isfinite(side) for side in sides], axis=0)
         moved = np.nan_to_num(plus) - (0 if minus is None else np.nan_to_num(minus))
-        sides = (np.clip(sign * moved[used] / span, 0.0, 1.0) for sign in (1.0, -1.0))
-        up, down = (Binomial(average(side, taken(times, used)) * count, count) for side in sides)
+        each = taken(times, np.flatnonzero(used))
+        ways = (np.clip(sign * moved[used] / span, 0.0, 1.0) for sign in (1.0, -1.0))
+        up, down = (Binomial(average(way, each) * count, count) for way in ways)
         p, q = up.successes / count, down.successes / count
         together = -math.sqrt(p * q / ((1 - p) * (1 - q))) if p < 1 and q < 1 else 0.0
-        return RareChange(Difference((p, q), up, down, together, count - 1), 0.0, 1 / span, value)
-    sums = np.bincount(clusters, weights=np.where(used, shares, 0.0)).astype(float)
-    se = math.sqrt(count / (count - 1) * float(total(sums**2, alike)))
-    return OverClusters(value, se if se > 1e-12 * span else abs(value) / count, count - 1)
+        return RareChange(Difference((p, q), up, down, together, count - 1), 0.0, 1 / span, seen.value)
+    return seen if seen.se > 1e-12 * span else OverClusters(seen.value, abs(seen.value) / count, count - 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 from simulated_raters import PLANTED, World, answers_from
 
-from recuse.metrics.agreement_estimates import _against_constant
+from recuse.metrics.agreement_estimates import gain_over_constant
 from recuse.metrics.coverage import unanswered
 from recuse.metrics.human_ceiling import human_ceiling
 from recuse.statistics.agreement.options import CELLS
 
 ceiling_of = inspect.unwrap(human_ceiling)
 unanswered_of = inspect.unwrap(unanswered)
+gain_of = inspect.unwrap(gain_over_constant)
 
 pytestmark = pytest.mark.slow
 TABLES = 200
@@ -34,10 +35,10 @@ def found():
             world = World(seed)
             answers = answers_from(world.judge(kind), world.people)
             ceiling, lost = ceiling_of(answers, 0, MARGIN), unanswered_of(answers, 0)
-            gained, _, without = (part.sum() for part in _against_constant(answers, 0, answers.raters > 1))
+            gain = gain_of(answers, 0).detail["judge_gain"]
             flat = answers.tables(0).sum(axis=0).reshape(4)
             tpr, tnr = (float(flat @ CELLS[name][0] / (flat @ CELLS[name][1])) for name in list(CELLS)[:2])
-            rows.append((ceiling.value, ceiling.low, ceiling.high, gained / without, lost.value, tpr, tnr))
+            rows.append((ceiling.value, ceiling.low, ceiling.high, gain, lost.value, tpr, tnr))
         result[kind] = np.array(rows, dtype=float)
     return result
 
