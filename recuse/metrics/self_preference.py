@@ -61,16 +61,16 @@ def self_preference_controlled(ratings: Ratings, margin: float = PAIRED_MARGIN) 
     >>> self_preference_controlled(scores).of(judge="x").value
     2.0
     """
-    found: dict[tuple[str, ...], tuple[float, Estimate]] = {}
+    tested: dict[tuple[str, ...], tuple[float, Estimate]] = {}
     for names, part in ratings.each():
         array = judges_array(part)
         for judge in ratings.own():
-            found[judge, *names] = _controlled(part, array, judge, margin * part.scale.span)
-    adjusted = holm(np.array([p for p, _ in found.values()], dtype=float))
+            tested[judge, *names] = _controlled(part, array, judge, margin * part.scale.span)
+    adjusted = holm(np.array([p for p, _ in tested.values()], dtype=float))
     family = int(np.isfinite(adjusted).sum())
     return Estimates(("judge", *ratings.within()), {
         subject: replace(estimate, detail={**estimate.detail, "p_holm": significant(p), "family": family})
-        for (subject, (_, estimate)), p in zip(found.items(), adjusted, strict=True)
+        for (subject, (_, estimate)), p in zip(tested.items(), adjusted, strict=True)
     })  # fmt: skip
 
 

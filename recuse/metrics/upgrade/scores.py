@@ -237,7 +237,7 @@ def right_answers(upgrade: Upgrade) -> list[tuple[dict[str, str], Estimate]]:
     items with two responses or more, by levels of `upgrade.by()`; none where the texts do not say which is right. The
     score is the mean of the repeats. A tie counts as wrong, and so does an item of which a judge left a response
     without an answer: nobody gains by leaving one out."""
-    ratings, texts, found = upgrade.both, upgrade.both.texts, list[tuple[dict[str, str], Estimate]]()
+    ratings, texts, estimates = upgrade.both, upgrade.both.texts, list[tuple[dict[str, str], Estimate]]()
     scored = all(ratings.scales[name].counts for name in ratings.headline)
     if texts is None or not {"gold", "target"} <= set(texts.columns) or not scored:
         return []
@@ -260,12 +260,12 @@ def right_answers(upgrade: Upgrade) -> list[tuple[dict[str, str], Estimate]]:
                 "upgrade_right_answers", distribution.value, distribution, n=int(used.sum()), level=0.9, detail=detail,
                 **about,
             )  # fmt: skip
-        elif found:
+        elif estimates:
             estimate = undefined("upgrade_right_answers", "no item was asked of both", **about)
         else:
             return []
-        found.append((dict(zip_longest(upgrade.by(), names, fillvalue=ratings.criterion)), estimate))
-    return found
+        estimates.append((dict(zip_longest(upgrade.by(), names, fillvalue=ratings.criterion)), estimate))
+    return estimates
 
 
 BY_VERSION = "same texts, first version against last; t over texts (an exact share where nothing was asked twice)"
