@@ -62,17 +62,17 @@ KNOWLEDGE_PHRASES = ("task_type", "excellent", "good", "poor")
 REFLECTIONS = (*HABITS, "blind_spot", "focus")
 
 
-def _told(name: str, max_tokens: int, phrases: Sequence[str], lists: Sequence[str] = (), *uses: str) -> Stage:
+def _of_phrases(name: str, max_tokens: int, phrases: Sequence[str], lists: Sequence[str] = (), *uses: str) -> Stage:
     """A stage whose reply is one JSON object of phrases and of `lists`, two phrases each."""
 
-    def asked(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier) -> Prompt:
+    def prompt(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier) -> Prompt:
         words = wording.messages(task, f"merg.{name}", task=task.data, **item.fields, **earlier)
         text, (first, *others) = _text(task, "phrase"), phrases
         pairs = dict.fromkeys(lists, wording.list_schema(text, 2))
         schema = wording.object_schema({first: text, **pairs, **dict.fromkeys(others, text)})
         return Prompt(words, TEMPERATURE, max_tokens=max_tokens, schema=schema)
 
-    def told(task: Task, item: Item, factors: Mapping[str, str], reply: Reply, earlier: Earlier) -> Any:
+    def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply, earlier: Earlier) -> Any:
         answer = reading.json_value(reply, dict)
         single = {name: reading.phrase(answer, name) for name in phrases}
         for name in lists:
@@ -83,7 +83,7 @@ def _told(name: str, max_tokens: int, phrases: Sequence[str], lists: Sequence[st
         text = "x" * longest(task, "phrase")
         return {**dict.fromkeys(phrases, text), **dict.fromkeys(lists, [text] * 2)}
 
-    return Stage(name, asked, told, specimen, uses=lambda factors: [*map(Use, uses)])
+    return Stage(name, prompt, read, specimen, uses=lambda factors: [*map(Use, uses)])
 
 
 def fixed_names(task: Task, factors: Mapping[str, str]) -> list[str]:
@@ -100,8 +100,8 @@ def rubric_prompt(task: Task, item: Item, factors: Mapping[str, str], earlier: E
 
 
 STAGES = (  # specimens are as long as they come
-    _told("knowledge", 500, KNOWLEDGE_PHRASES, KNOWLEDGE_LISTS),  # what the judge knows of this kind of task
-    _told("reflection", 400, REFLECTIONS, (), "knowledge"),  # how each habit may mislead it, and where it is blind
+    _of_phrases("knowledge", 500, KNOWLEDGE_PHRASES, KNOWLEDGE_LISTS),  # what it knows of this kind of task
+    _of_phrases("reflection", 400, REFLECTIONS, (), "knowledge"),  # how it may be misled
     Stage(
         "rubric", rubric_prompt, lambda task, item, factors, reply, earlier: read_rubric(
             reading.json_value(reply, dict), fixed_names(task, factors)
