@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,6 @@ from recuse.schema.pandas_when_used import pd
 from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.paired import Paired
 
-Name = TypeVar("Name", bound=Hashable)
 WORD = re.compile(r"[\u3400-\u9fff]|\d+|[^\W\d_\u3400-\u9fff]{4,}")
 """Words of four letters or more, numbers, and single characters of a script without spaces."""
 
@@ -103,7 +102,7 @@ def _citations(rows: pd.DataFrame, ratings: Ratings) -> tuple[list[str], NDArray
     return [item for item, _ in texts], cited, scores
 
 
-def _places(names: Iterable[Name]) -> dict[Name, int]:
+def _places(names: Iterable[Any]) -> dict[Any, int]:
     return {name: place for place, name in enumerate(dict.fromkeys(names))}
 
 

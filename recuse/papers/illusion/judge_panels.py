@@ -113,17 +113,15 @@ def agreement_change(part: Ratings) -> Estimate:
         """(B, levels, pairs, targets, 6) to (B, levels)."""
         return np.stack([mean_known(sample_r(sums[:, k])) for k in range(len(levels))], axis=1)
 
-    def of_levels(value: float) -> dict[str, Any]:
-        each = by_level(shares.sum(axis=0)[None])[0]
-        return {"levels": [[level, number(float(r))] for level, r in zip(levels, each, strict=True)]}
-
     first, about = arrays[levels[0]], dict[str, Any](n=common_items(shares), method=method)
     coefficient = resolution.coefficient_from(
         shares, lambda sums: np.asarray(by_level(sums) @ weights), lambda sums: "", "plain"
     )
     if coefficient.undefined:
         return undefined(metric, "agreement is undefined at some level", **about, **units_of(first))
-    return estimate_of(metric, coefficient, first, of_levels, **about)
+    each = map(number, by_level(shares.sum(axis=0)[None])[0].tolist())
+    detail = {"levels": [list(one) for one in zip(levels, each, strict=True)]}
+    return estimate_of(metric, coefficient, first, detail=detail, **about)
 
 
 @measure(
@@ -155,14 +153,14 @@ def effective_judges(seen: tuple[Ratings, Ratings]) -> Estimate:
     def worth(sums: Floats) -> Floats:
         return np.asarray(count / (1 + (count - 1) * mean_known(sample_r(sums))))
 
-    def of_value(value: float) -> dict[str, Any]:
-        together = number((count / value - 1) / (count - 1))
-        return {"of": "errors" if known else "scores", "judges": count, "correlation": together}
-
     why = "" if count > 1 else "one judge is worth one judge"
     coefficient = resolution.coefficient_from(shares, worth, lambda sums: why, "plain")
     method = "k / (1 + (k - 1) r), r the mean correlation of errors; jackknife over items, t"
-    return estimate_of("effective_judges", coefficient, array, of_value, n=common_items(shares), method=method)
+    about: dict[str, Any] = {"n": common_items(shares), "method": method}
+    if not coefficient.undefined:
+        together = number((count / coefficient.value - 1) / (count - 1))
+        about["detail"] = {"of": "errors" if known else "scores", "judges": count, "correlation": together}
+    return estimate_of("effective_judges", coefficient, array, **about)
 
 
 # --------------------------------------------------------------------------- spread, scale and tiers

@@ -104,8 +104,9 @@ def panel_agreement(part: Ratings) -> Estimate:
     array = judges_array(part)
     shares = all_pairs(array.means)
     coefficient = coefficient_of(shares, absolute_icc)
+    detail = {} if coefficient.undefined else {"judges": len(array.raters)}
     about: dict[str, Any] = {"n": common_items(shares), "n_excluded": lost_texts(array), "method": JACKKNIFE}
-    return estimate_of("panel_agreement", coefficient, array, lambda value: {"judges": len(array.raters)}, **about)
+    return estimate_of("panel_agreement", coefficient, array, detail=detail, **about)
 
 
 @measure(
@@ -237,16 +238,11 @@ def coefficient_from(
     )  # fmt: skip
 
 
-def estimate_of(
-    metric: str, coefficient: Coefficient, array: RatingArray,
-    of_value: Callable[[float], dict[str, Any]] = lambda value: {}, **facts: Any,
-) -> Estimate:  # fmt: skip
-    """The coefficient with its interval by the jackknife over items, or what they share; `of_value`: detail of a value
-    that is defined."""
-    facts = {**units_of(array), "detail": {}, **facts}
+def estimate_of(metric: str, coefficient: Coefficient, array: RatingArray, **facts: Any) -> Estimate:
+    """The coefficient with its interval by the jackknife over items, or what they share."""
+    facts = {**units_of(array), **facts}
     if coefficient.undefined:
         return undefined(metric, coefficient.undefined, **facts)
-    facts["detail"] = {**facts["detail"], **of_value(coefficient.value)}
     return estimated(metric, coefficient.value, coefficient.jackknife(array.groups), **facts)
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
-from recuse.report.drawing import Drawing, Part, folded, p_value, under, words
+from recuse.report.drawing import Drawing, Part, Words, folded, p_value, under, words
 from recuse.report.figures import Cell, Forest, HeatMaps, Table, cell_matrix, cross_table, deviation_maps
 from recuse.report.gated_number import Number, plain_name
 from recuse.report.questions.generic import mean_scores, usable_replies
@@ -39,9 +39,19 @@ def _nearer(group: Group) -> str:
 
 
 def _remedies(metric: str, what: str) -> Part:
-    def part(group: Group) -> list[Table]:
-        parts = grouped(group.of(metric), lambda n: n.circumstances_but("mitigation"))
-        return [_table(group, of, f"{what}, {levels}" if levels else what) for levels, of in parts.items()]
+    """A table per combination of levels; then the remedies that could not be tried, and why."""
+
+    def part(group: Group) -> list[object]:
+        numbers = group.of(metric)
+        by_levels = grouped(numbers, lambda n: n.circumstances_but("mitigation"))
+        tables = [_table(group, of, f"{what}, {levels}" if levels else what) for levels, of in by_levels.items()]
+        by_remedy = grouped(numbers, lambda n: n.subject.get("mitigation"))
+        untried = [
+            f"{REMEDIES[remedy]} ({by_remedy[remedy][0].why_undefined})"
+            for remedy in REMEDIES
+            if remedy in by_remedy and not any(is_number(n.value) for n in by_remedy[remedy])
+        ]
+        return [*tables, Words("note", [f"Not tried here: {'; '.join(untried)}."]) if untried else None]
 
     return part
 
@@ -49,10 +59,10 @@ def _remedies(metric: str, what: str) -> Part:
 def _table(group: Group, numbers: list[Number], what: str) -> Table:
     tried = {n.subject.get("mitigation") for n in numbers if is_number(n.value)}
     remedies = [remedy for remedy in REMEDIES if remedy in tried]
-    by_mitigation = {(n.who, n.subject.get("mitigation")): n for n in numbers}
     rows = []
-    for who in dict.fromkeys(n.who for n in numbers):
-        after = [by_mitigation.get((who, remedy)) for remedy in remedies]
+    for who, of in grouped(numbers, lambda n: n.who).items():
+        by_mitigation = {n.subject.get("mitigation"): n for n in of}
+        after = [by_mitigation.get(remedy) for remedy in remedies]
         first = next((n for n in after if n and is_number(n.value)), None)
         before = Cell(fixed(_at(first, "before"), signed=True))
         rows.append([Cell(group.label(who)), before, *(_after(n, first) for n in after)])
@@ -77,21 +87,8 @@ def _at(n: Number | None, when: Literal["before", "after"]) -> Any:
     return of.get("value") if isinstance(of, Mapping) else None
 
 
-def _untried(metric: str) -> Part:
-    def text(group: Group) -> str:
-        by_remedy = {remedy: group.of(metric, mitigation=remedy) for remedy in REMEDIES}
-        phrases = [
-            f"{REMEDIES[remedy]} ({numbers[0].why_undefined})"
-            for remedy, numbers in by_remedy.items()
-            if numbers and not any(is_number(n.value) for n in numbers)
-        ]
-        return f"Not tried here: {'; '.join(phrases)}." if phrases else ""
-
-    return words(text)
-
-
 mitigations = Drawing(order=17, reading=_nearer, figures=(
-    _remedies("self_preference_change", "own text above its peers (S − R), points"), _untried("self_preference_change"),
+    _remedies("self_preference_change", "own text above its peers (S − R), points"),
 ))  # fmt: skip
 
 
@@ -132,7 +129,6 @@ own_wins = Drawing(
             signed=True,
         )),
         _remedies("own_win_excess_change", "Own wins beyond neutral peers"),
-        _untried("own_win_excess_change"),
     ),
 )  # fmt: skip
 

@@ -10,7 +10,7 @@ import sys
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +21,10 @@ from recuse.metrics.measure import measure
 from recuse.papers.self_preference.defences import Blocks
 from recuse.papers.self_preference.over_texts import bounded_estimate
 from recuse.ratings import Ratings
+from recuse.ratings.ratings import remembered
 from recuse.schema import Estimate, Estimates, RecuseError
 
 DEFENCES = ("string_matching", "statistical_filter")
-FITTED = "text filters"
 
 
 def text_blocks(ratings: Ratings) -> Blocks:
@@ -32,7 +32,7 @@ def text_blocks(ratings: Ratings) -> Blocks:
     of `ratings.texts` and of the clean ratings'. The statistical filter never sees the text's own cluster: for every
     cluster it is fitted on the clean texts of the others, and gives no answer where fewer than three are left."""
     attacked, clean = texts_of(ratings, "attacked"), texts_of(ratings.beside("scores"), "clean")
-    filters = ratings.remember(FITTED, lambda: cache(partial(_filters, _by_cluster(clean))))
+    filters, _ = _fitted(ratings)
     return Blocks(_read(attacked, filters), _read(clean, filters))
 
 
@@ -48,20 +48,25 @@ def texts_of(ratings: Ratings | None, what: str) -> pd.DataFrame:
     return texts.assign(cluster=cluster.astype(str))[["item", "target", "cluster", "text"]]
 
 
-def _by_cluster(clean: pd.DataFrame) -> dict[str, list[str]]:
-    return {str(name): list(map(str, texts)) for name, texts in clean.groupby("cluster", sort=False)["text"]}
-
-
 Filters = Callable[[str], Mapping[str, Callable[..., bool]]]
 """Of a cluster, each filter as it reads the cluster's texts, in one part or several with a blank between."""
 
 
-def _filters(clean: Mapping[str, Sequence[str]], cluster: str) -> dict[str, Callable[..., bool]]:
-    """The statistical one is fitted on the texts of the other clusters, where enough are left."""
-    filters: dict[str, Callable[..., bool]] = {"string_matching": lambda *parts: bool(string_matching(" ".join(parts)))}
-    if len(clean.keys() - {cluster}) >= FEWEST:
-        filters["statistical_filter"] = statistical_filter(clean, cluster)
-    return filters
+@remembered
+def _fitted(ratings: Ratings) -> tuple[Filters, dict[str, list[str]]]:
+    """The filters, and the clean texts of each cluster. The statistical one is fitted on the texts of the other
+    clusters, where enough are left."""
+    each = texts_of(ratings.beside("scores"), "clean").groupby("cluster", sort=False)["text"]
+    clean = {str(name): list(map(str, texts)) for name, texts in each}
+
+    @cache
+    def filters(cluster: str) -> Mapping[str, Callable[..., bool]]:
+        of: dict[str, Callable[..., bool]] = {"string_matching": lambda *parts: bool(string_matching(" ".join(parts)))}
+        if len(clean.keys() - {cluster}) >= FEWEST:
+            of["statistical_filter"] = statistical_filter(clean, cluster)
+        return of
+
+    return filters, clean
 
 
 def _read(table: pd.DataFrame, filters: Filters) -> pd.DataFrame:
@@ -175,9 +180,8 @@ def detection_rate(ratings: Ratings) -> Estimates:
     """
     if ratings.payloads is None:
         raise RecuseError("there are no payloads to look for; name files of them in task.toml, [payloads]")
-    clusters = _by_cluster(texts_of(ratings.beside("scores"), "clean"))
+    filters, clusters = _fitted(ratings)
     endings = list(map(str, ratings.payloads["text"]))
-    filters = ratings.remember(FITTED, lambda: cache(partial(_filters, clusters)))
     flagged: dict[str, list[list[bool]]] = {name: [] for name in DEFENCES}  # of each cluster, by payload
     for cluster, texts in clusters.items():
         for name, blocks in filters(cluster).items():
