@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from recuse.papers.self_preference.writing_protocols import LIKELY, line
@@ -126,8 +127,10 @@ def _turn_read(task: Task, item: Item, levels: Levels, reply: Reply, earlier: Ea
     return {"text": reply.text.strip(), "place": chosen.response, "tokens": spent(reply)}
 
 
-def _specimen(task: Task, item: Item, levels: Levels) -> Any:
-    return {"text": "x" * (LIKELY["review"] + 20), "place": "tie", "tokens": 0}
+_stage = partial(
+    Stage, prompt=_turn, read=_turn_read, per=("item", "target", "order"),
+    specimen=lambda task, item, levels: {"text": "x" * (LIKELY["review"] + 20), "place": "tie", "tokens": 0},
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,15 +148,11 @@ class _Discussion(Choice):
         return [*super().read(task, item, factors, reply, earlier), first]
 
 
-_PER = ("item", "target", "order")
 DISCUSSION = _Discussion(
     OFFERS="choices_after_discussion", WORDING="pairwise_discussion", label="Winner", criterion=CRITERION,
     FACTORS=ORDERS, tokens="of the chain", verdicts=place_of_name, responses=PAIRWISE.responses, shown=_discussed,
     facts=PAIRWISE.facts, uses=lambda levels: [Use("review"), Use("answer", next_judge=True)],
     STAGES=(
-        Stage("review", _turn, _turn_read, _specimen, _PER),
-        Stage("answer", _turn, _turn_read, _specimen, _PER, uses=lambda levels: [
-            Use("review"), Use("review", next_judge=True),
-        ]),
+        _stage("review"), _stage("answer", uses=lambda levels: [Use("review"), Use("review", next_judge=True)]),
     ),
 )  # fmt: skip

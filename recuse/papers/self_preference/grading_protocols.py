@@ -12,7 +12,7 @@ from typing import Any
 from recuse.papers.self_preference import writing_protocols as writing
 from recuse.protocols import Earlier, Levels, Stage, Use, last_line, reading
 from recuse.protocols.grading import DIRECTION, GRADING, Grading
-from recuse.protocols.last_line import Verdict, item_fields, spent
+from recuse.protocols.last_line import Verdict, spent
 from recuse.protocols.wording import facts
 from recuse.ratings.scale import Numeric, Scale
 from recuse.schema import Item, Judgement, Message, Prompt, Reply
@@ -134,20 +134,16 @@ PROMPTS = Grading(
 # explain in a line what is right and wrong, decide (sec. 2.4.1).
 
 
-def _solution(task: Task, item: Item, levels: Levels, reply: Reply, earlier: Earlier) -> Any:
-    working, number = writing.working_and_answer(task, reply)
-    return {"answer": f"{working} Answer: {number}", "tokens": spent(reply)}
-
-
-def _checked(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Mapping[str, Any]:
-    observed = {"prompt": OBSERVED} if levels["prompt"] == EXPLAINED else {}  # with its own solution in view
-    return {**item_fields(task, item, levels, earlier), "own": earlier.get("solution", {}).get("answer"), **observed}
-
-
 LIKELY_ANSWER = {"answer": "x" * (writing.LIKELY["working"] + 16)}
 CORRECTNESS = Verdict(
-    OFFERS="prompted_verdicts", WORDING="correctness", label="Answer", shown=_checked, lead=_observations,
+    OFFERS="prompted_verdicts", WORDING="correctness", label="Answer", lead=_observations,
     FACTORS={"prompt": ("plain", OBSERVED, "examples", "reference", "solved")}, tokens="of the chain",
-    STAGES=(_first("correctness.solution", writing.SOLVING, _solution, LIKELY_ANSWER),), uses=_own_first,
+    shown=lambda task, item, levels, earlier: {
+        **item.fields, "own": earlier.get("solution", {}).get("answer"),
+        **({"prompt": OBSERVED} if levels["prompt"] == EXPLAINED else {}),  # with its own solution in view
+    },
+    STAGES=(_first("correctness.solution", writing.SOLVING, lambda task, item, levels, reply, earlier: {
+        "answer": " Answer: ".join(writing.working_and_answer(task, reply)), "tokens": spent(reply),
+    }, LIKELY_ANSWER),), uses=_own_first,
 )  # fmt: skip
 EXPLAINING = replace(CORRECTNESS, FACTORS={"prompt": ("plain", "solved", EXPLAINED)})

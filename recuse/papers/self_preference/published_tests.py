@@ -291,9 +291,6 @@ def distance_from_fair(seen: OwnTexts) -> Iterator[Named]:
         yield judge, Estimate(metric=metric, value=distances[judge], n=n, over="items", detail=detail, **about)
 
 
-METHOD = "paired t-tests, Holm over the family"
-
-
 @measure(
     "significant_tests", "significant comparisons", unit="tests", rank=330,
     reading="How many of the comparisons of own texts are significant by themselves, and after Holm's correction.",
@@ -315,7 +312,7 @@ def significant_tests(ratings: Ratings) -> Estimate:
     unmade = f", {lacking} could not be made" if lacking else ""
     return Estimate(
         metric="significant_tests", value=float(significant), unit="tests", n=len(made), n_excluded=lacking,
-        method=METHOD, note="a count, no interval",
+        method="paired t-tests, Holm over the family", note="a count, no interval",
         detail={
             "significant": significant, "survive": survive, "tests": len(made), "alpha": ALPHA,
             "summary": f"{significant} of {len(made)} significant{kept}{unmade}",

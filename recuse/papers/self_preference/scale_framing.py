@@ -138,7 +138,6 @@ def _with_losses(one: Scored, span: float, estimate: Estimate) -> Estimate:
 # are shifts of the level. A judge that lets a word turn the scale round shows in no mean if its scores lie about the
 # middle, so `wording_flip` looks at each number.
 
-EFFECTS = ("wording", "direction", "interaction")
 NOT_ALL = "no text was scored under both words and in both directions"
 
 
