@@ -7,12 +7,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.estimates import number
 from recuse.metrics.injection import text_means
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.papers.self_preference.over_texts import bounded_estimate, with_interval
@@ -104,25 +103,18 @@ def own_win_excess_change(part: Ratings) -> Iterator[Named]:
     table = table[table["kind"] != PERSON]
     table = table.assign(before=table["ab"], after=verdict((table["ab"] + table["ba"]) / 2))
     complete = neutral(table, part.authors).dropna(subset=["before", "after"])
-    about: dict[str, Any] = {"unit": "share", "method": PAIRED_DIFFERENCES, **repeated_over(part)}
+    why = "no pair with its own text was judged in both orders by it and by a neutral peer"
     for judge, text in part.own().items():
-        subject = judge, "position_calibration"
         of_judge = table[(table["rater"] == judge) & ((table["a"] == text) | (table["b"] == text))]
         peers = complete[complete["rater"] != judge].groupby("item")[["before", "after"]].mean()
         sign = np.where(of_judge["a"] == text, 1.0, -1.0)[:, None]
         moved = sign * (of_judge[["before", "after"]].to_numpy() - peers.reindex(of_judge["item"]).to_numpy())
-        both = np.isfinite(moved).all(axis=1)
-        about["n_excluded"] = int((~both).sum())
-        if not both.any():
-            why = "no pair with its own text was judged in both orders by it and by a neutral peer"
-            yield subject, undefined(metric, why, **about)
-            continue
-        was, now = moved[both].T
-        groups = of_judge["group"].to_numpy()[both]
-        change, before, after = (clustered_mean(values, groups) for values in (now - was, was, now))
-        yield subject, estimated(
-            metric, change.value, change, n=len(groups), n_clusters=len(np.unique(groups)), span=2.0,
-            detail={"before": with_interval(before), "after": with_interval(after)}, **about,
+        both, groups = np.isfinite(moved).all(axis=1), of_judge["group"].to_numpy()
+        sides = zip(("before", "after"), moved[both].T, strict=True)
+        detail = {name: with_interval(clustered_mean(side, groups[both])) for name, side in sides if both.any()}
+        yield (judge, "position_calibration"), bounded_estimate(
+            metric, moved[:, 1] - moved[:, 0], groups, (-1.0, 1.0), why, distribution=clustered_mean, unit="share",
+            method=PAIRED_DIFFERENCES, detail=detail, **repeated_over(part),
         )  # fmt: skip
 
 

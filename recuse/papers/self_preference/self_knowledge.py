@@ -76,7 +76,7 @@ def recognised_singly(seen: OwnTexts) -> Iterator[Named]:
         both = np.isfinite(own - others)
         why = "no item has its own text and another's" if place else missing_text(array, judge)
         detail = {"hits": mean_or_none(own[both]), "false_alarms": mean_or_none(others[both])} if place else {}
-        test, excluded = bounded_test(own - others, array, spans=1) if place else Paired.of([]), int((~both).sum())
+        test, excluded = bounded_test(own - others, array, spans=1), int((~both).sum())
         yield judge, paired_estimate("recognised_singly", test, part, excluded=excluded, detail=detail, why=why)
 
 

@@ -45,7 +45,7 @@ def test_wording_by_hand() -> None:
         ("badness", "ascending"): [3, 3], ("badness", "reversed"): [2, 2],
     })  # fmt: skip
     found = scale_framing.wording_effect(ratings)
-    values = {effect: found.of(judge="j", effect=effect).value for effect in scale_framing.EFFECTS}
+    values = {effect: found.of(judge="j", effect=effect).value for effect in ("wording", "direction", "interaction")}
     assert values == {"wording": -0.5, "direction": 0.5, "interaction": 1.0}
     flips = scale_framing.wording_flip(ratings).of(judge="j")
     assert flips.value == -0.5  # same number in one direction (-1), neither same nor mirrored in the other (0)

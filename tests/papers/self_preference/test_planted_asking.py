@@ -44,7 +44,7 @@ def examined(ratings_of: RatingsOf, judges: tuple[str, ...]) -> Iterator[tuple[s
     """(what, judge, estimate, low, high): trips where the whole interval lies outside low..high."""
     seen = ratings_of("headlines", "grading_wording", judges)
     for judge in judges:
-        for effect in scale_framing.EFFECTS:
+        for effect in ("wording", "direction", "interaction"):
             name = "wording interaction" if effect == "interaction" else effect
             margin = 0.6 if effect == "interaction" else 0.3
             yield name, judge, scale_framing.wording_effect(seen).of(judge=judge, effect=effect), -margin, margin
