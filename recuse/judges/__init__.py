@@ -24,6 +24,7 @@ WIRES = (
     "openai_chat", "openai_responses", "anthropic_messages", "gemini_generate", "azure_openai", "bedrock_converse",
     "vertex_generate",
 )  # fmt: skip
+_WITHIN = {"azure_openai": f"{__name__}.openai_chat.AZURE", "vertex_generate": f"{__name__}.gemini_generate.VERTEX"}
 
 
 class Wire(Protocol):
@@ -47,7 +48,7 @@ class Wire(Protocol):
 def wire(name: str) -> Wire:
     """The wire format of this name: Recuse's own or a team's module. `RecuseError` where there is none."""
     needs = ("request", "headers", "read", "payload")
-    return cast(Wire, named(name, what="wire format", package=__name__, known=WIRES, needs=needs))
+    return cast(Wire, named(_WITHIN.get(name, name), what="wire format", package=__name__, known=WIRES, needs=needs))
 
 
 def read_response(wire_name: str, response: RawResponse) -> Reply:

@@ -1,15 +1,16 @@
 """OpenAI-compatible chat completions: POST {base_url}/chat/completions. Spoken by OpenAI, xAI, Perplexity, Mistral,
-vLLM, llama.cpp's server and many more; see `azure_openai` for Azure."""
+vLLM, llama.cpp's server and many more; and `AZURE`, the same by deployment."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
 
-from recuse.judges.description import address, described, openai_schema
+from recuse.judges.description import address, described, openai_schema, segment
 from recuse.judges.provider_responses import ended
-from recuse.schema import Judge, Prompt, Reply, Request, Usage
+from recuse.schema import Judge, Prompt, RecuseError, Reply, Request, Usage
 
 BATCH = "openai"
 _OWN_HOST, THINKS = "api.openai.com", "thinking"
@@ -107,3 +108,21 @@ def token(entry: Mapping[str, Any]) -> tuple[str, float]:
     if not isinstance(word, str) or isinstance(logprob, bool) or vast or not logprob <= 1e-3:  # NaN is not, either
         raise TypeError("logprobs holds something that is no token with its log-probability")
     return word, logprob
+
+
+def _request_to_azure(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
+    if "api-version" not in judge.query:
+        raise RecuseError(
+            f'judge {judge.name}: Azure OpenAI wants a version: add `query = {{ api-version = "2024-10-21" }}`'
+        )
+    url = address(judge, f"/openai/deployments/{segment(judge.model)}/chat/completions")
+    return Request(url, described(judge, body(judge, prompt, seed, strict=True)))
+
+
+AZURE = SimpleNamespace(
+    request=_request_to_azure, headers=lambda key: {"api-key": key} if key else {}, read=read, payload=payload
+)
+"""Azure OpenAI: POST {base_url}/openai/deployments/{model}/chat/completions?api-version=... `base_url` is the resource
+("https://NAME.openai.azure.com"), `model` the name of the deployment, and the panel gives the version in `query`.
+Azure's newer address without versions (".../openai/v1") is this module or `openai_responses` with
+`headers_env = { api-key = "..." }`."""

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from recuse.protocols import Earlier, Levels
-from recuse.protocols.last_line import OUT_OF, LastLine, bare_line, lines, whole_number
+from recuse.protocols.last_line import OUT_OF, Verdict, bare_line, lines, whole_number
 from recuse.protocols.reading import Unreadable
 from recuse.protocols.wording import facts
 from recuse.ratings.scale import Numeric, Scale
@@ -27,7 +27,7 @@ DIRECTION = {"framing": ("direction", {"positive": "ascending", "negative": "rev
 
 
 @dataclass(frozen=True, kw_only=True)
-class Grading(LastLine):
+class Grading(Verdict):
     """A whole number for one text, on the task's scale. `probabilities`: what log-probabilities say are rows too."""
 
     label: str = "Rating"

@@ -1,13 +1,8 @@
 """Protocols of one question whose verdict stands on the last line of a reply: "Rating: 4", "Winner: A", "Answer: yes".
 
-One protocol is one object: which template asks, what of an item it shows, which verdicts there are. `Choice` reads one
-of a few words of its own, `Verdict` one of the options of the task's criterion, as `VERDICT` asks of any task whose
-texts pass or fail; `recuse.protocols.grading.Grading` reads a number.
-
-The reader guesses nothing. Markdown around a line (bold, a heading, a list mark, a code fence) is taken for decoration.
-All else is named: no such line, two lines that disagree, a verdict that is not on the last line or that the token limit
-may have cut.
-"""
+One protocol is one object: which template asks, what of an item it shows, which verdicts there are. The reader guesses
+nothing. Markdown around a line (bold, a heading, a list mark, a code fence) is taken for decoration. All else is named:
+no such line, two lines that disagree, a verdict that is not on the last line or that the token limit may have cut."""
 
 from __future__ import annotations
 
@@ -20,7 +15,7 @@ from typing import Any
 from recuse.protocols import Earlier, Levels, Stage, Use, wording
 from recuse.protocols.reading import Unreadable, all_failed, answered, is_refusal, option, score
 from recuse.protocols.wording import facts as usual_facts
-from recuse.ratings.scale import Nominal, Numeric, Scale
+from recuse.ratings.scale import Numeric, Scale
 from recuse.schema import Item, Judge, Judgement, Prompt, RecuseError, Reply
 from recuse.tasks import Task
 
@@ -34,8 +29,9 @@ def item_fields(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Map
 
 
 @dataclass(frozen=True, kw_only=True)
-class LastLine:
-    """A protocol (`recuse.protocols.ElicitationProtocol`) by what distinguishes it from others of its kind.
+class Verdict:
+    """A protocol (`recuse.protocols.ElicitationProtocol`) by what distinguishes it from others of its kind. The verdict
+    is one of the options of the task's first criterion, as the task writes them, unless a subclass says otherwise.
 
     `tokens`: a row "<criterion>.tokens" stands beside the judgement where the server counts tokens, "of the call" or
     "of the chain", with earlier calls for this text. `lead`: grammar of what comes before the verdict."""
@@ -57,20 +53,26 @@ class LastLine:
     tokens: str = ""
 
     def criterion_of(self, task: Task) -> str:
-        """The criterion of the judgement."""
-        raise NotImplementedError
+        """The criterion of the judgement; `RecuseError` where it has no options."""
+        if "options" not in task.data["criterion"][0]:
+            raise RecuseError(
+                f"{task.folder / 'task.toml'}: criterion {task.criteria[0]} has no options; give it "
+                'options = ["no", "yes"], or ask by a protocol that scores'
+            )
+        return task.criteria[0]
 
     def headline(self, task: Task) -> tuple[str, ...]:
         """That criterion; tokens stand beside it."""
         return (self.criterion_of(task),)
 
     def alternatives(self, task: Task, item: Item, levels: Levels) -> str:
-        """Grammar of the verdicts that there are."""
-        raise NotImplementedError
+        """Grammar of the verdicts that there are, the best first."""
+        options = reversed(task.data["criterion"][0]["options"])
+        return " | ".join(json.dumps(name, ensure_ascii=False) for name in options)
 
     def judgement(self, task: Task, item: Item, levels: Levels, given: str) -> Judgement:
         """The verdict that a judge has `given`, or why it is none. May raise `Unreadable`."""
-        raise NotImplementedError
+        return option(given, self.criterion_of(task), task.data["criterion"][0]["options"])
 
     def label_of(self, levels: Levels) -> str:
         """What stands before the verdict; nothing where it stands alone."""
@@ -90,18 +92,16 @@ class LastLine:
         criterion = self.criterion_of(task)
         return {f"{criterion}.tokens": Numeric(0.0, 1e6, unit="tokens")} if self.tokens else {}
 
-    def grammar(self, task: Task, item: Item, levels: Levels) -> str:
-        """Of a reply that is the labelled verdict and what leads to it."""
-        label = self.label_of(levels)
-        labelled = f'"{label}: " ' if label else ""
-        return f"root ::= {self.lead(task, levels)}{labelled}({self.alternatives(task, item, levels)})"
-
     def prompt(self, task: Task, item: Item, factors: Levels, earlier: Earlier | None = None) -> Prompt:
-        """The template with what is shown of the item, at these factor levels."""
+        """The template with what is shown of the item, at these factor levels, and the grammar of a reply that is the
+        labelled verdict and what leads to it."""
         shown = {**factors, **self.shown(task, item, factors, earlier or {})}
+        label = self.label_of(factors)
+        labelled = f'"{label}: " ' if label else ""
         return Prompt(
             wording.messages(task, self.WORDING, task=task.data, **shown), temperature=self.temperature,
-            max_tokens=self.max_tokens, top_logprobs=self.top_logprobs, grammar=self.grammar(task, item, factors),
+            max_tokens=self.max_tokens, top_logprobs=self.top_logprobs,
+            grammar=f"root ::= {self.lead(task, factors)}{labelled}({self.alternatives(task, item, factors)})",
         )  # fmt: skip
 
     def read(
@@ -122,7 +122,7 @@ class LastLine:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choice(LastLine):
+class Choice(Verdict):
     """One of a few words on a criterion of the protocol's own. `verdicts`: word, in any case -> what it stands for."""
 
     criterion: str
@@ -150,36 +150,6 @@ class Choice(LastLine):
             neither = f"neither {' nor '.join(verdicts)}" if len(verdicts) == 2 else f"none of {', '.join(verdicts)}"
             raise Unreadable("unparsed", f'"{self.label_of(levels)}: {short(given)}" is {neither}')
         return Judgement(self.criterion, response=response)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Verdict(LastLine):
-    """One of the options of the task's first criterion, as the task writes them."""
-
-    def criterion_of(self, task: Task) -> str:
-        """The task's first criterion; `RecuseError` where it has no options."""
-        if "options" not in task.data["criterion"][0]:
-            raise RecuseError(
-                f"{task.folder / 'task.toml'}: criterion {task.criteria[0]} has no options; give it "
-                'options = ["no", "yes"], or ask by a protocol that scores'
-            )
-        return task.criteria[0]
-
-    def alternatives(self, task: Task, item: Item, levels: Levels) -> str:
-        """Every option as a literal, the best first."""
-        return " | ".join(json.dumps(name, ensure_ascii=False) for name in reversed(self._options(task)))
-
-    def judgement(self, task: Task, item: Item, levels: Levels, given: str) -> Judgement:
-        """One of the options of the criterion."""
-        return option(given, self.criterion_of(task), self._options(task))
-
-    def _options(self, task: Task) -> tuple[str, ...]:
-        return tuple(task.data["criterion"][0]["options"])
-
-
-def places(*names: str) -> Callable[[Task], Scale]:
-    """The responses of a choice without an order."""
-    return lambda task: Nominal(names)
 
 
 def spent(reply: Reply) -> int | None:

@@ -18,7 +18,8 @@ from dataclasses import replace
 from typing import Any
 
 from recuse.protocols import Earlier, Levels
-from recuse.protocols.last_line import Choice, places
+from recuse.protocols.last_line import Choice
+from recuse.ratings.scale import Nominal
 from recuse.schema import Item
 from recuse.tasks import Task
 
@@ -66,7 +67,7 @@ def _addressed(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Mapp
 
 PAIRWISE = Choice(
     OFFERS="choices", WORDING="pairwise", label="Winner", criterion=CRITERION, verdicts=place_of_name,
-    responses=places("first", "second", "tie"), shown=pair_shown, facts=pair_facts, max_tokens=300,
+    responses=lambda task: Nominal(("first", "second", "tie")), shown=pair_shown, facts=pair_facts, max_tokens=300,
     FACTORS={**ORDERS, "labels": ("plain", "swapped")},
 )  # fmt: skip
 INJECTED = replace(PAIRWISE, OFFERS="attacked_choices", FACTORS={**ORDERS, "labels": ("plain",)}, shown=_addressed)

@@ -10,7 +10,7 @@ from typing import Any
 
 from recuse.papers.self_preference.writing_protocols import LIKELY, line
 from recuse.protocols import Earlier, Levels, Stage, Use
-from recuse.protocols.last_line import Choice, places, spent, verdict
+from recuse.protocols.last_line import Choice, spent, verdict
 from recuse.protocols.pairwise import CRITERION, ORDERS, PAIRWISE, names, pair_shown, place_of_name
 from recuse.protocols.wording import facts
 from recuse.ratings.scale import Nominal, Ordinal, Scale
@@ -57,7 +57,7 @@ class _BetterOrWorse(Choice):
 # Which of these two did you write? Pairs without a text of the judge's own are a yardstick.
 SELF_RECOGNITION_PAIRS = replace(
     PAIRWISE, OFFERS="recognition_choices", WORDING="self_recognition_pairs", FACTORS=ORDERS, criterion="mine",
-    label="Mine", responses=places("first", "second"), max_tokens=200,
+    label="Mine", responses=lambda task: Nominal(("first", "second")), max_tokens=200,
     verdicts=lambda task, item, levels: dict(zip(names(levels), ("first", "second"), strict=True)),
 )  # fmt: skip
 # Evidence for and against each text before the choice, for whoever averages the verdicts (arXiv:2305.17926).
