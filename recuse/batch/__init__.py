@@ -20,10 +20,9 @@ import stamina
 
 from recuse.configuration import named
 from recuse.judges import wire
-from recuse.judges.client import Credentials
+from recuse.judges.client import Credentials, tls
 from recuse.judges.description import canonical, segment
 from recuse.judges.provider_responses import LARGEST_BODY, decompressed, parsed, words
-from recuse.judges.transport import tls
 from recuse.schema import Call, Judge, RawResponse, RecuseError
 
 BATCHES = ("openai", "anthropic", "gemini")

@@ -76,8 +76,7 @@ class CellCassette:
     def plan(self, calls: Iterable[Call]) -> None:
         """Add calls to those that this cell is asked for. A list that repeats all that was known gives the order: calls
         of a chain become known as replies come. `RecuseError` where two calls send the same request in one repeat."""
-        planned: dict[Interaction, Call] = {}
-        calls = tuple(calls)
+        planned, calls = dict[Interaction, Call](), tuple(calls)
         named = {(call.key, call.repeat) for call in calls} if self.calls else set()
         repeated = named.issuperset((call.key, call.repeat) for call in self.calls)
         for call in (*calls, *self.calls) if repeated else (*self.calls, *calls):
@@ -133,10 +132,6 @@ class CellCassette:
         return [
             Stale(self.cell, name, a, b, words if i == 0 else "", items) for i, (name, a, b) in enumerate(differences)
         ]
-
-    def unplanned_keys(self) -> set[str]:
-        """Keys of recorded requests that no planned call sends."""
-        return set(self.index.requests) - {call.key for call in self.calls}
 
     # ------------------------------------------------------------------ what it holds
 

@@ -29,7 +29,8 @@ class Stale:
 
     def __str__(self) -> str:
         items = f" (item {', '.join(self.items[:3])}{', ...' if len(self.items) > 3 else ''})" if self.items else ""
-        line = f"{self.cell}{items}: {self.field} was {_short(self.recorded)}, is {_short(self.expected)}"
+        was, now = ("absent" if v is None else _cut(repr(v), 80) for v in (self.recorded, self.expected))
+        line = f"{self.cell}{items}: {self.field} was {was}, is {now}"
         return "\n    ".join((line, *self.explanation.splitlines()))
 
 
@@ -99,13 +100,8 @@ def missing_lines(calls: Iterable[Call]) -> list[str]:
 
 def unused_lines(unused: Iterable[Unused]) -> list[str]:
     """One line per judge, protocol and item where the plan knows the call, else per cassette."""
-    counts: Counter[str] = Counter(
-        ", ".join(_subject(u.call)) if u.call else f"{u.cell} (not in the plan)" for u in unused
-    )
-    return [
-        f"  {subject}: {count} recorded {'answer' if count == 1 else 'answers'} not used"
-        for subject, count in counts.items()
-    ]
+    counts = Counter(", ".join(_subject(u.call)) if u.call else f"{u.cell} (not in the plan)" for u in unused)
+    return [f"  {subject}: {count} recorded answer{'s'[: count != 1]} not used" for subject, count in counts.items()]
 
 
 def fingerprint_differences(recorded: Mapping[str, Any], expected: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
@@ -134,10 +130,6 @@ def _subject(call: Call) -> tuple[str, ...]:
 
 def _capped(lines: list[str], limit: int, indent: str = "") -> list[str]:
     return lines if len(lines) <= limit else [*lines[:limit], f"{indent}... and {len(lines) - limit} more"]
-
-
-def _short(value: Any) -> str:
-    return "absent" if value is None else _cut(repr(value), 80)
 
 
 class MissingInteractionError(RecuseError):
@@ -176,11 +168,8 @@ def nearest(recorded: Iterable[Recorded], request: Request) -> Recorded | None:
 
 def request_differences(recorded: Recorded, request: Request) -> list[str]:
     """What differs between a stored and an asked request, member by member, long texts line by line."""
-    differences: list[str] = []
-    if recorded[0] != request.method:
-        differences.append(f"method: recorded {recorded[0]}, asked {request.method}")
-    if recorded[1] != request.url:
-        differences.append(f"url: recorded {recorded[1]}, asked {request.url}")
+    plain = {"method": (recorded[0], request.method), "url": (recorded[1], request.url)}
+    differences = [f"{what}: recorded {old}, asked {new}" for what, (old, new) in plain.items() if old != new]
     old, new = _leaves(recorded[2]), _leaves(request.body)
     for path in old | new:
         before, after = old.get(path), new.get(path)
@@ -189,7 +178,8 @@ def request_differences(recorded: Recorded, request: Request) -> list[str]:
             changed = [f"  {_cut(line)}" for line in lines if not line.startswith(("---", "+++", "@@"))]
             differences += [f"{path}: (- recorded, + asked)", *changed[:6]] if before != after else []
         elif before != after:
-            differences.append(f"{path}: recorded {_shown(before)}, asked {_shown(after)}")
+            was, now = ("nothing" if v is None else _cut(json.dumps(v, ensure_ascii=False)) for v in (before, after))
+            differences.append(f"{path}: recorded {was}, asked {now}")
     return _capped(differences, 8)
 
 
@@ -215,10 +205,6 @@ def _leaves(body: bytes) -> dict[str, Any]:
         return dict(walk(json.loads(body), ""))
     except (ValueError, RecursionError):
         return {"body": body.decode("utf-8", "replace")}
-
-
-def _shown(value: Any) -> str:
-    return "nothing" if value is None else _cut(json.dumps(value, ensure_ascii=False))
 
 
 def _cut(text: str, width: int = 120) -> str:

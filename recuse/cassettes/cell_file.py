@@ -138,28 +138,25 @@ def unpacked(raw: bytes, path: Path) -> bytes:
     """The content of a compressed cassette; see `contents`. Its last four bytes say how long it is, modulo 2**32."""
     stream, length = zlib.decompressobj(_GZIP), int.from_bytes(raw[-4:], "little")
     try:
-        data = stream.decompress(raw, min(length, LARGEST) + 1)
+        data, why = stream.decompress(raw, min(length, LARGEST) + 1), "it is cut off"
     except zlib.error as error:
-        raise _damaged(path, str(error).partition("decompressing data: ")[2] or str(error)) from None
+        data, why = b"", str(error).partition("decompressing data: ")[2] or str(error)
     if len(data) > LARGEST:
         raise CassetteError(
             f"{path}: unpacks to more than {LARGEST // 2**20} MB, as no cassette does; restore it from version control"
         )
-    if not stream.eof or stream.unused_data or len(data) != length:
-        raise _damaged(path, "more follows its end" if stream.unused_data else "it is cut off")
-    return data
+    if stream.eof and not stream.unused_data and len(data) == length:
+        return data
+    why = "more follows its end" if stream.unused_data else why
+    raise UnpackingError(
+        f"{path}: the compressed cassette is damaged ({why}); restore it from version control, "
+        "or delete it and record again"
+    )
 
 
 def has_foreign_header(path: Path) -> bool:
     """Whether a compressed cassette was packed by another program, which may have put a name and a time into it."""
     return not raw_bytes(path).startswith(_HEADER)
-
-
-def _damaged(path: Path, why: str) -> UnpackingError:
-    return UnpackingError(
-        f"{path}: the compressed cassette is damaged ({why}); restore it from version control, "
-        "or delete it and record again"
-    )
 
 
 def replace_contents(path: Path, data: bytes) -> None:

@@ -129,7 +129,8 @@ class Storage:
             replace_file(_marker(self._root, self._panel), "\n".join(sorted(complete)).encode())
         for cassette in cassettes:
             restamped = not cassette.missing and bool(cassette.stale())  # all that the changed plan asks for is there
-            superseded = cassette.unplanned_keys() if cassette.anew or restamped else set[str]()
+            superseded = set(cassette.index.requests) if cassette.anew or restamped else set[str]()
+            superseded -= {call.key for call in cassette.calls}
             if not cassette.index.exists or (cassette.anew and (waiting or cassette.missing)):
                 continue
             unordered = not cassette.missing and not is_in_order(cassette.index, _order(cassette))

@@ -6,20 +6,22 @@ import asyncio
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager
+import ssl
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 from http.cookiejar import DefaultCookiePolicy
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
 import stamina
 
+from recuse.judges import provider_responses as provider
 from recuse.judges import wire
-from recuse.judges.provider_responses import is_bad_key, is_policy_refusal, is_used_up, parsed, words
-from recuse.judges.transport import JudgeTransport
 from recuse.schema import Call, Judge, JudgeClosedError, RawResponse, RecuseError, Request
 from recuse.security.network import is_local
 from recuse.security.redaction import LONG, SECRET_NAMES, Secrets, too_plain
@@ -56,12 +58,7 @@ class Client(AbstractAsyncContextManager["Client", None]):
         self._answered: set[str] = set()
         self._attempts = attempts
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=256)
-        hosts = {httpx2.URL(judge.base_url).host for judge in judges.values()}
-        acted = {
-            f"all://{host}": httpx2.MockTransport(stand_ins)
-            for host in hosts
-            if stand_ins is not None and host.endswith(".invalid")
-        }
+        acted = {} if stand_ins is None else {"all://*.invalid": httpx2.MockTransport(stand_ins)}
         # trust_env=False: no proxy from the environment may see keys or slow replay down.
         self._http = httpx2.AsyncClient(
             transport=JudgeTransport(limits=limits), mounts=acted, trust_env=False, follow_redirects=False,
@@ -117,12 +114,12 @@ class Client(AbstractAsyncContextManager["Client", None]):
                 )
         except TimeoutError:
             raise httpx2.ReadTimeout(f"no whole answer within {within_s:g} s") from None
-        payload = parsed(response.content)
-        if not response.is_success and not is_policy_refusal(response.status_code, payload):
+        payload = provider.parsed(response.content)
+        if not response.is_success and not provider.is_policy_refusal(response.status_code, payload):
             # Nothing of these may be shown, whole or in parts ("Bearer ...", the fields of a signature).
             whole = [value for name, value in secret.items() if name not in ("content-type", "x-amz-date")]
             parts = [part for value in whole for part in re.split(r"[\s,=]+", value) if len(part) > 15]
-            message = words(response.content, [credentials.key or "", *whole, *parts], self._texts)
+            message = provider.words(response.content, [credentials.key or "", *whole, *parts], self._texts)
             raise self._failure(call, response, payload, message)
         self._answered.add(call.judge)
         return RawResponse(response.status_code, dict(response.headers), response.content)
@@ -130,9 +127,13 @@ class Client(AbstractAsyncContextManager["Client", None]):
     def _failure(self, call: Call, response: httpx2.Response, payload: object, message: str) -> Exception:
         status = response.status_code
         phrase = f"HTTP {status} from {httpx2.URL(call.request.url).host}{f': “{message}”' if message else ''}"
-        why = "The account has nothing left: look at its billing and limits." if is_used_up(status, payload) else ""
+        why = (
+            "The account has nothing left: look at its billing and limits."
+            if provider.is_used_up(status, payload)
+            else ""
+        )
         # A key that has been accepted before is not the fault of one call that is forbidden.
-        if not why and (is_bad_key(status, payload) or (status == 403 and call.judge not in self._answered)):
+        if not why and (provider.is_bad_key(status, payload) or (status == 403 and call.judge not in self._answered)):
             why = _ADVICE[403 if status == 403 else 401]
         if why:
             error = JudgeClosedError(f"judge {call.judge}: {phrase}. {why} No further call of this judge was sent.")
@@ -164,18 +165,74 @@ def _whether_to_retry(error: Exception) -> bool | float:
     )
 
 
-def _retry_after(value: str | None) -> float | None:
+def _retry_after(value: Any) -> float | None:
     """Seconds to wait, from either form of the header (RFC 9110, 10.2.3), capped."""
-    if value is None:
-        return None
-    try:
-        seconds = float(value)
-    except ValueError:
-        try:
-            seconds = (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds()
-        except (ValueError, TypeError):
-            return None
-    return min(max(seconds, 0.0), LONGEST_WAIT_S) if seconds == seconds else None
+    for read in (float, lambda date: (parsedate_to_datetime(date) - datetime.now(UTC)).total_seconds()):
+        with suppress(ValueError, TypeError):
+            seconds = read(value)
+            return min(max(seconds, 0.0), LONGEST_WAIT_S) if seconds == seconds else None
+    return None
+
+
+PRIVATE, OF_ENCODED = b"x-recuse-", (b"content-encoding", b"content-length")
+
+
+@lru_cache
+def tls() -> ssl.SSLContext:
+    """What connections are encrypted by. Made once: reading the certificates takes longer than a request."""
+    return httpx2.create_ssl_context(trust_env=False)
+
+
+class JudgeTransport(httpx2.AsyncHTTPTransport):
+    """What goes out and what comes in, below everything that records or patches HTTP clients. Headers that start with
+    x-recuse- tell cassettes which call a request is; they name judges and targets, and stay on this machine. A response
+    is cut off when it grows beyond what any judge's reply has, on the wire or decompressed: so it is decompressed here,
+    and not by the HTTP client, which knows no bound."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(verify=tls(), trust_env=False, **settings)  # no proxy from the environment may see keys
+        # Recording wraps `handle_async_request` of the class above; only below it do these two things hold.
+        self._ask = self._pool.handle_async_request
+        self._pool.handle_async_request = self._asked_plainly  # type: ignore[method-assign]
+
+    async def _asked_plainly(self, request: Any) -> Any:
+        request.headers = [(name, value) for name, value in request.headers if not name.lower().startswith(PRIVATE)]
+        response = await self._ask(request)
+        encoding = ", ".join(v.decode("latin-1") for name, v in response.headers if name.lower() == b"content-encoding")
+        if encoding:
+            response.headers = [(name, v) for name, v in response.headers if name.lower() not in OF_ENCODED]
+        response.stream = _Bounded(response.stream, request.url.host.decode("ascii", "replace"), encoding)
+        return response
+
+
+class _Bounded:
+    def __init__(self, stream: Any, host: str, encoding: str) -> None:
+        self._stream, self._host, self._encoding = stream, host, encoding
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        left, held = provider.LARGEST_BODY, bytearray()
+        async for part in self._stream:
+            left -= len(part)
+            if left < 0:
+                raise RecuseError(
+                    f"{self._host} sent more than {provider.LARGEST_BODY // 2**20} MB in one response; no judge's "
+                    "reply is that long. Look at what answers at `base_url`"
+                )
+            if self._encoding:
+                held += part
+            else:
+                yield part
+        if held:
+            try:
+                yield provider.decompressed(bytes(held), self._encoding)
+            except ValueError as error:
+                raise httpx2.DecodingError(f"{self._host}: {error}. Look at what answers at `base_url`") from None
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+# --------------------------------------------------------------------------- keys
 
 
 class MissingKeyError(RecuseError):

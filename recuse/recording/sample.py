@@ -13,7 +13,7 @@ import random
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean
@@ -40,12 +40,7 @@ Answer = tuple[float | None, str | None, str]  # score, response and status of o
 Reading = Mapping[tuple[str, str, str, str, str], Answer]  # of a reply, by (task, protocol, criterion, item, target)
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """What one judge says to one prompt: `alone` is the reply of the other day, beside `together`, those of one day."""
-
-    alone: Reading
-    together: Sequence[Reading]
+Unit = Sequence[Reading]  # of one judge and prompt: the reply of the other day, then those of one day together
 
 
 class Sample(Chains):
@@ -130,14 +125,14 @@ def _rows(sample: Sample, library: Library, new: Library, why: Mapping[str, str]
         before = [sample.read(call, library.response(call)) for call in recorded]
         if len(now) == len(calls):
             same[calls[0].judge].append(now[0] == before[recorded.index(calls[0])])
-            units[calls[0].judge].append(Unit(before[0], now) if now[1:] else Unit(now[0], before))
+            units[calls[0].judge].append([before[0], *now] if now[1:] else [now[0], *before])
     drawn = Counter(calls[0].judge for _, calls in sample.drawn)
     for name, reason in why.items():
         word: Literal["merge", "decide", "do not merge"] = "decide"
         cause, counts, step = f"{name} was not asked again: {reason or 'none of its replies is recorded'}", None, ""
         if of_judge := units[name]:
             limit = ALPHA / len(drawn)
-            pairs = [a == b for unit in of_judge for a, b in combinations(unit.together, 2)]
+            pairs = [a == b for _, *together in of_judge for a, b in combinations(together, 2)]
             counts = (f"{sum(same[name])} of {len(same[name])} replies are as recorded, "
                       f"{sum(pairs)} of {len(pairs)} pairs of its own repeats are alike")  # fmt: skip
             if chance_of_as_much(of_judge) < limit:
@@ -172,29 +167,28 @@ def _row(
 
 
 def chance_of_as_much(units: Sequence[Unit]) -> float:
-    """The chance that one reply to each prompt, whichever, stands out among the others as `alone` does: the smaller of
-    two permutation tests, doubled. One looks at the mean distance of a reply from the others to its prompt, too far or
-    too near: of two scores their difference in parts of the widest there is, of anything else 0 where it is the same
+    """The chance that one reply to each prompt, whichever, stands out among the others as the first does: the smaller
+    of two permutation tests, doubled. One looks at the mean distance of a reply from the others to its prompt, too far
+    or too near: of two scores their difference in parts of the widest there is, of anything else 0 where it is the same
     and 1 where not. The other looks at what shifts over all prompts: mean scores, and how often each answer and status
     is given."""
     scores: dict[tuple[str, ...], list[float]] = defaultdict(list)
-    for reading in (one for unit in units for one in (unit.alone, *unit.together)):
+    for reading in (one for unit in units for one in unit):
         for key, (score, _, _) in reading.items():
             if score is not None:
                 scores[key[:3]].append(score)
     widest = {key: max(of) - min(of) or 1.0 for key, of in scores.items()}
-    features = [[_features(reply, widest) for reply in (unit.alone, *unit.together)] for unit in units]
+    features = [[_features(reply, widest) for reply in unit] for unit in units]
     names = list(dict.fromkeys(name for of_unit in features for reply in of_unit for name in reply))
     chance = np.random.default_rng(0)
     distances, total = np.zeros(PERMUTATIONS + 1), np.zeros((PERMUTATIONS + 1, len(names)))
     scatter = np.zeros(len(names))
     for unit, of_unit in zip(units, features, strict=True):
-        replies = [unit.alone, *unit.together]
-        apart = np.array([[_distance(a, b, widest) for b in replies] for a in replies]).sum(axis=1)
-        alone = np.concatenate([[0], chance.integers(len(replies), size=PERMUTATIONS)])  # in each permutation
-        distances += apart[alone] / len(unit.together)
+        apart = np.array([[_distance(a, b, widest) for b in unit] for a in unit]).sum(axis=1)
+        alone = np.concatenate([[0], chance.integers(len(unit), size=PERMUTATIONS)])  # in each permutation
+        distances += apart[alone] / (len(unit) - 1)
         table = np.array([[reply.get(name, 0.0) for name in names] for reply in of_unit])
-        shift = (table - table.mean(axis=0)) * len(replies) / len(unit.together)
+        shift = (table - table.mean(axis=0)) * len(unit) / (len(unit) - 1)
         total += shift[alone]
         scatter += (shift**2).mean(axis=0)
     shifted = (total[:, scatter > 0] ** 2 / scatter[scatter > 0]).sum(axis=1)
@@ -204,7 +198,7 @@ def chance_of_as_much(units: Sequence[Unit]) -> float:
 
 def least_chance(units: Sequence[Unit]) -> float:
     """The smallest that `chance_of_as_much` can be with so many replies, whatever they are."""
-    return 2 * math.prod(1 / (1 + len(unit.together)) for unit in units)
+    return 2 * math.prod(1 / len(unit) for unit in units)
 
 
 def _distance(a: Reading, b: Reading, widest: Mapping[tuple[str, ...], float]) -> float:

@@ -27,4 +27,4 @@ def root(tmp_path: Path) -> Path:
 @pytest.fixture
 def headers_go_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """The server can tell calls apart although Recuse's own client asks it, which normally keeps its headers here."""
-    monkeypatch.setattr("recuse.judges.transport.PRIVATE", b"x-of-nobody-")
+    monkeypatch.setattr("recuse.judges.client.PRIVATE", b"x-of-nobody-")

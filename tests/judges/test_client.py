@@ -15,8 +15,7 @@ import pytest
 import stamina
 from stamina.instrumentation import RetryDetails, set_on_retry_hooks
 
-from recuse.judges.client import Client, Credentials, RecuseError
-from recuse.judges.transport import tls
+from recuse.judges.client import Client, Credentials, RecuseError, tls
 from recuse.schema import Call, Judge, JudgeClosedError, RawResponse
 
 MakeJudge = Callable[..., Judge]

@@ -12,7 +12,7 @@ from misbehaving import Server
 
 from recuse.recording import sample
 from recuse.recording.panel_recording import Recorder
-from recuse.recording.sample import ALPHA, Unit, chance_of_as_much, least_chance, sample_again
+from recuse.recording.sample import ALPHA, chance_of_as_much, least_chance, sample_again
 
 PROMPTS = 20
 
@@ -27,7 +27,7 @@ def units(seed, alone, together, repeats=2):
     """What `alone` and `together` say to each prompt, functions of what a text is worth and of chance."""
     chance = random.Random(seed)
     worth = [chance.uniform(2, 8) for _ in range(PROMPTS)]
-    return [Unit(reading(alone(w, chance)), [reading(together(w, chance)) for _ in range(repeats)]) for w in worth]
+    return [[reading(alone(w, chance)), *(reading(together(w, chance)) for _ in range(repeats))] for w in worth]
 
 
 def scores(worth, chance):
@@ -83,9 +83,7 @@ def test_two_scores_lie_their_share_of_the_widest_apart_and_anything_else_0_or_1
 
 def test_it_does_not_depend_on_the_unit_of_a_scale():
     small = units(2, scores, lambda worth, chance: scores(worth - 0.2, chance))
-    big = [Unit(*({key: (10 * score, *rest) for key, (score, *rest) in one.items()} for one in (unit.alone,)),
-                [{key: (10 * score, *rest) for key, (score, *rest) in one.items()} for one in unit.together])
-           for unit in small]  # fmt: skip
+    big = [[{key: (10 * score, *rest) for key, (score, *rest) in one.items()} for one in unit] for unit in small]
     assert chance_of_as_much(small) == pytest.approx(chance_of_as_much(big))
 
 
@@ -95,8 +93,8 @@ def test_it_does_not_depend_on_the_unit_of_a_scale():
 @pytest.mark.parametrize(("prompts", "repeats"), [(1, 2), (4, 2), (5, 2), (2, 3), (3, 3), (4, 3)])
 def test_the_least_chance_is_that_of_replies_that_are_nothing_like_the_recording(prompts, repeats):
     recorded, refused = [reading(3.0)] * repeats, reading("refused")
-    assert chance_of_as_much([Unit(refused, recorded)] * prompts) == pytest.approx(
-        least_chance([Unit(refused, recorded)] * prompts), rel=0.2
+    assert chance_of_as_much([[refused, *recorded]] * prompts) == pytest.approx(
+        least_chance([[refused, *recorded]] * prompts), rel=0.2
     )
 
 
