@@ -17,7 +17,7 @@ from typing import Any
 
 from recuse.elicitation.plan import Plan, lacking_fields_named, seed_for
 from recuse.judges import read_response, wire
-from recuse.protocols import headline_of, parts_of, protocol, stages_of
+from recuse.protocols import headline_of, parts_of, protocol
 from recuse.protocols.reading import Unreadable
 from recuse.schema import Call, Item, Judge, Judgement, RawResponse, RecuseError, Reply
 
@@ -43,7 +43,7 @@ class Chain:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.how: Any = protocol(plan.protocol)
-        self.stages = stages_of(self.how)
+        self.stages = tuple(getattr(self.how, "STAGES", ()))
         # The last stage, "", is the protocol itself: it has `prompt`, `read` and `uses` as the others do.
         self._asking: dict[str, Any] = {**{stage.name: stage for stage in self.stages}, "": self.how}
         self.calls: Sequence[Call] = () if self.stages else plan.calls

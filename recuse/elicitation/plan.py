@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from recuse.judges import wire
 from recuse.panels import Panel
-from recuse.protocols import ElicitationProtocol, called, check_stages, protocol, stages_of, template
+from recuse.protocols import ElicitationProtocol, called, check_stages, protocol, template
 from recuse.protocols.wording import wording_hash
 from recuse.ratings.scale import Numeric
 from recuse.schema import Call, Item, Judge, Prompt, RecuseError, Request
@@ -49,7 +49,7 @@ class Plan:
     def calls(self) -> Sequence[Call]:
         """Judges x items x factor levels x repeats; of several stages none: see `recuse.elicitation.chains`."""
         task, how, crossed = self.task, protocol(self.protocol), self.crossed_levels
-        if stages_of(how):
+        if getattr(how, "STAGES", ()):
             return []
         prompts: dict[tuple[object, ...], Prompt] = {}  # depends on no judge and no repeat, so each is rendered once
         calls: list[Call] = []

@@ -1,10 +1,7 @@
 """Protocols: how a judge is asked, and how its words become rows. A protocol is a module, or an object in one; add
 yours to PROTOCOLS, or leave it in your own repository and name it in the panel file, protocols =
 ["our_judges.one_word"]. Protocols of one paper's study stand in `recuse.papers` and are found by entry points, as those
-of a package of yours.
-
-A protocol never guesses: what cannot be read is a named failure (unparsed, refused, out_of_scale, error), no number.
-"""
+of a package of yours. None guesses: what cannot be read is a named failure (unparsed, refused, out_of_scale, error)."""
 
 from __future__ import annotations
 
@@ -102,16 +99,13 @@ def offered_kinds() -> tuple[str, ...]:
 
 
 # --------------------------------------------------------------------------- protocols of several calls
-# A protocol without `STAGES` makes one call per judgement. One with `STAGES` lists the calls that come before, in
-# order; its own `prompt`, `read` and `uses` are the last stage, the one that judges:
+# `STAGES` are the calls that come before, in order; the protocol's own `prompt`, `read` and `uses` are the last stage,
+# the one that judges. Nobody lists the calls of a stage: one is made because a later one uses its reply, once for all.
 #
 #     STAGES = Stage("knowledge", ...), Stage("rubric", per=("item", "rubric"), uses=lambda factors: [Use("knowledge")])
-#
 #     def uses(factors): return [Use("rubric")]
 #     def prompt(task, item, factors, earlier): ... earlier["rubric"] ...
 #     def read(task, item, factors, reply, earlier): ...
-#
-# Nobody lists the calls of the earlier stages: a call is made because a later one uses its reply, once for all that do.
 
 Levels = Mapping[str, str]
 Earlier = Mapping[str, Any]
@@ -131,13 +125,11 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One call that prepares a judgement.
-
-    `read` makes of the reply what later stages get as `earlier[name]`, or raises `reading.Unreadable`: all that depends
-    on this reply is then lost under the stage's name, and nothing else. `per` says what its calls differ by beside the
-    judge: "item", "target", "repeat", or the name of a factor. A stage that is not per target is shown no output: of an
-    item it gets the fields that all targets share and that are no judged text. `specimen` is a value such as `read`
-    returns, as long as they come: what a recording will cost is estimated with it before there is any reply."""
+    """One call that prepares a judgement. `read` makes of the reply what later stages get as `earlier[name]`, or raises
+    `reading.Unreadable`: all that depends on this reply is then lost under the stage's name, and nothing else. `per`
+    says what its calls differ by beside the judge: "item", "target", "repeat", or the name of a factor. A stage that is
+    not per target is shown no output: of an item it gets the fields that all targets share and that are no judged text.
+    `specimen` is a value such as `read` returns, by whose length costs are estimated before there is any reply."""
 
     name: str
     prompt: Callable[[Task, Item, Levels, Earlier], Prompt]
@@ -147,21 +139,14 @@ class Stage:
     uses: Callable[[Levels], Sequence[Use]] = lambda factors: ()
 
 
-def stages_of(how: object) -> tuple[Stage, ...]:
-    """The stages before a protocol's judging call; none where one call is all."""
-    return tuple(getattr(how, "STAGES", ()))
-
-
 def check_stages(how: object, name: str) -> None:
     """`RecuseError` for a chain that cannot be planned: two stages of one name, or a unit that the protocol has not."""
-    earlier: list[str] = []
-    factors: Mapping[str, Any] = getattr(how, "FACTORS", {})
-    for stage in stages_of(how):
-        if stage.name in earlier:
+    stages, factors = getattr(how, "STAGES", ()), getattr(how, "FACTORS", {})
+    for place, stage in enumerate(stages):
+        if stage.name in (earlier.name for earlier in stages[:place]):
             raise RecuseError(f"protocol {name}: two stages are called {stage.name!r}; name them apart")
         if unknown := [unit for unit in stage.per if unit not in ("item", "target", "repeat", *factors)]:
             raise RecuseError(
                 f"protocol {name}, stage {stage.name}: per {', '.join(unknown)}; its calls can differ by item, target, "
                 f"repeat{''.join(f', {factor}' for factor in factors)}"
             )
-        earlier.append(stage.name)

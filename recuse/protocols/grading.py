@@ -1,13 +1,9 @@
 """Grading: one whole number for one text, on a scale that runs up ("positive": the highest number is the best grade) or
 down ("negative": the same grades in reverse order), at temperature 0 (thesis "Investigating Bias in LLM
-Self-Evaluation", sec. 3.2).
-
-The score is the digit as written; whoever compares framings converts. Where the server gives log-probabilities, rows
-"<criterion>.expected" and "<criterion>.mass" say how the digit came about.
+Self-Evaluation", sec. 3.2). The score is the digit as written; whoever compares framings converts.
 
 `grading_injected` asks in the same words about texts that carry a prompt injection, with 5 as the best grade. The clean
-twin of an item is the row of `grading` on the item that its field `clean` names, for the same target.
-"""
+twin of an item is the row of `grading` on the item that its field `clean` names, for the same target."""
 
 from __future__ import annotations
 

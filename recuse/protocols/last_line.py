@@ -160,7 +160,6 @@ def spent(reply: Reply) -> int | None:
 
 VERDICT = Verdict(OFFERS="scores", WORDING="verdict", label="Answer", max_tokens=40, top_logprobs=10)
 
-# --------------------------------------------------------------------------- reading the last line
 
 _FENCE = re.compile(r"\s*(?:```+|~~~+)[\w-]*\s*")
 _DECORATION = "*_`# \t"

@@ -2,14 +2,12 @@
 
 `pairwise` asks both orders of every pair under both ways to name the texts, so that a preference for a place ("first")
 can be told from one for a letter ("A") and from one for a text. The response is a place: "first", "second" or "tie".
-
 An item has `story` (its id) and `text` (its words), `a` and `b` (who meets: authors, or variants of one text), `texts`
 (for a and b each headline and lead) and `words` (how many these have). Its target is the author of a.
 
-`pairwise_injected`: one text of each pair carries a prompt injection; `attacked` ("a" or "b") says which. The clean
-twin of an item is the row of `pairwise` on the item that its field `clean` names, in the same order under the same
-names. `pairwise_length`: `b` says the same as `a` at greater length (padding.toml).
-"""
+`pairwise_injected`: one text of each pair (`attacked`: "a" or "b") carries a prompt injection; its clean twin is the
+row of `pairwise` on the item that its field `clean` names, in the same order under the same names. `pairwise_length`:
+`b` says the same as `a` at greater length (padding.toml)."""
 
 from __future__ import annotations
 

@@ -21,11 +21,6 @@ REPEATS = 10
 _LACKING = object()
 
 
-def total(task: Task) -> str | None:
-    """The criterion under which a judge gives its own overall score: `criteria_total` of task.toml; None without."""
-    return task.data.get("criteria_total")
-
-
 def headline(task: Task) -> tuple[str, ...]:
     """The judge's own total where the task has one, else all criteria."""
     return tuple(scales(task)) or task.criteria
@@ -35,12 +30,12 @@ def parts(task: Task) -> tuple[str, ...]:
     """The criteria of which the total claims to be the mean: all of them; none where one has a scale of its own, as
     Likert ratings of 1 to 3 for the parts and 1 to 5 for the whole."""
     own = any(not isinstance(scale, Numeric) or scale.ends != task.scale for scale in task.scales.values())
-    return () if total(task) is None or own else task.criteria
+    return () if own or not scales(task) else task.criteria
 
 
 def scales(task: Task) -> dict[str, Scale]:
-    """Of the total, which is no criterion of the task: the task's range and step."""
-    whole = total(task)
+    """Of the judge's own total (`criteria_total` of task.toml), no criterion of the task: the task's range and step."""
+    whole = task.data.get("criteria_total")
     return {} if whole is None else {whole: Numeric(*task.scale, task.data["scale"].get("step"))}
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from jinja2 import FileSystemLoader, StrictUndefined, TemplateError, UndefinedError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -82,9 +82,6 @@ def list_schema(of: Mapping[str, Any], count: int) -> dict[str, Any]:
     return {"type": "array", "items": of, "minItems": count, "maxItems": count}
 
 
-# --------------------------------------------------------------------------- what measures may know of an item
-
-
 def facts(task: Task, item: Item) -> dict[str, Any]:
     """The item's single-valued fields, and its text and number of words where the task says what is the text."""
     known = {name: value for name, value in item.fields.items() if isinstance(value, str | int | float)}
@@ -94,8 +91,7 @@ def facts(task: Task, item: Item) -> dict[str, Any]:
 
 def facts_of(how: object, task: Task, item: Item) -> Mapping[str, Any]:
     """What the protocol `how` tells of an item, in its own way where it has one."""
-    tell: Callable[[Task, Item], Mapping[str, Any]] = getattr(how, "facts", facts)
-    return tell(task, item)
+    return cast(Mapping[str, Any], getattr(how, "facts", facts)(task, item))
 
 
 def text_of(task: Task, fields: Mapping[str, Any]) -> str | None:

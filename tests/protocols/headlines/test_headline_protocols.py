@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from recuse.configuration import entry_points_of
-from recuse.protocols import PROTOCOLS, protocol, stages_of, template
+from recuse.protocols import PROTOCOLS, protocol, template
 from recuse.ratings import Numeric
 from recuse.schema import Item, Judge, Reply
 from recuse.tasks import load_task
@@ -376,7 +376,7 @@ def test_every_protocol_has_its_wording_under_the_name_it_gives() -> None:
     for name in (*PROTOCOLS, *entry_points_of("recuse.protocols")):
         how, folders = protocol(name), TASK.folder.parent
         assert how.REPEATS >= 1
-        calls = [f"{template(name)}.{stage.name}" for stage in stages_of(how)] or [template(name)]
+        calls = [f"{template(name)}.{stage.name}" for stage in getattr(how, "STAGES", ())] or [template(name)]
         for call in calls:
             found = [task for task in folders.iterdir() if (task / "prompts" / f"{call}.user.j2").is_file()]
             assert found, call
