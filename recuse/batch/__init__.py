@@ -1,7 +1,5 @@
 """Recording by batch: the missing calls go to the provider as files, for half the price, and come back within a day.
-Answers are stored in the same cassettes under the same keys as if they had been asked one by one. What is under way is
-in the state file, so another process can take it up: no call is submitted twice while its batch runs. One batch
-interface per file; here is what each must have, and how it reaches its provider."""
+One batch interface per file; here is what each must have, and how it reaches its provider."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ import io
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any, Protocol, cast
 from urllib.parse import urlsplit, urlunsplit
@@ -36,12 +34,13 @@ _IN_MEMORY = 2**24  # bytes of a file of results; what is more lies on disk whil
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a batch is: the provider's own description, and why a whole batch came to nothing (`fault`)."""
+    """How far a batch is. `results`: the addresses of the files that say what became of the requests, once it is done;
+    `fault`: why a whole batch came to nothing."""
 
     done: bool
     state: str  # the provider's word
+    results: Sequence[str]
     fault: str = ""
-    payload: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +69,8 @@ class BatchInterface(Protocol):
     def progress(self, web: Web, batch: str) -> Progress:
         """How far the batch is."""
 
-    def results(self, web: Web, progress: Progress) -> list[str]:
-        """The addresses of the files that say what became of the requests, once the batch is done."""
-
     def result(self, entry: Mapping[str, Any]) -> Result:
-        """What one line of these files says. An entry of another shape may raise anything that a wrong shape raises."""
+        """What one line of the results says. An entry of another shape may raise anything that a wrong shape raises."""
 
     def cancel(self, web: Web, batch: str) -> None:
         """End the batch; what it has answered is still there."""
@@ -92,7 +88,7 @@ def batch_interface(judge: Judge) -> BatchInterface:
             f"judge {judge.name}: the wire format {judge.wire} has no batch interface; record this judge with "
             "--record=missing, and leave it out here with --judges"
         )
-    needs = ("MOST_REQUESTS", "MOST_BYTES", "entry", "submit", "progress", "results", "result", "cancel", "find")
+    needs = ("MOST_REQUESTS", "MOST_BYTES", "entry", "submit", "progress", "result", "cancel", "find")
     return cast(BatchInterface, named(name, what="batch interface", package=__name__, known=BATCHES, needs=needs))
 
 
@@ -104,7 +100,7 @@ class BatchError(RecuseError):
         self.unsure, self.status = unsure, status
 
 
-class _Passing(Exception):
+class _Passing(BatchError):
     """An answer that asks to be tried again."""
 
 
@@ -185,8 +181,6 @@ class Web(AbstractContextManager["Web", None]):
                     if response.status_code in ({429} if lasting else PASSING):
                         raise _Passing(fault)
                     raise BatchError(fault, lasting and response.status_code >= 500, response.status_code)
-        except _Passing as error:
-            raise BatchError(str(error)) from None
         except httpx2.RequestError as error:
             raise BatchError(
                 f"{self._place(method, url)}: {type(error).__name__}; what was submitted is kept, so run the same "

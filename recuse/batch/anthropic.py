@@ -33,14 +33,9 @@ def submit(web: Web, lines: Sequence[bytes], tag: str) -> str:
 
 def progress(web: Web, batch: str) -> Progress:
     """Anthropic's own word for the state; a batch as a whole never fails."""
-    status = web.get(f"{_BATCHES}/{batch}")
-    return Progress(status["processing_status"] == "ended", status["processing_status"], payload=status)
-
-
-def results(web: Web, progress: Progress) -> list[str]:
-    """One file of JSON lines."""
+    state = web.get(f"{_BATCHES}/{batch}")["processing_status"]
     # Not `results_url`: an address out of an answer could lead the key elsewhere.
-    return [web.address(f"{_BATCHES}/{progress.payload['id']}/results")]
+    return Progress(state == "ended", state, [web.address(f"{_BATCHES}/{batch}/results")])
 
 
 def result(entry: Mapping[str, Any]) -> Result:

@@ -55,15 +55,9 @@ def progress(web: Web, batch: str) -> Progress:
         raise BatchError(f"judge {web.judge.name}: asked for {batch}, told of {web.shown(str(status['name']))}")
     state = str((status.get("metadata") or {}).get("state", "")).removeprefix("BATCH_STATE_").removeprefix("JOB_STATE_")
     fault = str((status.get("error") or {}).get("message", "")) or ("the batch failed" if state == "FAILED" else "")
-    return Progress(state in _DONE, state, fault, status)
-
-
-def results(web: Web, progress: Progress) -> list[str]:
-    """The file of answers; none where the batch made no file."""
-    made = progress.payload.get("response") or (progress.payload.get("metadata") or {}).get("output") or {}
-    if not (file := made.get("responsesFile")):
-        return []
-    return [f"{web.address(f'/{file}:download', inside='/download')}?alt=media"]
+    file = (status.get("response") or (status.get("metadata") or {}).get("output") or {}).get("responsesFile")
+    results = [f"{web.address(f'/{file}:download', inside='/download')}?alt=media"] if file else []
+    return Progress(state in _DONE, state, results, fault)
 
 
 def result(entry: Mapping[str, Any]) -> Result:

@@ -43,13 +43,9 @@ def progress(web: Web, batch: str) -> Progress:
     status = web.get(f"/batches/{batch}")
     faults = [str(fault.get("message")) for fault in (status.get("errors") or {}).get("data") or ()]
     fault = "; ".join(dict.fromkeys(faults)) or "the batch failed" if status["status"] == "failed" else ""
-    return Progress(status["status"] in _DONE, status["status"], fault, status)
-
-
-def results(web: Web, progress: Progress) -> list[str]:
-    """The output file, then the one that says what became of the others."""
-    files = [progress.payload.get(name) for name in ("output_file_id", "error_file_id")]
-    return [web.address(f"/files/{file}/content") for file in files if file]
+    files = filter(None, map(status.get, ("output_file_id", "error_file_id")))
+    results = [web.address(f"/files/{file}/content") for file in files]
+    return Progress(status["status"] in _DONE, status["status"], results, fault)
 
 
 def result(entry: Mapping[str, Any]) -> Result:

@@ -187,7 +187,7 @@ class Batches:
                 return
             left, bodies, doubled = set(entry.numbers), dict[str, int](), set[str]()
             unreadable: list[str] = []
-            for address in interface.results(web, progress):
+            for address in progress.results:
                 for place, line in enumerate(web.lines(address), start=1):
                     try:
                         number, outcome = interface.result(line or {})

@@ -1,8 +1,5 @@
-"""Wire formats: prompt -> HTTP request -> reply. One file per format; add yours to WIRES, or leave it in your own
-repository and name the module in the panel file: wire = "our_judges.house_chat". A wire format is a module with the
-four functions of `Wire`, and a fifth where requests are signed: signer(judge) gives a function from a schema.Request to
-the headers that authorise it, used where the judge names no key. A module whose provider takes whole files of requests
-says by which interface (`recuse.batch`): BATCH = "openai"."""
+"""Wire formats: prompt -> HTTP request -> reply. Add yours to WIRES, or leave it in your own repository and name the
+module in the panel file: wire = "our_judges.house_chat". What a wire format is, `Wire` says."""
 
 from __future__ import annotations
 
@@ -28,7 +25,9 @@ _WITHIN = {"azure_openai": f"{__name__}.openai_chat.AZURE", "vertex_generate": f
 
 
 class Wire(Protocol):
-    """What the rest needs to know of a wire format. A module with these functions is one."""
+    """What the rest needs to know of a wire format. A module with these functions is one. It has a fifth where requests
+    are signed: `signer(judge)` gives a function from a `Request` to the headers that authorise it, used where the judge
+    names no key. A module whose provider takes files of requests says by which interface of `recuse.batch`, `BATCH`."""
 
     def request(self, judge: Judge, prompt: Prompt, seed: int | None) -> Request:
         """The request as it goes out, without secrets; see `description.as_written`."""

@@ -232,9 +232,6 @@ class _Bounded:
         await self._stream.aclose()
 
 
-# --------------------------------------------------------------------------- keys
-
-
 class MissingKeyError(RecuseError):
     """Recording needs an API key that is not in the environment, or not one that can be sent."""
 

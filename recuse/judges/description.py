@@ -1,10 +1,6 @@
-"""A judge's request as the panel file describes it, spelled so that equal requests have equal bytes.
-
-    described(judge, {"temperature": 0.7, "max_tokens": 200, ...})  -> the body as it goes out
-    address(judge, "/chat/completions")                             -> where it goes
-
-A wire format builds the body it would send; the panel's `rename`, `omit` and `parameters` are then applied, in this
-order, so a parameter is named as it is sent and always wins. Fields inside fields are named "outer.inner"."""
+"""A judge's request as the panel file describes it, spelled so that equal requests have equal bytes. A wire format
+builds the body it would send; the panel's `rename`, `omit` and `parameters` are then applied, in this order, so a
+parameter is named as it is sent and always wins. Fields inside fields are named "outer.inner"."""
 
 from __future__ import annotations
 

@@ -85,11 +85,6 @@ def payload(text: str, *, model: str, refusal: bool, input_tokens: int, output_t
     }  # fmt: skip
 
 
-def _request_to_vertex(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
-    url = address(judge, f"/publishers/google/models/{segment(judge.model)}:generateContent")
-    return Request(url, described(judge, body(judge, prompt, seed)))
-
-
 def _google_signer(judge: Judge) -> Callable[[Request], Mapping[str, str]]:
     try:
         import google.auth
@@ -136,8 +131,12 @@ def _fetch(
 
 
 VERTEX = SimpleNamespace(
-    request=_request_to_vertex, headers=openai_chat.headers, read=read, payload=payload, signer=_google_signer
-)
+    request=lambda judge, prompt, seed: Request(
+        address(judge, f"/publishers/google/models/{segment(judge.model)}:generateContent"),
+        described(judge, body(judge, prompt, seed)),
+    ),
+    headers=openai_chat.headers, read=read, payload=payload, signer=_google_signer,
+)  # fmt: skip
 """Vertex AI: POST {base_url}/publishers/google/models/{model}:generateContent. `base_url` names project and place:
 "https://REGION-aiplatform.googleapis.com/v1/projects/PROJECT/locations/REGION". Access comes from the environment's
 application default credentials (extra `vertex`), their tokens refreshed as they expire; with `api_key_env`, from an
