@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Any
 
@@ -55,21 +55,21 @@ class Cost:
         return f"{self.judge}: {self.calls:,} calls, about {self.input_tokens:,} tokens in, {out} out, {money}"
 
 
-def expected_costs(calls: Iterable[Call], judges: Mapping[str, Judge], free: Collection[str] = ()) -> list[Cost]:
+def expected_costs(
+    calls: Iterable[Call], judges: Mapping[str, Judge], free: Collection[str] = (), share: float = 1.0
+) -> list[Cost]:
     """One `Cost` per judge, in the order of `judges`, for calls that are still to be made; `free` judges cost nothing.
-    Dollars = input tokens x input price + limit on the answer x output price, prices per million tokens."""
+    Dollars = input tokens x input price + limit on the answer x output price, at a `share` of the prices."""
     by_judge, costs = grouped(calls, attrgetter("judge")), []
     for name in filter(by_judge.__contains__, judges):
-        asked_for = by_judge[name]
+        asked_for, judge = by_judge[name], judges[name]
+        judge = replace(judge, input_usd_per_mtok=0.0, output_usd_per_mtok=0.0) if name in free else judge
         sizes = {call.key: tokens_of(call.request) for call in asked_for}  # repeats ask the same
         tokens_in = sum(sizes[call.key][0] for call in asked_for)
         answered = total(sizes[call.key][1] for call in asked_for)
-        prices = judges[name].input_usd_per_mtok, judges[name].output_usd_per_mtok
-        price_in, price_out = (0.0, 0.0) if name in free else prices
-        dollars: float | None = None
-        if price_in is not None and price_out is not None and (answered is not None or not price_out):
-            dollars = (tokens_in * price_in + (answered or 0) * price_out) / 1e6
-        costs.append(Cost(name, len(asked_for), tokens_in, answered, dollars, None not in (price_in, price_out)))
+        most = dollars(judge, tokens_in, answered if judge.output_usd_per_mtok else answered or 0)
+        priced = None not in (judge.input_usd_per_mtok, judge.output_usd_per_mtok)
+        costs.append(Cost(name, len(asked_for), tokens_in, answered, None if most is None else share * most, priced))
     return costs
 
 
@@ -79,9 +79,8 @@ def total(numbers: Iterable[Any]) -> Any:
     return None if None in every else sum(every)
 
 
-def cost_text(costs: Iterable[Cost]) -> str:
+def cost_text(costs: Sequence[Cost]) -> str:
     """What a recording will cost, judge by judge, in words."""
-    costs = list(costs)
     if not costs:
         return "nothing to record: every call of the plan has its answer"
     everything = Cost(
@@ -91,9 +90,8 @@ def cost_text(costs: Iterable[Cost]) -> str:
     return "\n".join(["to record:", *(f"  {cost}" for cost in [*costs, *([everything] if costs[1:] else [])])])
 
 
-def check_budget(costs: Iterable[Cost], budget_usd: float, allowed: bool) -> None:
+def check_budget(costs: Sequence[Cost], budget_usd: float, allowed: bool) -> None:
     """`RecuseError` unless the largest possible cost is known and within `budget_usd`, or `allowed` (--yes)."""
-    costs = list(costs)
     dollars = total(cost.dollars for cost in costs)
     if allowed or (dollars is not None and dollars <= budget_usd):
         return

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from recuse.batch.recording import PRICE, Batches, BatchReport, State, number_of
@@ -18,11 +18,9 @@ from recuse.elicitation.chains import Chain
 from recuse.elicitation.plan import Plan, headers
 from recuse.judges.client import Client, Credentials, keys_from_environment, short_keys
 from recuse.panels import Panel
-from recuse.recording import progress
-from recuse.recording.asking import Recording
+from recuse.recording.asking import Readable, Recording
 from recuse.recording.budget import Cost, Spending, check_budget, cost_text, expected_costs, total
-from recuse.recording.judge_queue import Readable
-from recuse.recording.progress import ProgressLine, RecordingReport, StopSignals, spent_text
+from recuse.recording.progress import IncompleteRecordingError, ProgressLine, RecordingReport, StopSignals, spent_text
 from recuse.schema import Call, Judge, RawResponse, RecuseError
 from recuse.standins import StandIns, open_source
 
@@ -63,8 +61,7 @@ class Recorder:
             if not missing:
                 return None
             state = State(self.library.root, self.panel.name)
-            under_way = state.under_way()
-            if waiting := sum(number_of(call) in under_way for call in missing) if under_way else 0:
+            if waiting := len(state.under_way() & {number_of(call) for call in missing}) if state else 0:
                 raise RecuseError(
                     f"{self.panel.name}: {waiting} of the {len(missing)} answers that are missing are under way in a "
                     f"batch and would be paid for twice. Collect them first, with --record=batch; or delete "
@@ -111,8 +108,7 @@ class Recorder:
     def _costs(self, calls: Sequence[Call], judges: Mapping[str, Judge], share: float) -> list[Cost]:
         # Nobody is paid for stand-ins, for models we serve ourselves, and where the panel file says so.
         free = judges if self.panel.stand_in or self.panel.free else self.panel.servers
-        each = expected_costs(calls, judges, free=set(free))
-        return [replace(cost, dollars=None if cost.dollars is None else share * cost.dollars) for cost in each]
+        return expected_costs(calls, judges, set(free), share)
 
     def _groups(self, recording: Recording, chains: Chains) -> list[dict[str, Judge]]:
         """The judges that can be asked something now: local models one by one, the others at once."""
@@ -195,7 +191,7 @@ def record_batches(recorder: Recorder, plans: Sequence[Plan], *, sleep: Callable
     recorder.say(f"{report.text()}{spent()}")
     if missing:
         rest = f"not recorded: {len(missing)}; what came back is on disk, the same command asks the rest anew"
-        raise progress.IncompleteRecordingError(f"{report.text()}\n{rest}")
+        raise IncompleteRecordingError(f"{report.text()}\n{rest}")
 
 
 class Chains:

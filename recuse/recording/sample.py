@@ -1,10 +1,6 @@
 """A random part of what is recorded, asked again and compared: replies that somebody made up are not what a judge says.
-
-    rows = sample_again(recorder, library, plans)       # a row per judge; "do not merge" where they differ
-
 Whether the new replies differ *more* than the judge differs from itself is a permutation test: if the recording is the
-judge's, any of the replies to one prompt could as well be the one that came on another day. The recording is never
-changed, and nothing of the new replies is kept."""
+judge's, any of the replies to one prompt could as well be the one that came on another day. Nothing new is kept."""
 
 from __future__ import annotations
 

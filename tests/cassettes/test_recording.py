@@ -20,7 +20,7 @@ from recuse.cassettes.integrity import check_cassettes
 from recuse.cassettes.library import Library
 from recuse.cassettes.plain_file import StorageError, locked
 from recuse.cassettes.storage import Storage
-from recuse.recording.judge_queue import RateLimit
+from recuse.recording.asking import RateLimit
 from recuse.recording.progress import IncompleteRecordingError, Progress, ProgressLine, watched
 from recuse.schema import Call, RawResponse, RecuseError
 

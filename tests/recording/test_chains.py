@@ -160,7 +160,7 @@ def test_recorded_anew_the_old_stays_until_every_stage_is_there(
 
 def test_the_budget_is_asked_once_for_all_stages(suite: Callable[..., Suite], monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
-    monkeypatch.setattr(panel_recording, "expected_costs", lambda calls, judges, free: expected_costs(calls, judges))
+    monkeypatch.setattr(panel_recording, "expected_costs", lambda calls, judges, *_: expected_costs(calls, judges))
     monkeypatch.setattr(Recorder.__dataclass_fields__["say"], "default", said.append)
     with pytest.raises(RecuseError) as told:
         table(suite("missing"))
