@@ -71,8 +71,6 @@ class CellCassette:
             if self.header is not None:
                 self.expect_header(self.header)
 
-    # ------------------------------------------------------------------ what the plan wants
-
     def plan(self, calls: Iterable[Call]) -> None:
         """Add calls to those that this cell is asked for. A list that repeats all that was known gives the order: calls
         of a chain become known as replies come. `RecuseError` where two calls send the same request in one repeat."""
@@ -117,8 +115,6 @@ class CellCassette:
         planned = {(call.key, call.repeat) for call in self.calls}
         return [Unused(self.cell, *answer) for answer in self.index.answers if answer not in planned]
 
-    # ------------------------------------------------------------------ is it still the same judge?
-
     def stale(self) -> list[Stale]:
         """How the recorded fingerprint differs from the expected one, with the words that changed where that shows."""
         if self.header is None or self.recorded_header is None or self.recorded_header is self.header:
@@ -132,8 +128,6 @@ class CellCassette:
         return [
             Stale(self.cell, name, a, b, words if i == 0 else "", items) for i, (name, a, b) in enumerate(differences)
         ]
-
-    # ------------------------------------------------------------------ what it holds
 
     def check(self) -> None:
         """Raise `CassetteError` if the file is damaged: none of it is served then."""

@@ -1,10 +1,8 @@
 """The file of a cell: where it is, its bytes, and how it is replaced. Everything else asks here and sees plain bytes.
-
 A cell is stored as `<cell>.jsonl` or, compressed, as `<cell>.jsonl.gz`: gzip of exactly the same bytes, without name
-and time, so that the same cassette is the same file. What is recorded into is plain: it is unpacked first
-(`make_plain`), and stays so until `python -m recuse.cassettes compact --gzip` packs it. An interruption leaves the old
-form, or both; then the plain one is whole and is the cell, and the next change of form takes the other away. A cell
-without a file may be one of many in a pack (`pack_file`): its path is then `<cell>.jsonl.zst`, where no file is."""
+and time, so that the same cassette is the same file. What is recorded into is plain: it is unpacked first. A change of
+form that is interrupted leaves the old form, or both; then the plain one is whole and is the cell. A cell without a
+file may be one of many in a pack (`pack_file`): its path is then `<cell>.jsonl.zst`, where no file is."""
 
 from __future__ import annotations
 

@@ -142,12 +142,12 @@ def _check_cell(checked: Checked, path: Path, cell: str) -> None:
 def _content_faults(path: Path, cell: str, index: CellIndex, data: bytes) -> Iterator[str]:
     header = index.header or {}
     provenance, fingerprint = header.get("provenance"), header.get("fingerprint")
-    known = isinstance(fingerprint, dict) and bool(fingerprint.get("model"))
+    described = fingerprint if isinstance(fingerprint, dict) else {}
     if index.header is not None:
         wrong = {
             f"recorded as cell {header.get('cell')}; the file was moved or copied": header.get("cell") != cell,
             f"provenance is {provenance!r}, not one of {', '.join(PROVENANCES)}": provenance not in PROVENANCES,
-            "the fingerprint does not say which model answered": not known,
+            "the fingerprint does not say which model answered": not described.get("model"),
             "the header does not say which engine recorded it": not header.get("engine"),
         }
         yield from (f"{path}:1: {fault}" for fault, there in wrong.items() if there)
@@ -168,7 +168,6 @@ def _content_faults(path: Path, cell: str, index: CellIndex, data: bytes) -> Ite
         elif b'"model' in response.body:
             answer = json.loads(response.body)
             models[str(answer.get("model") or answer.get("modelVersion") or "")] += 1
-    described = fingerprint if isinstance(fingerprint, dict) else {}
     wire, requested = str(described.get("wire")), str(described.get("model"))
     for other in other_models(wire, requested, models) if provenance == "recorded" and described else ():
         yield f"{path}: {models[other]} answers are by {other}, and the model that was asked is {requested}"
@@ -179,8 +178,7 @@ def salvaged(data: bytes, name: str) -> tuple[bytes, list[str]]:
     endings changed by version control are put back, a header that slipped down goes to the top, and two cassettes of
     the same cell that were joined become one. What another cell's header precedes is left out."""
     header, foreign = b"", False  # whether the last header was that of another recording
-    requests: dict[str, tuple[int, bytes]] = {}
-    likes: dict[str, str] = {}
+    requests: dict[str, tuple[int, bytes, str]] = {}  # with the key of the request that it changes, if any
     answers: dict[Interaction, tuple[int, bytes]] = {}
     dropped: list[tuple[int, str]] = []
     pieces = data.split(b"\n")
@@ -197,17 +195,16 @@ def salvaged(data: bytes, name: str) -> tuple[bytes, list[str]]:
             if foreign:
                 dropped.append((number, "from here on another cassette was appended"))
         elif kind == record_format.REQUEST and not foreign:
-            requests.setdefault(key, (number, line))
-            likes.setdefault(key, like)
+            requests.setdefault(key, (number, line, like))
         elif kind == record_format.ANSWER and not foreign:
             same = answers.setdefault((key, repeat), (number, line))[1] == line
             dropped += [] if same else [(number, "a second answer to the same repeat")]
     # Requests that are stored whole, then those that change one of them, then the answers; and what lacks another.
-    usable = [key for key, like in likes.items() if not like]
-    usable += [key for key, like in likes.items() if like and likes.get(like) == ""]
-    kept = {key: requests[key][1] for key in usable}
+    kept = {key: line for key, (_, line, like) in requests.items() if not like}
+    whole = frozenset(kept)
+    kept |= {key: line for key, (_, line, like) in requests.items() if like in whole}
     lines = [*kept.values(), *(line for (key, _), (_, line) in answers.items() if key in kept)]
-    dropped += [(number, "its base is missing") for key, (number, _) in requests.items() if key not in kept]
+    dropped += [(number, "its base is missing") for key, (number, *_) in requests.items() if key not in kept]
     dropped += [(number, "without its request") for (key, _), (number, _) in answers.items() if key not in kept]
     faults = [f"{name}:{number}: {what}" for number, what in sorted(dropped)]
     return b"".join(line + b"\n" for line in ([header, *lines] if header else lines)), faults

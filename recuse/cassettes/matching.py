@@ -101,10 +101,7 @@ def public_request(request: Request) -> Request:
 # which a provider says that its policy forbids an answer (it would say so again, so it is this judge's answer).
 # Not kept: everything that another try may change - 408, 409, 425, 429, 5xx, bodies that are empty, cut off or no JSON
 # (a proxy's page), what is no reply under status 200 (`no_reply`) - and what is a mistake in the set-up: 401, 403, 404,
-# 400.
-# A refusal or a reply cut by max_tokens is an answer like any other. A body that cannot be decompressed here is not
-# kept, whatever its status: nobody could tell what it is.
-
+# 400. A refusal or a reply cut by max_tokens is an answer like any other. What cannot be decompressed is not kept.
 
 KEPT_HEADERS = ("content-type", "request-id", "x-request-id")
 """Response headers that are stored, in this order. Others (cookies, organisation ids, rate limits) are not read."""

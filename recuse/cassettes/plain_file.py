@@ -1,8 +1,5 @@
 """Files of cassettes as they are stored: opened without following links, read whole, appended to and replaced so that
-nothing that was paid for is lost, and nothing that was there is harmed: one `os.write` with O_APPEND per interaction,
-so that what is written survives the death of this process at any moment; `Writer.sync` (about once a second, and at the
-end) makes it survive the death of the machine. A write that fails halfway is cut off again. A ballast file keeps room
-for the answers already on their way when a disk runs full."""
+nothing that was paid for is lost, and nothing that was there is harmed."""
 
 from __future__ import annotations
 
@@ -116,7 +113,9 @@ def locked(folder: Path, *, wait: bool = False) -> Iterator[None]:
 
 
 class Writer:
-    """Appends lines to files below one folder; a file is open while one line is written."""
+    """Appends lines to files below one folder: one `os.write` with O_APPEND each, so that what is written survives the
+    death of this process at any moment; `sync` (about once a second, and at the end) makes it survive that of the
+    machine. A ballast file keeps room for the answers already on their way when a disk runs full."""
 
     def __init__(self, folder: Path) -> None:
         if fcntl is None:  # pragma: no cover - Windows

@@ -1,10 +1,5 @@
 """vcrpy's side of a library: intercepts HTTP at the client's transport, finds answers by key instead of by scanning.
-
-Everything vcrpy-specific is here. Names of vcrpy relied on: `Cassette` with `use`, `load`,
-`can_play_response_for`, `play_response`, `append`, `filter_request`, `write_protected`, `_load`, `_save`, `_path`;
-`vcr.record_mode.RecordMode`; for a persister, `vcr.serialize.deserialize` and `CassetteNotFoundError`; the request's
-`method`, `uri`, `body_bytes`, `headers`; the response mapping
-{"status": {"code", "message"}, "headers": {name: [values]}, "body": {"string": bytes}}. A contract test pins them."""
+Everything vcrpy-specific is here; a contract test pins the names of vcrpy that are relied on."""
 
 from __future__ import annotations
 

@@ -10,7 +10,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -93,27 +92,25 @@ def put(pull_request: PullRequest, author: str, text: str) -> str:
     path = f"{issues}/{pull_request.number}/comments"
     try:
         with httpx2.Client(base_url=pull_request.api, headers=headers, timeout=30) as http:
-            send = partial(_sent, http, pull_request)
             for page in range(1, MOST_PAGES + 1):
-                comments = send("GET", f"{path}?per_page={PAGE}&page={page}")
+                comments = _answer(pull_request, path, http.get(f"{path}?per_page={PAGE}&page={page}"))
                 for comment in comments:
                     theirs = str((comment.get("user") or {}).get("login"))
                     if theirs == author and str(comment.get("body") or "").startswith(mark):
-                        send("PATCH", f"{issues}/comments/{int(comment['id'])}", {"body": text})
+                        own = f"{issues}/comments/{int(comment['id'])}"
+                        _answer(pull_request, own, http.patch(own, json={"body": text}))
                         return "updated"
                 if len(comments) < PAGE:
                     break
-            send("POST", path, {"body": text})
+            _answer(pull_request, path, http.post(path, json={"body": text}))
             return "posted"
     except httpx2.RequestError as error:
         raise RecuseError(f"{urlsplit(pull_request.api).hostname} did not answer: {error}; run it again") from None
 
 
-def _sent(
-    http: httpx2.Client, pull_request: PullRequest, method: str, path: str, sent: Mapping[str, str] | None = None
-) -> Any:
-    response = http.request(method, path, json=sent)
-    message, status = words(response.content, [pull_request.token]), response.status_code
+def _answer(pull_request: PullRequest, path: str, response: httpx2.Response) -> Any:
+    method, status = response.request.method, response.status_code
+    message = words(response.content, [pull_request.token])
     answer = f"GitHub answered {status}{f': “{message}”' if message else ''}"
     if status == 429 or (status == 403 and "rate limit" in message.lower()):
         raise RecuseError(f"{answer}: no more calls are taken for now; run it again in some minutes")
@@ -123,12 +120,12 @@ def _sent(
             "request of a fork has none, and its summary stands in the job summary"
         )
     if not response.is_success:
-        raise RecuseError(f"{answer} to {method} {path.partition('?')[0]}")
+        raise RecuseError(f"{answer} to {method} {path}")
     given = parsed(response.content)
     listed = given if method == "GET" else [given]
     if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
         raise RecuseError(
-            f"what answers at {pull_request.api} is not GitHub’s API ({method} {path.partition('?')[0]} gave "
+            f"what answers at {pull_request.api} is not GitHub’s API ({method} {path} gave "
             "something else than comments); look at GITHUB_API_URL, and whether a proxy stands before it"
         )
     return given

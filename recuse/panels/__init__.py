@@ -127,12 +127,11 @@ def _changes(judge: JudgeTable, panel: Sequence[JudgeTable]) -> tuple[str, ...]:
 
 LEVELS: tuple[SourceFixes, ...] = get_args(SourceFixes)
 """What the source of a panel fixes (`source_fixes` of its file), the least first; each includes those before it.
-Replies that were drawn to carry a study's printed statistics carry nothing else of it: which scores go together is the
-invention of whoever drew them. So a question that rests on more (`pytest.mark.asks(..., rests_on="cells")`, "pairs"
-unless it says otherwise) is not asked of that panel.
+Replies that were drawn to carry a study's printed statistics carry nothing else of it, so a question that rests on more
+(`pytest.mark.asks(..., rests_on="cells")`, "pairs" unless it says otherwise) is not asked of that panel.
 
     margins   totals of a judge over texts (what it gave its own, received for it, gave to others) and statistics as
-              printed: these may be concluded from, nothing of a single author or text
+              printed; nothing of a single author or text
     cells     mean and spread over repeats of what each judge gave each text, and what follows from these: deviations
               from peers and people, over texts or over repeats; nothing of a single reply
     pairs     the single replies: everything, what goes together within one, over texts, between judges and conditions

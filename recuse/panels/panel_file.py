@@ -114,9 +114,8 @@ class JudgeTable(Table):
     def judge(self) -> Judge:
         """Who is asked, as all other modules know it: without what only recording and the panel need to know."""
         others = {"price", "server", "behaviour", "label", "omit", "family", "replaces", "change", "prompts", "rubric"}
-        values = self.model_dump(exclude=others)
-        prices = self.price.model_dump() if self.price else {}
-        return Judge(label=self.label or self.name, omit=tuple(self.omit), **values, **prices)
+        values = self.model_dump(exclude=others) | (self.price.model_dump() if self.price else {})
+        return Judge(label=self.label or self.name, omit=tuple(self.omit), **values)
 
 
 class TaskTable(Table):
@@ -189,14 +188,14 @@ class PanelTable(Table):
                     f"judge {judge.name}: replaces names a judge of this panel that is in use; got {judge.replaces!r}, "
                     f"in use: {known}"
                 )
-            for kind, key, own in (("prompt", "prompts", judge.prompts), ("rubric", "rubric", judge.rubric)):
+            for kind, key, example in (("prompt", "prompts", "prompts-v2"), ("rubric", "rubric", "rubric-v2.toml")):
+                own = getattr(judge, key)
                 if own is not None and judge.replaces is None:
                     raise ValueError(
                         f"judge {judge.name}: judges in use are asked with the task's {kind}, so that they can be "
                         f'compared; {key} = "{own}" needs replaces, the judge that this one would replace'
                     )
                 if own is None and judge.replaces is not None and kind in judge.change:
-                    example = "prompts-v2" if key == "prompts" else "rubric-v2.toml"
                     raise ValueError(
                         f"judge {judge.name}: change names the {kind}, and it is asked with the task's; name its own "
                         f'by {key}, beside the task\'s, e.g. {key} = "{example}"'

@@ -7,6 +7,7 @@ import io
 import json
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from recuse.schema import RecuseError
@@ -22,9 +23,8 @@ def write_files(folder: Path, texts: Mapping[str, str]) -> list[Path]:
     paths = [folder / name for name in texts]
     for path, data in zip(paths, map(str.encode, texts.values()), strict=True):
         refuse_links(folder, path)
-        same_size = path.is_file() and not path.is_symlink() and path.stat().st_size == len(data)
-        if not (same_size and path.read_bytes() == data):
-            _put(path, data, folders=True)
+        if path.is_symlink() or not path.is_file() or path.read_bytes() != data:
+            _put(path, data)
     return paths
 
 
@@ -76,11 +76,10 @@ def beginning_of(path: Path) -> str:
         return stream.read(BEGINNING).decode("utf-8", "replace")
 
 
-def _put(path: Path, data: bytes, *, folders: bool = False) -> None:
+def _put(path: Path, data: bytes) -> None:
     draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        if folders:
-            path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         draft.unlink(missing_ok=True)
         draft.write_bytes(data)
         os.replace(draft, path)
@@ -108,11 +107,9 @@ def is_json_with(*keys: str) -> Callable[[str], bool]:
     """A test whether a text is a JSON object that has all these keys."""
 
     def test(text: str) -> bool:
-        try:
-            known = json.loads(text)
-        except ValueError:
-            return False
-        return isinstance(known, dict) and known.keys() >= set(keys)
+        with suppress(ValueError):
+            return isinstance(known := json.loads(text), dict) and known.keys() >= set(keys)
+        return False
 
     return test
 

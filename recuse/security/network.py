@@ -1,13 +1,9 @@
-"""While replaying, nothing outside this machine is reached: every attempt to connect or to look up a name raises.
-
-Two guards. An audit hook watches the interpreter's own socket events, which no library, thread or C extension using
-Python's sockets can avoid; it cannot be removed, so it is installed once and does nothing while idle. And the methods
-of `socket.socket` that take an address are wrapped: they look a host name up before that event.
-
-This stops accidents, not an adversary: other programs that are started, code that calls the C library itself (ctypes),
-and what modules do when they are imported, before the first test, are not seen. Where that matters, take the network
-away from the whole process: docs/recording.md shows how.
-"""
+"""While replaying, nothing outside this machine is reached: every attempt to connect or to look up a name raises. An
+audit hook watches the interpreter's own socket events, which no library, thread or C extension using Python's sockets
+can avoid; it cannot be removed, so it is installed once and does nothing while idle. And the methods of `socket.socket`
+that take an address are wrapped: they look a host name up before that event. This stops accidents, not an adversary:
+other programs that are started, code that calls the C library itself, and imports before the first test are not seen.
+Where that matters, take the network away from the whole process: docs/recording.md shows how."""
 
 from __future__ import annotations
 
@@ -74,12 +70,11 @@ def check_address(address: Any) -> None:
 
 def check_host(host: Any) -> None:
     """Raise `NetworkBlockedError` unless the host name or address is this machine."""
-    if host is None or is_loopback(host):
-        return
-    raise NetworkBlockedError(
-        f"replay blocked a connection to {_shown(host)}: recorded runs never use the network. "
-        "To record what is missing: pytest evals/ --record=missing"
-    )
+    if host is not None and not is_loopback(host):
+        raise NetworkBlockedError(
+            f"replay blocked a connection to {_shown(host)}: recorded runs never use the network. "
+            "To record what is missing: pytest evals/ --record=missing"
+        )
 
 
 def is_loopback(host: Any) -> bool:

@@ -1,8 +1,5 @@
-"""Make text written by a judge safe to look at: nothing in it may hide, reorder or fake what stands on the page.
-
-Escaping HTML is Jinja's business. This is about characters that survive escaping: controls, direction overrides,
-zero-width and tag characters (all known carriers of hidden instructions) and lone surrogates, which UTF-8 cannot hold.
-"""
+"""Make text written by a judge safe to look at: characters that survive the escaping of HTML and hide, reorder or fake
+what stands on a page: controls, direction overrides, zero-width and tag characters, lone surrogates."""
 
 from __future__ import annotations
 
@@ -28,9 +25,8 @@ _RISKY = ("=", "+", "-", "@", "\t", "\r")
 
 
 def visible(text: str) -> str:
-    """`text` with every invisible character spelled out as ⟦U+202E⟧; tabs, line feeds and all else stay.
-
-    Stacks of more than four combining marks are cut to four: they would paint over neighbouring lines."""
+    """`text` with every invisible character spelled out as ⟦U+202E⟧; tabs, line feeds and all else stay. Stacks of more
+    than four combining marks are cut to four: they would paint over neighbouring lines."""
     if text.isascii() and (text.isprintable() or text.replace("\n", "").replace("\t", "").isprintable()):
         return text  # as almost every text of a report is, and a tenth of the cost
     plain = text.replace("\r\n", "\n")
@@ -38,9 +34,8 @@ def visible(text: str) -> str:
 
 
 def encodable(text: str) -> str:
-    """`text` with lone surrogates, which no encoding can hold, spelled out; the same object where there are none.
-
-    A reply cut in the middle of an emoji ends in one; JSON can carry it, a file or another process cannot."""
+    """`text` with lone surrogates, which no encoding can hold, spelled out; the same object where there are none. A
+    reply cut in the middle of an emoji ends in one; JSON can carry it, a file or another process cannot."""
     try:
         text.encode()
     except UnicodeEncodeError:
