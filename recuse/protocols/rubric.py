@@ -90,7 +90,7 @@ def author_label(task: Task, target: str, condition: str) -> str:
 
 def scored(task: Task) -> tuple[str, ...]:
     """The criteria of the task, and its total if it has one."""
-    whole = total(task)
+    whole = task.data.get("criteria_total")
     return task.criteria if whole is None else (*task.criteria, whole)
 
 
