@@ -37,9 +37,9 @@ V = TypeVar("V")
 J = TypeVar("J", bound=Judged)
 Named = tuple[str | tuple[str, ...], Estimate]
 """The name of a subject, or its names, such as a judge and a target, and the estimate."""
-View = Callable[[Ratings, Ratings], V]
+View = Callable[[Ratings, Ratings], V | None]
 """From the ratings of one criterion and combination of factor levels, and the ratings they are part of, to the form
-that a measure computes on."""
+that a measure computes on; None where it is not asked."""
 Bad = Literal["above", "below", "both", "none"]
 
 MEASURES: dict[str, MeasureRow] = {}
@@ -145,7 +145,9 @@ def per_subject(
             for levels, part in ratings.each(*pooled):
                 if ratings.judges and not part.judges:  # people were asked apart from what was varied of the judges
                     continue
-                made = each(view(part, ratings), *args, **kwargs)
+                if (seen := view(part, ratings)) is None:
+                    continue
+                made = each(seen, *args, **kwargs)
                 for subject, estimate in [((), made)] if isinstance(made, Estimate) else made:
                     estimates[(subject, *levels) if isinstance(subject, str) else (*subject, *levels)] = estimate
             names = (by,) if isinstance(by, str) else by

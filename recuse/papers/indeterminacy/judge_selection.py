@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,13 +20,14 @@ from recuse.papers.indeterminacy.rated_options import (
     BETAS,
     RatedOptions,
     answers_among_options,
-    each_rated,
+    judges_rated,
     people_vectors,
 )
 from recuse.papers.indeterminacy.response_sets import resampled_weights, vectors_of
 from recuse.ratings import Ratings
+from recuse.ratings.ratings import remembered
 from recuse.ratings.scale import Numeric, ResponseSets
-from recuse.schema import Estimate, Estimates, RecuseError
+from recuse.schema import Estimate, RecuseError
 from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.distributions import SEED, generator, percentile
@@ -40,12 +41,40 @@ CHOOSING = tuple(definition(name) for name in (
 ))  # fmt: skip
 
 
+class Scored(NamedTuple):
+    """By beta, means over taus of consistency and of bias of every judge, (1 + draws, J): on all texts, then on
+    resamples, drawn once for all questions about these answers."""
+
+    rated: RatedOptions
+    by_beta: dict[float, tuple[Floats, Floats]]
+
+
+@remembered
+def scored(part: Ratings, ratings: Ratings) -> Scored | None:
+    """The view of measures that choose a judge."""
+    rated = judges_rated(part, ratings)
+    if rated is None:
+        return None
+    decided = decisions(rated.judges_act_by, rated.positive, TAUS)
+    right = decisions(people_vectors(rated, BETAS), rated.positive, TAUS)[:, :, None]  # (taus, betas, 1, U)
+    there = np.isfinite(decided[0]) & np.isfinite(right[0, 0])
+    alike = there * (decided[:, None] == right).mean(axis=0)
+    apart = there * np.nan_to_num(decided[:, None] - right).mean(axis=0)
+    columns = np.concatenate([there[None].astype(float), alike, apart]).reshape(-1, there.shape[1]).T
+    seen = (columns * rated.times[:, None]).sum(axis=0)[None]
+    sums = np.concatenate([seen, *(weights @ columns for weights in resampled_weights(rated, DRAWS))])
+    count, *rest = np.moveaxis(sums.reshape(len(sums), -1, len(there)), 1, 0)
+    means = [ratio(part, count) for part in rest]
+    return Scored(rated, {beta: (means[b], means[len(BETAS) + b]) for b, beta in enumerate(BETAS)})
+
+
 @measure(
     "selection_regret", "cost of choosing by it", unit="share", rank=350, counts=True, above="chooses a worse judge",
     reading="Consistency with people's decisions that is lost by using the judge that this measure ranks first instead "
     "of the best one. Mean over thresholds .3, .5 and .7; people's choices at face value.",
 )  # fmt: skip
-def selection_regret(ratings: Ratings) -> Estimates:
+@per_subject("definition", scored)
+def selection_regret(seen: Scored) -> Iterator[Named]:
     """Regret in consistency of the judge that each definition of `CHOOSING` chooses, by definition and factor level.
     Detail: `chosen`, `best`, `best_by_bias`, `consistency`, `abs_bias`, `regret_bias`, and `right`: the share of
     resamples of texts in which the chosen judge is the best one; where it is in all of them, the interval is 0 to 0.
@@ -55,7 +84,7 @@ def selection_regret(ratings: Ratings) -> Estimates:
     >>> selection_regret(rated(judge="ppff", ann="pppf")).of(definition="hit_rate(h/h)").note
     'undefined: choosing takes two judges with valid answers; there are 1 of 1'
     """
-    return _by_definition("selection_regret", ratings, BETAS[:1])
+    return _by_definition("selection_regret", seen, BETAS[:1])
 
 
 @measure(
@@ -63,60 +92,52 @@ def selection_regret(ratings: Ratings) -> Estimates:
     above="chooses a worse judge",
     reading="The same at the beta from 0 to .4 where it is largest. With people's response sets beta is not needed.",
 )  # fmt: skip
-def regret_over_beta(ratings: Ratings) -> Estimates:
+@per_subject("definition", scored)
+def regret_over_beta(seen: Scored) -> Iterator[Named]:
     """`selection_regret` at the worst beta. Detail has `over_beta`: for each, the judge chosen, the best, regrets and
     `right`; `survives`: whether one judge is chosen, and is the best, for all of them.
 
     >>> regret_over_beta(rated(judge="ppff", ann="pppf")).of(definition="hit_rate(h/h)").note
     'undefined: choosing takes two judges with valid answers; there are 1 of 1'
     """
-    return _by_definition("regret_over_beta", ratings, BETAS)
+    return _by_definition("regret_over_beta", seen, BETAS)
 
 
 @measure(
     "best_judge", "chance to be the best judge", unit="share", rank=352, counts=True,
     reading="Share of resamples of texts in which this judge decides most often as people do.",
 )  # fmt: skip
-def best_judge(ratings: Ratings) -> Estimates:
+@per_subject("judge", scored)
+def best_judge(seen: Scored) -> Iterator[Named]:
     """By judge and factor level; ties go to the first. No interval: it is itself a statement of doubt. Detail:
     `consistency`, mean over taus, and `at_beta`, the same share for every beta of `BETAS`.
 
     >>> best_judge(rated(judge="ppff", ann="pppf")).of(judge="judge").value
     1.0
     """
-    estimates = {}
-    for names, rated in each_rated(ratings):
-        scored = _scored(ratings, names, rated)
-        values = scored[0.0][0]
-        shares = [
-            np.bincount(best(scores[1:]), minlength=len(rated.judges)) / (len(scores) - 1)
-            for scores, _ in scored.values()
-            if np.isfinite(scores).any(axis=1).all()
-        ]
-        facts = _facts(rated)
-        for place, judge in enumerate(rated.judges):
-            if not shares or np.isnan(values[0, place]):
-                estimates[judge, *names] = undefined("best_judge", "the judge has no valid answer", **facts)
-                continue
-            at_beta = [number(share[place]) for share in shares]
-            detail = {"consistency": number(values[0, place]), "betas": list(BETAS), "at_beta": at_beta}
-            value = float(shares[0][place])
-            estimates[judge, *names] = Estimate(metric="best_judge", value=value, detail=detail, **facts)
-    return Estimates(("judge", *ratings.within()), estimates)
+    values = seen.by_beta[0.0][0][0]
+    shares = [
+        np.bincount(best(scores[1:]), minlength=len(values)) / (len(scores) - 1)
+        for scores, _ in seen.by_beta.values()
+        if np.isfinite(scores).any(axis=1).all()
+    ]
+    for place, judge in enumerate(seen.rated.judges):
+        if not shares or np.isnan(values[place]):
+            yield judge, undefined("best_judge", "the judge has no valid answer", **_facts(seen.rated))
+            continue
+        at_beta = [number(share[place]) for share in shares]
+        detail = {"consistency": number(values[place]), "betas": list(BETAS), "at_beta": at_beta}
+        value = float(shares[0][place])
+        yield judge, Estimate(metric="best_judge", value=value, detail=detail, **_facts(seen.rated))
 
 
-def _by_definition(metric: str, ratings: Ratings, betas: Sequence[float]) -> Estimates:
-    estimates = {}
-    for names, rated in each_rated(ratings):
-        scored = {beta: _scored(ratings, names, rated)[beta] for beta in betas}
-        for each in CHOOSING:
-            if rated.offers(each.judge, each.people):
-                estimates[each.name, *names] = _regret(metric, each, rated, scored)
-    return Estimates(("definition", *ratings.within()), estimates)
+def _by_definition(metric: str, seen: Scored, betas: Sequence[float]) -> Iterator[Named]:
+    each = (one for one in CHOOSING if seen.rated.offers(one.judge, one.people))
+    return ((one.name, _regret(metric, one, seen, betas)) for one in each)
 
 
-def _regret(metric: str, each: Definition, rated: RatedOptions, scored: dict[float, tuple[Floats, Floats]]) -> Estimate:
-    facts, names = _facts(rated), rated.judges
+def _regret(metric: str, each: Definition, seen: Scored, betas: Sequence[float]) -> Estimate:
+    rated, facts, names = seen.rated, _facts(seen.rated), seen.rated.judges
     usable = sum(np.isfinite(judge).any() for judge in rated.judges_act_by)
     if usable < 2:
         why = f"choosing takes two judges with valid answers; there are {usable} of {len(names)}"
@@ -124,7 +145,7 @@ def _regret(metric: str, each: Definition, rated: RatedOptions, scored: dict[flo
     if facts["n"] < FEWEST:
         return undefined(metric, f"people rated {facts['n']} texts; {FEWEST} are the fewest to choose by", **facts)
     rows, regretted, resampled = [], [], []
-    for beta, (consistency, bias) in scored.items():
+    for beta, (consistency, bias) in ((beta, seen.by_beta[beta]) for beta in betas):
         values = each.value(*vectors_of(rated, 0.5, beta), rated.times)
         if np.isnan(values).all() or np.isnan(consistency[0]).all():
             return undefined(metric, "the measure is undefined for every judge on these answers", **facts)
@@ -154,27 +175,6 @@ def _facts(rated: RatedOptions) -> dict[str, Any]:
         "n": int(rated.times[there].sum()), "n_excluded": int(rated.lost.sum()), "method": METHOD, "seed": SEED,
         **rated.facts,
     }  # fmt: skip
-
-
-def _scored(ratings: Ratings, names: tuple[str, ...], rated: RatedOptions) -> dict[float, tuple[Floats, Floats]]:
-    """By beta, means over taus of consistency and of bias, (1 + draws, J): on all texts, then on resamples, drawn once
-    for all questions about these answers."""
-
-    def scored() -> dict[float, tuple[Floats, Floats]]:
-        decided = decisions(rated.judges_act_by, rated.positive, TAUS)
-        right = decisions(people_vectors(rated, BETAS), rated.positive, TAUS)[:, :, None]  # (taus, betas, 1, U)
-        there = np.isfinite(decided[0]) & np.isfinite(right[0, 0])
-        alike = there * (decided[:, None] == right).mean(axis=0)
-        apart = there * np.nan_to_num(decided[:, None] - right).mean(axis=0)
-        columns = np.concatenate([there[None].astype(float), alike, apart]).reshape(-1, there.shape[1]).T
-        seen = (columns * rated.times[:, None]).sum(axis=0)[None]
-        drawn = (weights @ columns for weights in resampled_weights(rated, DRAWS))
-        sums = np.concatenate([seen, *drawn])
-        count, *rest = np.moveaxis(sums.reshape(len(sums), -1, len(there)), 1, 0)
-        means = [ratio(part, count) for part in rest]
-        return {beta: (means[b], means[len(BETAS) + b]) for b, beta in enumerate(BETAS)}
-
-    return ratings.remember(("downstream", names), scored)
 
 
 def best(gains: Floats) -> NDArray[np.intp]:

@@ -1,36 +1,32 @@
-"""What judges and people chose, and what they held admissible, text by text: shares of options on both sides. Forced
-choices are the rows of one criterion with options; response sets those of the same criterion beside them
-(`Ratings.beside("response_sets")`). Either may be missing: then it is NaN.
-
-Would the judge let through what people would? Decisions by a threshold, where more than one answer may be right.
+"""What judges and people chose, and what they held admissible, text by text; would the judge let through what people
+would, where more than one answer may be right? Forced choices are the rows of one criterion with options; response sets
+those of the same criterion beside them (`Ratings.beside("response_sets")`). What either side did not say is NaN.
 
 A text is positive where at least a share tau endorses the property (`RatedOptions.positive`), by response sets where a
-side gave any. People's forced choices alone do not tell: who chose another option might have accepted the positive one
-as well, a share beta of them, which is not in the data (Guerdan et al. 2025, sec. 7). tau is one half unless given, and
-a text on which exactly half endorses then counts half, since two or four people would else find more than any of them.
-Other thresholds and betas are in the detail: the worst of a grid lies beyond limits by chance."""
+side gave any. Who chose another option might have accepted the positive one as well, a share beta of people, which is
+not in forced choices (Guerdan et al. 2025, sec. 7). Measures state one tau and beta, the detail has others: the worst
+of a grid lies beyond limits by chance."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, table, undefined
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import Named, measure, per_judge, per_subject
 from recuse.papers.indeterminacy.definitions import CLOSE, TAUS, decisions, item_spread, prevalence
 from recuse.ratings.answers import Answers, answers_of, without_truth
 from recuse.ratings.array import clusters_of
 from recuse.ratings.ratings import Ratings, remembered
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Numeric, Ordinal, ResponseSets
-from recuse.schema import Distribution, Estimate, Estimates, RecuseError
-from recuse.schema.arrays import Floats, Mask, distinct, median_of, taken
+from recuse.schema import Distribution, Estimate, RecuseError
+from recuse.schema.arrays import Floats, Mask, ascending_codes, distinct, median_of, taken
 from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.bounded import bounded_mean
 from recuse.statistics.clusters import clustered_share
@@ -99,13 +95,9 @@ class RatedOptions:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What estimates of shares of these texts have in common."""
-        return {"over": self.over, "unit": "share", "clusters": self.clusters_called}
-
-    @property
-    def over(self) -> Literal["items", "clusters"]:
-        """What a repetition would draw: clusters, where several texts share one."""
-        return "items" if distinct(self.clusters) == len(self.clusters) else "clusters"
+        """What estimates of shares of these texts have in common; a repetition draws clusters, if texts share some."""
+        over = "items" if distinct(self.clusters) == len(self.clusters) else "clusters"
+        return {"over": over, "unit": "share", "clusters": self.clusters_called}
 
     @property
     def people_positive(self) -> tuple[Floats, Floats]:
@@ -121,12 +113,9 @@ class RatedOptions:
         return np.where(sets, self.judge_endorsed, self.judge_choices)
 
 
-def each_rated(ratings: Ratings) -> Iterator[tuple[tuple[str, ...], RatedOptions]]:
-    """(levels, `RatedOptions`) for every headline criterion with options and every combination of factor levels at
-    which a judge was asked: people's rows may leave a factor empty."""
-    for names, part in ratings.each():
-        if part.judges and not isinstance(part.scale, Numeric):
-            yield names, rated_options(part, ratings)
+def judges_rated(part: Ratings, ratings: Ratings) -> RatedOptions | None:
+    """The view of measures of judges; None for numbers, and where no judge was asked."""
+    return rated_options(part, ratings) if part.judges and not isinstance(part.scale, Numeric) else None
 
 
 @remembered
@@ -166,7 +155,7 @@ def rated_options(part: Ratings, ratings: Ratings | None = None) -> RatedOptions
             joint["people"] = pairs[theirs].sum(axis=0)
     ordered, stated = isinstance(part.scale, Ordinal), part.positive.get(part.criterion, "")
     positive = options.index(stated) if stated in options else len(options) - 1 if ordered else 0
-    clusters = np.unique(clusters_of(part, either.items), return_inverse=True)[1].astype(np.intp)
+    clusters = ascending_codes(clusters_of(part, either.items))
     times = np.ones(len(texts)) if either.times is None else either.times
     chosen_by, endorsed_by, set_raters = (of[theirs].sum(axis=0) for of in (*held, answered[1]))
     return RatedOptions(
@@ -243,7 +232,8 @@ BIASED = "difference of shares, t with Agresti-Min weights"
     reading="Share of texts on which thresholding the judge's answers decides as thresholding people's does, at one "
     "half unless a panel says otherwise.",
 )  # fmt: skip
-def decision_consistency(ratings: Ratings, tau: float = TAU) -> Estimates:
+@per_judge(judges_rated)
+def decision_consistency(rated: RatedOptions, judge: int, tau: float = TAU) -> Estimate:
     """C = 1 - mean over texts of |y_judge - y_people|, by judge and factor level: y 1 where at least `tau` endorse the
     property, 0 where fewer do, 1/2 where tau is one half and just so many do. People's forced choices are taken at face
     value (beta = 0) where they gave no response sets. Texts that either side left without a valid answer do not count.
@@ -253,7 +243,7 @@ def decision_consistency(ratings: Ratings, tau: float = TAU) -> Estimates:
     >>> decision_consistency(rated(judge="ppff", ann="pppf")).of(judge="judge").value
     0.75
     """
-    return _by_judge("decision_consistency", ratings, tau, FACE_VALUE)
+    return _at_threshold("decision_consistency", rated, judge, float(tau), FACE_VALUE)
 
 
 @measure(
@@ -262,7 +252,10 @@ def decision_consistency(ratings: Ratings, tau: float = TAU) -> Estimates:
     reading="The same where 4 in 10 of those who chose another option would have accepted this one too. With people's "
     "response sets, beta is not needed.",
 )  # fmt: skip
-def consistency_over_beta(ratings: Ratings, tau: float = TAU, betas: Sequence[float] = BETAS) -> Estimates:
+@per_judge(judges_rated)
+def consistency_over_beta(
+    rated: RatedOptions, judge: int, tau: float = TAU, betas: Sequence[float] = BETAS
+) -> Estimate:
     """`decision_consistency` at the largest of `betas`, so at a cell fixed beforehand. Detail: `range`, the smallest
     and the largest value over beta, and `survives`, the largest beta up to which the value stays at least
     `decision_consistency`'s lower bound: how far the conclusion carries.
@@ -270,7 +263,7 @@ def consistency_over_beta(ratings: Ratings, tau: float = TAU, betas: Sequence[fl
     >>> consistency_over_beta(rated(judge="ppff", ann="pppf", bob="ppff")).of(judge="judge").detail["range"]
     [0.75, 0.875]
     """
-    return _by_judge("consistency_over_beta", ratings, tau, betas)
+    return _at_threshold("consistency_over_beta", rated, judge, float(tau), tuple(betas))
 
 
 @measure(
@@ -279,14 +272,15 @@ def consistency_over_beta(ratings: Ratings, tau: float = TAU, betas: Sequence[fl
     reading="Share of texts that the judge finds positive less the share that people do, at a threshold of one half "
     "unless a panel says otherwise.",
 )  # fmt: skip
-def prevalence_bias(ratings: Ratings, tau: float = TAU) -> Estimates:
+@per_judge(judges_rated)
+def prevalence_bias(rated: RatedOptions, judge: int, tau: float = TAU) -> Estimate:
     """B = mean over texts of y_judge - y_people (`decision_consistency`), by judge and factor level; below 0
     underestimates. Of pairs the prevalence is the win rate. |B| <= 1 - C. Guerdan, sec. 2.2.2.
 
     >>> prevalence_bias(rated(judge="ppff", ann="pppf")).of(judge="judge").value
     -0.25
     """
-    return _by_judge("prevalence_bias", ratings, tau, FACE_VALUE)
+    return _at_threshold("prevalence_bias", rated, judge, float(tau), FACE_VALUE)
 
 
 @measure(
@@ -294,13 +288,14 @@ def prevalence_bias(ratings: Ratings, tau: float = TAU) -> Estimates:
     counts=True, above="finds too much of it", below="misses too much of it",
     reading="The same where 4 in 10 of those who chose another option would have accepted this one too.",
 )  # fmt: skip
-def bias_over_beta(ratings: Ratings, tau: float = TAU, betas: Sequence[float] = BETAS) -> Estimates:
+@per_judge(judges_rated)
+def bias_over_beta(rated: RatedOptions, judge: int, tau: float = TAU, betas: Sequence[float] = BETAS) -> Estimate:
     """`prevalence_bias` at the largest of `betas`, the least there can be. Detail as `consistency_over_beta`.
 
     >>> bias_over_beta(rated(judge="ppff", ann="pppf", bob="ppff")).of(judge="judge").detail["range"]
     [-0.25, -0.125]
     """
-    return _by_judge("bias_over_beta", ratings, tau, betas)
+    return _at_threshold("bias_over_beta", rated, judge, float(tau), tuple(betas))
 
 
 @measure(
@@ -308,26 +303,27 @@ def bias_over_beta(ratings: Ratings, tau: float = TAU, betas: Sequence[float] = 
     reading="Share of texts that turn positive for people if 4 in 10 of those who chose another option would have "
     "accepted this one too.",
 )  # fmt: skip
-def prevalence_shift(ratings: Ratings, taus: Sequence[float] = TAUS, betas: Sequence[float] = BETAS) -> Estimates:
+@per_subject("threshold", judges_rated)
+def prevalence_shift(
+    rated: RatedOptions, taus: Sequence[float] = TAUS, betas: Sequence[float] = BETAS
+) -> Iterator[Named]:
     """Prevalence by people at the largest beta less that at the smallest, by tau (figure 8). Detail: `betas`,
     `prevalence`. 0 where people's response sets are known. Prevalence rises with beta and falls with tau.
 
     >>> prevalence_shift(rated(judge="ppff", ann="pppf", bob="ppff")).of(threshold="0.7").detail["prevalence"]
     [0.5, 0.5, 0.5, 0.5, 0.75]
     """
-    metric, estimates = "prevalence_shift", {}
-    for (names, rated), tau in product(each_rated(ratings), taus):
+    for tau in taus:
         decided = decisions(people_vectors(rated, betas), rated.positive, float(tau))
-        there, subject = np.isfinite(decided[0]), (f"{tau:g}", *names)
+        there = np.isfinite(decided[0])
         facts = {"n": int(rated.times[there].sum()), "method": CONSISTENT, **rated.facts}
         if not there.any():
-            estimates[subject] = undefined(metric, "no text has a valid answer by people", **facts)
+            yield f"{tau:g}", undefined("prevalence_shift", "no text has a valid answer by people", **facts)
             continue
         shares, option = list(map(number, prevalence(decided, rated.times))), rated.options[rated.positive]
         detail = {"betas": list(betas), "prevalence": shares, "tau": float(tau), "option": option}
         turned = _share_of(rated, there, (decided[-1] != decided[0])[there].astype(float))
-        estimates[subject] = estimated(metric, *turned, detail=detail, **facts)
-    return Estimates(("threshold", *ratings.within()), estimates)
+        yield f"{tau:g}", estimated("prevalence_shift", *turned, detail=detail, **facts)
 
 
 def people_vectors(rated: RatedOptions, betas: Sequence[float]) -> Floats:
@@ -342,14 +338,6 @@ def people_vectors(rated: RatedOptions, betas: Sequence[float]) -> Floats:
     otherwise = 1 - chosen - vectors[..., rated.beyond].sum(axis=-1)
     vectors[..., rated.positive] = chosen + np.asarray(betas)[:, None] * otherwise
     return vectors
-
-
-def _by_judge(metric: str, ratings: Ratings, tau: float, betas: Sequence[float]) -> Estimates:
-    return Estimates(("judge", *ratings.within()), {
-        (judge, *names): _at_threshold(metric, rated, place, float(tau), tuple(betas))
-        for names, rated in each_rated(ratings)
-        for place, judge in enumerate(rated.judges)
-    })  # fmt: skip
 
 
 def _at_threshold(metric: str, rated: RatedOptions, judge: int, tau: float, betas: tuple[float, ...]) -> Estimate:

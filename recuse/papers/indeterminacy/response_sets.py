@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from itertools import product
 from typing import Any
 
 import numpy as np
 
 from recuse.metrics.estimates import estimated, number, table, undefined
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import Named, measure, per_subject
 from recuse.papers.indeterminacy.definitions import TAUS, RatingVectors, definition, item_spread
-from recuse.papers.indeterminacy.rated_options import RatedOptions, each_rated, people_vectors
+from recuse.papers.indeterminacy.rated_options import RatedOptions, judges_rated, people_vectors
 from recuse.papers.indeterminacy.rating_task import PRIOR, RatingTask, identifiability, transition_estimate
 from recuse.ratings import Ratings
 from recuse.ratings.ratings_table import PERSON
@@ -30,7 +29,8 @@ PEOPLE, ENDS = "people", ("", "_low", "_high")
     reading="Share of response sets with more than one option. Where it is above 0, the task is underspecified: a "
     "forced choice hides it.",
 )  # fmt: skip
-def indeterminate_share(ratings: Ratings) -> Estimates:
+@per_subject("rater", judges_rated)
+def indeterminate_share(rated: RatedOptions) -> Iterator[Named]:
     """By rater ("people" together, then judges) and factor level, among texts that the rater also chose an option of;
     exact interval over pairs of rater and text. Detail: `words`, what Theorem 3.4 says of the task: whether choices
     determine response sets, from the rank of the estimated F (options x sets seen); F (`choice`) and F' (`reverse`)
@@ -39,9 +39,8 @@ def indeterminate_share(ratings: Ratings) -> Estimates:
     >>> indeterminate_share(accepted(judge="pbfp", ann="bbpf")).of(rater="people").value
     0.5
     """
-    estimates = {}
-    for (rater, *names), rated in _each_rater(ratings):
-        joint, task = rated.joint[rater], RatingTask.of(rated.options, rated.sets)
+    for rater, joint in _by_rater(rated):
+        task = RatingTask.of(rated.options, rated.sets)
         several, answers, inside = task.sizes > 1, joint.sum(axis=1), task.membership.T > 0
         chances = task.membership[:, (answers > 0) | ~several] / task.sizes[(answers > 0) | ~several]
         detail: dict[str, Any] = {"words": identifiability(chances).words}
@@ -55,29 +54,27 @@ def indeterminate_share(ratings: Ratings) -> Estimates:
                 "empty": [name for name, counts in zip(sets, kept, strict=True) if not counts.any()],
             }  # fmt: skip
         hits, n = float(answers[several].sum()), float(answers.sum())
-        estimates[rater, *names] = _share("indeterminate_share", hits, n, rater, detail)
-    return Estimates(("rater", *ratings.within()), estimates)
+        yield rater, _share("indeterminate_share", hits, n, rater, detail)
 
 
 @measure(
     "accepted_both", "chose otherwise, would have accepted it", unit="share", rank=346,
     reading="Beta: of those who chose another option, the share whose response set holds the positive one.",
 )  # fmt: skip
-def accepted_both(ratings: Ratings) -> Estimates:
+@per_subject("rater", judges_rated)
+def accepted_both(rated: RatedOptions) -> Iterator[Named]:
     """beta = P(positive in S | O is another option), by rater and factor level; exact interval over pairs of rater and
     text. Beta of judges says nothing of people's: it only shows which values occur (sec. 7).
 
     >>> accepted_both(accepted(judge="pbfp", ann="bbpf")).of(rater="people").value  # nobody who chose fail
     0.0
     """
-    estimates = {}
-    for (rater, *names), rated in _each_rater(ratings):
-        positive = rated.options[rated.positive]
-        others = [k for k in range(len(rated.options)) if k != rated.positive and k not in rated.beyond]
-        chosen, held = rated.joint[rater][:, others], np.array([positive in members for members in rated.sets])
-        hits, n = float(chosen[held].sum()), float(chosen.sum())
-        estimates[rater, *names] = _share("accepted_both", hits, n, rater, {"option": positive})
-    return Estimates(("rater", *ratings.within()), estimates)
+    positive = rated.options[rated.positive]
+    others = [k for k in range(len(rated.options)) if k != rated.positive and k not in rated.beyond]
+    held = np.array([positive in members for members in rated.sets])
+    for rater, joint in _by_rater(rated):
+        hits, n = float(joint[held][:, others].sum()), float(joint[:, others].sum())
+        yield rater, _share("accepted_both", hits, n, rater, {"option": positive})
 
 
 @measure(
@@ -135,7 +132,8 @@ def rater_error(ratings: Ratings) -> Estimates:
     "ratings_needed", "ratings per text that settle a decision", unit="ratings", rank=347, counts=True,
     reading=f"How many people per text it takes to decide as everybody would on {WANTED:.0%} of the texts.",
 )  # fmt: skip
-def ratings_needed(ratings: Ratings, taus: Sequence[float] = TAUS, wanted: float = WANTED) -> Estimates:
+@per_subject("threshold", judges_rated)
+def ratings_needed(rated: RatedOptions, taus: Sequence[float] = TAUS, wanted: float = WANTED) -> Iterator[Named]:
     """From a beta-binomial fit to people's answers (`ItemSpread`), by threshold and factor level. Detail: `have`, the
     median of ratings per text; `now`, what these are expected to reach; `one`, what one rating does. No interval.
     Undefined where no text has two ratings, and where 1000 ratings do not do.
@@ -143,33 +141,22 @@ def ratings_needed(ratings: Ratings, taus: Sequence[float] = TAUS, wanted: float
     >>> ratings_needed(rated(judge="ppff", ann="pppf", bob="ppff")).of(threshold="0.5").detail["have"]
     2
     """
-    metric, estimates = "ratings_needed", {}
-    for (names, rated), tau in product(each_rated(ratings), taus):
-        (positive, raters), times, subject = rated.people_positive, rated.times, (f"{tau:g}", *names)
-        there = raters > 0
-        facts: dict[str, Any] = {"n": int(times[there].sum()), "unit": "ratings", "method": "beta-binomial by moments"}
-        spread = item_spread(positive, raters, times)
-        if spread is None:
-            why = "no text has two ratings by people that could differ, or all their answers are alike"
-            estimates[subject] = undefined(metric, why, **facts)
-            continue
-        have = max(1, int(median_of(raters[there], times[there])))
-        now, one = (number(spread.expected_consistency(count, tau)) for count in (have, 1))
-        facts["detail"] = {"tau": tau, "wanted": wanted, "have": have, "now": now, "one": one}
-        count = spread.needed(tau, wanted)
-        estimates[subject] = (
-            undefined(metric, "1000 ratings per text do not do", **facts)
-            if count is None
-            else Estimate(metric=metric, value=float(count), **facts)
-        )
-    return Estimates(("threshold", *ratings.within()), estimates)
+    metric, (positive, raters), times = "ratings_needed", rated.people_positive, rated.times
+    there, spread = raters > 0, item_spread(positive, raters, times)
+    facts: dict[str, Any] = {"n": int(times[there].sum()), "unit": "ratings", "method": "beta-binomial by moments"}
+    for tau in taus:
+        count, why = None, "no text has two ratings by people that could differ, or all their answers are alike"
+        if spread is not None:
+            have, why = max(1, int(median_of(raters[there], times[there]))), "1000 ratings per text do not do"
+            now, one = (number(spread.expected_consistency(each, tau)) for each in (have, 1))
+            facts["detail"] = {"tau": tau, "wanted": wanted, "have": have, "now": now, "one": one}
+            count = spread.needed(tau, wanted)
+        made = undefined(metric, why, **facts) if count is None else Estimate(metric=metric, value=count, **facts)
+        yield f"{tau:g}", made
 
 
-def _each_rater(ratings: Ratings) -> Iterator[tuple[tuple[str, ...], RatedOptions]]:
-    for names, rated in each_rated(ratings):
-        for rater in (PEOPLE, *rated.judges):
-            if rater in rated.joint:
-                yield (rater, *names), rated
+def _by_rater(rated: RatedOptions) -> list[tuple[str, Floats]]:
+    return [(rater, rated.joint[rater]) for rater in (PEOPLE, *rated.judges) if rater in rated.joint]
 
 
 def _share(metric: str, hits: float, n: float, rater: str, detail: dict[str, Any]) -> Estimate:
@@ -203,7 +190,8 @@ SHOWN = tuple(definition(name) for name in (
     "shares of choices (s), options that half of them endorse (hrs), shares of endorsement (srs). Of divergences and "
     "errors less is better.",
 )  # fmt: skip
-def performance(ratings: Ratings, tau: float = 0.5, beta: float = 0.0) -> Estimates:
+@per_subject(("judge", "definition"), judges_rated)
+def performance(rated: RatedOptions, tau: float = 0.5, beta: float = 0.0) -> Iterator[Named]:
     """Every definition of `SHOWN`, by judge, definition and factor level; of response sets alone, those that need no
     forced choices. Without response sets, people's endorsement is taken from their choices at `beta`, a judge's from
     its own choices. Ties of a mode are split evenly; zero probabilities are smoothed (`definitions.SMOOTHING`).
@@ -213,29 +201,27 @@ def performance(ratings: Ratings, tau: float = 0.5, beta: float = 0.0) -> Estima
     >>> performance(rated(judge="ppff", ann="pppf")).of(judge="judge", definition="hit_rate(h/h)").value
     0.75
     """
-    estimates = {}
-    for names, rated in each_rated(ratings):
-        judges, people = vectors_of(rated, tau, beta)
-        kind = np.uint8 if rated.stands_for is None else np.float64
-        weights = [portion.astype(kind) for portion in resampled_weights(rated, DRAWS)]
-        for each in SHOWN:
-            if not rated.offers(each.judge, each.people):
-                continue
-            values, known = each.value(judges, people, rated.times), np.isfinite(each.items(judges, people))
-            draws = each.resampled(judges, people, (portion.astype(float) for portion in weights))
-            for place, judge in enumerate(rated.judges):
-                facts: dict[str, Any] = {
-                    "n": int(rated.times[known[place]].sum()), "n_excluded": int(rated.lost[place]),
-                    "over": rated.over, "method": METHOD, "clusters": rated.clusters_called, "seed": SEED,
-                    "detail": {"title": each.title, "higher": each.higher, "tau": tau, "beta": beta},
-                }  # fmt: skip
-                value, why = float(values[place]), "it is 0 / 0 on these answers"
-                estimates[judge, each.name, *names] = (
+    judges, people = vectors_of(rated, tau, beta)
+    kind = np.uint8 if rated.stands_for is None else np.float64
+    weights = [portion.astype(kind) for portion in resampled_weights(rated, DRAWS)]
+    for each in (each for each in SHOWN if rated.offers(each.judge, each.people)):
+        values, known = each.value(judges, people, rated.times), np.isfinite(each.items(judges, people))
+        draws = each.resampled(judges, people, (portion.astype(float) for portion in weights))
+        for place, judge in enumerate(rated.judges):
+            facts: dict[str, Any] = {
+                **rated.facts, "unit": "", "n": int(rated.times[known[place]].sum()), "method": METHOD, "seed": SEED,
+                "n_excluded": int(rated.lost[place]),
+                "detail": {"title": each.title, "higher": each.higher, "tau": tau, "beta": beta},
+            }  # fmt: skip
+            value, why = float(values[place]), "it is 0 / 0 on these answers"
+            yield (
+                (judge, each.name),
+                (
                     estimated("performance", value, percentile(value, draws[:, place]), **facts)
                     if math.isfinite(value)
                     else undefined("performance", why if facts["n"] else "no text has valid answers of both", **facts)
-                )
-    return Estimates(("judge", "definition", *ratings.within()), estimates)
+                ),
+            )
 
 
 def vectors_of(rated: RatedOptions, tau: float, beta: float) -> tuple[RatingVectors, RatingVectors]:
