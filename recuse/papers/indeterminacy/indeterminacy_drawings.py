@@ -4,7 +4,7 @@ not; which judge would each measure choose, and what does that cost?"""
 from __future__ import annotations
 
 from recuse.report.drawing import Drawing, words
-from recuse.report.figures import Cell, Forest, Table, cross_table, number_cell
+from recuse.report.figures import Cell, Forest, Table, cross_table, number_cell, table
 from recuse.report.gated_number import Number
 from recuse.report.results_model import Group
 from recuse.schema.number_text import MISSING, fixed, is_number, out_of
@@ -20,17 +20,14 @@ def _advice(group: Group) -> str:
             advice.append("Specify the task fully: add an option for what may be either, with a rule when to use it.")
     else:
         advice.append("Whether people would have accepted another option too was not asked; ask for all that apply.")
-    needed = [n for n in group.of("ratings_needed") if is_number(n.detail.get("have"))]
-    if any(n.detail_as(dict[str, float])["have"] < 3 for n in needed):
+    needed = [(n, n.detail_as(dict[str, float])) for n in group.of("ratings_needed") if is_number(n.detail.get("have"))]
+    if any(of["have"] < 3 for _, of in needed):
         advice.append("Ask three people per text: of fewer nobody can tell how far people differ.")
-    short = [n for n in needed if is_number(n.value) and n.value > n.detail_as(dict[str, float])["have"]]
-    if short:
-        most = max(short, key=lambda n: n.amount)
-        there = most.detail_as(dict[str, float])
+    if short := [(n.amount, of) for n, of in needed if is_number(n.value) and n.value > of["have"]]:
+        most, of = max(short, key=lambda one: one[0])
         advice.append(
-            f"{there['have']} ratings per text decide {fixed(100 * there['now'], 0)} % of the texts as "
-            f"everybody would at a threshold of {there['tau']:g}; {most.value:.0f} would decide "
-            f"{fixed(100 * there['wanted'], 0)} %."
+            f"{of['have']} ratings per text decide {fixed(100 * of['now'], 0)} % of the texts as everybody would at a "
+            f"threshold of {of['tau']:g}; {most:.0f} would decide {fixed(100 * of['wanted'], 0)} %."
         )
     advice.append(
         "Choose judges by a proper score of people's shares (KL from people, squared error) or by response sets, not "
@@ -41,31 +38,27 @@ def _advice(group: Group) -> str:
 
 def _grids(group: Group) -> Table:
     grids = [n for n in group.of("consistency_over_beta") if n.entries("value")]
-    rows = [
-        [
-            Cell(group.label(n.who), ", ".join(filter(None, (f"tau {tau:g}", n.circumstances)))),
-            *(Cell(fixed(value)) for value in values),
-        ]
+    rows = (
+        [Cell(group.label(n.who), ", ".join(filter(None, (f"tau {tau:g}", n.circumstances)))), *map(fixed, values)]
         for n in grids
         for tau, values in zip(n.entries("taus"), n.entries("value"), strict=True)
-    ]
+    )
     columns = ["judge", *(f"beta {beta:g}" for beta in grids[0].entries("betas"))] if grids else []
-    return Table("Texts decided alike, by threshold and beta", columns, rows)
+    return table("Texts decided alike, by threshold and beta", columns, rows)
 
 
 def _definitions(group: Group) -> Table:
-    numbers = group.of("performance")
-    judges = list(dict.fromkeys(n.who for n in numbers))
+    by_name = grouped(group.of("performance"), lambda n: n.subject.get("definition", ""))
+    judges = list(dict.fromkeys(n.who for n in group.of("performance")))
     rows = []
-    for name in dict.fromkeys(n.subject.get("definition", "") for n in numbers):
-        of = [n for n in numbers if n.subject.get("definition") == name]
+    for name, of in by_name.items():
         by_judge = {n.who: n for n in reversed(of)}
         title = next((str(n.detail.get("title")) for n in of if "title" in n.detail), name)
         better = "more is better" if any(n.detail.get("higher") for n in of) else "less is better"
-        aggregation = name[name.find("(") :]
-        rows.append([Cell(f"{title} {aggregation}", better), *(number_cell(by_judge.get(judge)) for judge in judges)])
+        head = Cell(f"{title} {name[name.find('(') :]}", better)
+        rows.append([head, *(number_cell(by_judge.get(judge)) for judge in judges)])
     caption = "Agreement by definition: in brackets what is kept of the judge's and of people's answers"
-    return Table(caption, ["definition", *map(group.label, judges)], rows)
+    return table(caption, ["definition", *map(group.label, judges)], rows)
 
 
 def _people(group: Group) -> Table:
@@ -76,12 +69,9 @@ def _people(group: Group) -> Table:
         n, shift = by_metric.get("ratings_needed"), by_metric.get("prevalence_shift")
         alike = [n.detail.get(key) if n else None for key in ("now", "one")]
         shares = (shift.entries("prevalence") if shift else []) or [None]
-        percents = (_percent(value) for value in (*alike, shares[0], shares[-1]))
-        rows.append([Cell(f"tau {tau}"), number_cell(n), *map(Cell, percents)])
-    columns = [
-        "threshold", "ratings per text for 9 in 10", "alike now", "alike by one rating", "people's share", "beta .4",
-    ]  # fmt: skip
-    return Table("What would settle it", columns, rows)
+        rows.append([f"tau {tau}", number_cell(n), *map(_percent, (*alike, shares[0], shares[-1]))])
+    columns = "threshold|ratings per text for 9 in 10|alike now|alike by one rating|people's share|beta .4"
+    return table("What would settle it", columns, rows)
 
 
 def _percent(value: object) -> str:
@@ -100,13 +90,11 @@ def _sets(group: Group) -> Table:
 
 def _matrices(group: Group) -> list[Table]:
     tables = []
-    for n in group.of("indeterminate_share"):
-        if "choice" not in n.detail:
-            continue
+    for n in (n for n in group.of("indeterminate_share") if "choice" in n.detail):
         by_set = [zip(*n.entries(f"choice{end}"), strict=True) for end in ("", "_low", "_high")]
         sets_behind = [n.entries(f"reverse{end}") for end in ("", "_low", "_high")]
         rows = [
-            [Cell(name), *map(_chance, *ends[:3]), *map(_chance, *ends[3:])]
+            [name, *map(_chance, *ends[:3]), *map(_chance, *ends[3:])]
             for name, *ends in zip(n.entries("sets"), *by_set, *sets_behind, strict=True)
         ]
         columns = [f"{word} {name}" for word in ("chooses", "who chose") for name in n.entries("options")]
@@ -115,7 +103,7 @@ def _matrices(group: Group) -> list[Table]:
             f"{'People' if who == 'people' else group.label(who)}: which option is chosen where a response set is held "
             "(F), and which sets stand behind a choice (F')"
         )
-        tables.append(Table(caption, ["response set", *columns], rows))
+        tables.append(table(caption, ["response set", *columns], rows))
     return tables
 
 
@@ -158,11 +146,9 @@ def _chosen(group: Group) -> str:
     if not numbers:
         return "No judge could be chosen from these ratings."
     judges = list(dict.fromkeys(row["chosen"] for n in numbers for row in n.entries("over_beta")))
-    phrases = (
-        f"Every measure chooses {group.label(judges[0])}."
-        if len(judges) == 1
-        else f"Which judge is chosen depends on the measure: {', '.join(map(group.label, judges))}."
-    )
+    phrases = f"Which judge is chosen depends on the measure: {', '.join(map(group.label, judges))}."
+    if len(judges) == 1:
+        phrases = f"Every measure chooses {group.label(judges[0])}."
     kept = sum(bool(n.detail.get("survives")) for n in numbers)
     phrases += f" {out_of(kept, len(numbers))} measures always choose the best one, whatever people's choices hide."
     lost = {_title(n): n.amount for n in group.of("selection_regret") if is_number(n.value)}
@@ -184,11 +170,11 @@ def _choices(group: Group) -> Table:
     for n in group.of("selection_regret"):
         detail = n.detail
         judges = (group.label(str(detail.get(key))) if key in detail else MISSING for key in ("chosen", "best"))
-        name = Cell(_title(n).strip() or n.subject.get("definition", ""))
+        name = _title(n).strip() or n.subject.get("definition", "")
         doubts = _percent(detail.get("right")), fixed(detail.get("regret_bias"))
-        rows.append([name, *map(Cell, judges), number_cell(n, outcome=n.state), *map(Cell, doubts)])
-    columns = ["measure", "chooses", "best", "consistency lost", "chance that it is right", "bias added"]
-    return Table("The judge each measure chooses", columns, rows)
+        rows.append([name, *judges, number_cell(n, outcome=n.state), *doubts])
+    columns = "measure|chooses|best|consistency lost|chance that it is right|bias added"
+    return table("The judge each measure chooses", columns, rows)
 
 
 def _over_beta(group: Group) -> Table | None:
@@ -196,20 +182,15 @@ def _over_beta(group: Group) -> Table | None:
     if not numbers:
         return None
     rows = [
-        [
-            Cell(_title(n), "survives" if n.detail.get("survives") else "", n.state),
-            *(
-                Cell(group.label(r["chosen"]), f"{fixed(r['consistency'])} (−{fixed(r['regret'])})")
-                for r in n.entries("over_beta")
-            ),
-        ]
+        [Cell(_title(n), "survives" if n.detail.get("survives") else "", n.state),
+         *(Cell(group.label(r["chosen"]), f"{fixed(r['consistency'])} (−{fixed(r['regret'])})")
+           for r in n.entries("over_beta"))]
         for n in numbers
-    ]
+    ]  # fmt: skip
     first = numbers[0].entries("over_beta")
-    rows.append([Cell("the best judge"), *(Cell(group.label(row["best"])) for row in first)])
     columns = ["measure", *(f"beta {row['beta']:g}" for row in first)]
     caption = "The same by beta: judge chosen, its consistency, and what is lost against the best one"
-    return Table(caption, columns, rows)
+    return table(caption, columns, [*rows, ["the best judge", *(group.label(row["best"]) for row in first)]])
 
 
 def _title(n: Number) -> str:

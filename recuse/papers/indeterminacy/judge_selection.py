@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Any, NamedTuple
 
@@ -248,20 +248,15 @@ LEVEL = 0.05
 
 @dataclass(frozen=True, eq=False)
 class CommonClasses:
-    """`prevalence` (K,) of the classes; `recall` (R,K): P(a rater answers k | common class k); `confusion` (R, K, K)
-    rows are classes; `draws` (B, R, K) recalls over a bootstrap of items; `problem`: why the numbers may not be used,
-    if anything; `p_independent`: parametric bootstrap p-value of conditional independence, NaN if untested."""
+    """`prevalence` (K,) of the classes; `recall` (R, K): P(a rater answers k | common class k); `draws` (B, R, K)
+    recalls over a bootstrap of items; `problem`: why the numbers may not be used, if anything; `p_independent`:
+    parametric bootstrap p-value of conditional independence, NaN if untested."""
 
     prevalence: Floats
-    confusion: Floats
+    recall: Floats
     draws: Floats
     problem: str
     p_independent: float
-
-    @property
-    def recall(self) -> Floats:
-        """P(a rater answers k | common class k), (R, K)."""
-        return np.diagonal(self.confusion, axis1=1, axis2=2)
 
 
 def common_classes(
@@ -279,30 +274,29 @@ def common_classes(
     raters, items = codes.shape
     if raters < 3:
         why = f"without labels, three raters at least are needed to tell whose answer is off; there are {raters}"
-        unknown = np.full((raters, options, options), math.nan)
-        return CommonClasses(np.full(options, math.nan), unknown, np.empty((0, raters, options)), why, math.nan)
+        unknown = np.full((raters, options), math.nan)
+        return CommonClasses(unknown[0], unknown, np.empty((0, raters, options)), why, math.nan)
     seen, times = _patterns(codes, options)
     model = _fit(seen, times[None])
     _, again = _fit(seen, rng.multinomial(items, times / items, size=draws).astype(float), start=model)
-    fitted = CommonClasses(model[0][0], model[1][0], np.diagonal(again, axis1=2, axis2=3), "", math.nan)
     # Whether raters together give every class its own name most often under that class
-    mean = fitted.confusion.mean(axis=0)
+    mean = model[1][0].mean(axis=0)
     named = (np.diagonal(mean) > np.where(np.eye(options, dtype=bool), -1.0, mean).max(axis=0)).all()
     # Whether pairs of raters give one answer more often than in 99 deals of their answers to items at random: EM finds
     # classes in pure noise too, with recalls well above one half
     dealt = [_agreements(np.array([rng.permutation(row) for row in codes])) for _ in range(99)]
+    p, problem = math.nan, ""
     if _agreements(codes) <= max(dealt) or not named:
-        why = "raters together are hardly better than chance, so their answers show no common classes"
-        return replace(fitted, problem=why)
-    free = options**raters - 1 - (raters * options * (options - 1) + options - 1)
-    if free <= 0:
-        why = (
-            f"{raters} raters of {options} options fit any answers, so whether they err independently cannot be tested"
+        problem = "raters together are hardly better than chance, so their answers show no common classes"
+    elif options**raters - 1 <= raters * options * (options - 1) + options - 1:  # no degree of freedom is left
+        fit = f"{raters} raters of {options} options fit any answers"
+        problem = f"{fit}, so whether they err independently cannot be tested; add a rater, or labels by people"
+    elif (p := _independence(seen, times, model, rng, simulations)) < LEVEL:
+        problem = (
+            f"raters do not err independently of each other (p = {p:.3g}), as the model needs; use labels by people"
         )
-        return replace(fitted, problem=f"{why}; add a rater, or labels by people")
-    p = _independence(seen, times, model, rng, simulations)
-    rejected = f"raters do not err independently of each other (p = {p:.3g}), as the model needs; use labels by people"
-    return replace(fitted, problem=rejected if p < LEVEL else "", p_independent=p)
+    recall, redrawn = (np.diagonal(part, axis1=-2, axis2=-1) for part in (model[1][0], again))
+    return CommonClasses(model[0][0], recall, redrawn, problem, p)
 
 
 def _patterns(codes: Floats, options: int) -> tuple[Floats, Floats]:

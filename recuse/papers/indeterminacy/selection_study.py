@@ -184,24 +184,16 @@ RANKED = tuple(map(definition, ("hit_rate(h/h)", "js_divergence(s/s)", "mse(srs/
 DESIGNS = dict(list(SETTINGS.items())[:3])  # without error: fully specified, symmetric and asymmetric selection
 
 
-class UnderError(NamedTuple):
-    """Means over trials and tau, by skew and error rate. `chosen` (S, E): consistency of the judge that the hit rate
-    chooses; `rho` (R, S, E): Spearman's rho between the rankings of judges by people with error and by people without,
-    on populations, by each of `RANKED`; `bias` (S, E): of forced choices with error against response sets without."""
-
-    chosen: Floats
-    rho: Floats
-    bias: Floats
-
-
 def under_error(
     design: Design, errors: Sequence[float] = ERRORS, skews: Sequence[float] = SKEWS, *, trials: int,
     sizes: Sizes = SIZES[:3],
-) -> UnderError:  # fmt: skip
-    """The grid for one design; every cell draws the same populations, but for the errors."""
+) -> Floats:  # fmt: skip
+    """The grid for one design, (2 + R, skews, errors), means over trials and tau: consistency of the judge that the hit
+    rate chooses; Spearman's rho between the rankings of judges by people with error and by people without, on
+    populations, by each of `RANKED`; bias of forced choices with error against response sets without. Every cell draws
+    the same populations, but for the errors."""
     cells = [[_cell(replace(design, error=e, skew=s), trials, sizes) for e in errors] for s in skews]
-    chosen, bias, *rho = np.moveaxis(np.array(cells), -1, 0)
-    return UnderError(chosen, np.array(rho), bias)
+    return np.moveaxis(np.array(cells), -1, 0)
 
 
 def _cell(design: Design, trials: int, sizes: Sizes) -> Floats:
@@ -214,7 +206,7 @@ def _cell(design: Design, trials: int, sizes: Sizes) -> Floats:
             for side in (population, clean)
         )
         consistent = downstream(population)[0][:, int(np.argmax(gains))]
-        drawn.append([consistent.mean(), _forced(population).mean(), *spearman(*by_people)])
+        drawn.append([consistent.mean(), *spearman(*by_people), _forced(population).mean()])
     means: Floats = np.nanmean(drawn, axis=0)
     return means
 
@@ -230,7 +222,7 @@ def error_tables(trials: int) -> Iterator[str]:
     for k, title in enumerate(titles):
         yield from ("", f"{title + ', by epsilon':<84}" + "".join(f"{error:>8g}" for error in ERRORS))
         for name, grid in grids.items():
-            for skew, row in zip(SKEWS, (grid.chosen, *grid.rho, grid.bias)[k], strict=True):
+            for skew, row in zip(SKEWS, grid[k], strict=True):
                 yield f"    {name + f', eta {skew:g}':<80}" + "".join(f"{value:>+8.3f}" for value in row)
 
 
