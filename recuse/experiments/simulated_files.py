@@ -43,6 +43,7 @@ OF_SYSTEMS = 0.2
 OF_REPEATS = 0.1
 """The share of a judge's error that is drawn anew when it is asked again; the rest is its view of the text."""
 LABELS = ("billing", "bug", "other")
+SCALES: Mapping[str, Scale] = {"pass/fail": Ordinal(("fail", "pass")), "labels": Nominal(LABELS), "pairs": CHOICES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +75,30 @@ class Setting:
                 raise RecuseError(f"--{name} lies between {low:g} and {high:g}; got {given:g}")
 
     def draw(self, texts: int, judge: str, rng: np.random.Generator, gates: Gates) -> FilePanel:
-        """One file of the setting: see `simulated_file`."""
-        return simulated_file(self, texts, judge, rng, gates)
+        """A file of so many texts with people of this setting and one judge: of `PERSON_LIKE`, or with one of `FAULTS`
+        by name, at twice the margin that `gates` set."""
+
+        def margin(name: str) -> float:
+            bound = gates[name].bound if name in gates else None
+            if bound is None:
+                raise RecuseError(f"{gates.file} has no gate {name!r}, which says how large the planted fault is to be")
+            return bound.high if math.isfinite(bound.high) else -bound.low
+
+        draw = Draw(self, texts, rng, margin)
+        values, before = _judge(judge, draw)
+        people = [draw.rows(f"person {p + 1}", draw.written(row[None]), "person") for p, row in enumerate(draw.people)]
+        frames = [*people, draw.rows("judge", values)]
+        if judge == "longer":  # its question needs another judge beside it
+            frames.append(draw.rows("peer", draw.written(draw.answers(1.0))))
+        if before is not None:
+            versions = {"before": [*people, draw.rows("judge", before)], "now": frames}
+            frames = [frame.assign(**{VERSION: name}) for name, part in versions.items() for frame in part]
+        known = draw.names.assign(words=np.round(200 * 2.0**draw.doublings))
+        if self.scale == "pairs":
+            known = draw.names[["item"]].assign(a="s0", b="s1")
+        scale = Numeric(self.options[0], self.options[-1]) if self.numbers else SCALES[self.scale]
+        authors = {"judge": "s0"} if judge == "own system" else {}
+        return panel_of(Ratings.of(pd.concat(frames, ignore_index=True), scales=scale, authors=authors, texts=known))
 
     @property
     def options(self) -> tuple[Any, ...]:
@@ -181,6 +204,23 @@ class Draw:
         low, high = self.setting.options[0], self.setting.options[-1]
         return cast(Floats, np.clip(values + share * (high - low), low, high))
 
+    def rows(self, rater: str, values: Floats, kind: str = "judge") -> pd.DataFrame:
+        """A row per answer. Of pairs, every second repeat has b first, and code 1 says that a won."""
+        frames = []
+        for k, row in enumerate(values):
+            frame = self.names.assign(rater=rater, kind=kind, repeat=k)
+            if self.setting.scale == "pairs":
+                turned = k % 2 == 1
+                frame = frame.assign(target="", repeat=k // 2, **{ORDER: "ba" if turned else "ab"})
+                row = 1 - row if turned else row
+            if self.setting.numbers:
+                frame["score"] = row
+            else:
+                named = np.array([*self.setting.options, None], dtype=object)
+                frame["response"] = named[np.where(np.isnan(row), len(self.setting.options), row).astype(np.intp)]
+            frames.append(frame)
+        return pd.concat(frames, ignore_index=True)
+
 
 # --------------------------------------------------------------------------- judges
 
@@ -253,54 +293,3 @@ def _judge(kind: str, draw: Draw) -> tuple[Floats, Floats | None]:
         values[:, chosen] = np.where(differing, other, (values + 1) % len(s.options))[:, chosen]
     values[rng.random(values.shape) < s.losses] = np.nan
     return values, before
-
-
-# --------------------------------------------------------------------------- as a file
-
-
-def simulated_file(setting: Setting, texts: int, judge: str, rng: np.random.Generator, gates: Gates) -> FilePanel:
-    """A file of so many texts with people of this setting and one judge: of `PERSON_LIKE`, or with one of `FAULTS` by
-    name, at twice the margin that `gates` set."""
-
-    def margin(name: str) -> float:
-        bound = gates[name].bound if name in gates else None
-        if bound is None:
-            raise RecuseError(f"{gates.file} has no gate {name!r}, which says how large the planted fault is to be")
-        return bound.high if math.isfinite(bound.high) else -bound.low
-
-    draw = Draw(setting, texts, rng, margin)
-    values, before = _judge(judge, draw)
-    people = [_rows(f"person {p + 1}", "person", draw.written(row[None]), draw) for p, row in enumerate(draw.people)]
-    frames = [*people, _rows("judge", "judge", values, draw)]
-    if judge == "longer":  # its question needs another judge beside it
-        frames.append(_rows("peer", "judge", draw.written(draw.answers(1.0)), draw))
-    if before is not None:
-        older = [*people, _rows("judge", "judge", before, draw)]
-        frames = [frame.assign(**{VERSION: name}) for name, part in (("before", older), ("now", frames))
-                  for frame in part]  # fmt: skip
-    known = draw.names.assign(words=np.round(200 * 2.0**draw.doublings))
-    scales: Mapping[str, Scale] = {"pass/fail": Ordinal(("fail", "pass")), "labels": Nominal(LABELS), "pairs": CHOICES}
-    if setting.scale == "pairs":
-        known = draw.names[["item"]].assign(a="s0", b="s1")
-    scale = Numeric(setting.options[0], setting.options[-1]) if setting.numbers else scales[setting.scale]
-    authors = {"judge": "s0"} if judge == "own system" else {}
-    return panel_of(Ratings.of(pd.concat(frames, ignore_index=True), scales=scale, authors=authors, texts=known))
-
-
-def _rows(rater: str, kind: str, values: Floats, draw: Draw) -> Any:
-    """A row per answer. Of pairs, every second repeat has b first, and code 1 says that a won."""
-    s = draw.setting
-    frames = []
-    for k, row in enumerate(values):
-        frame = draw.names.assign(rater=rater, kind=kind, repeat=k)
-        if s.scale == "pairs":
-            turned = k % 2 == 1
-            frame = frame.assign(target="", repeat=k // 2, **{ORDER: "ba" if turned else "ab"})
-            row = 1 - row if turned else row
-        if s.numbers:
-            frame["score"] = row
-        else:
-            named = np.array([*s.options, None], dtype=object)
-            frame["response"] = named[np.where(np.isnan(row), len(s.options), row).astype(np.intp)]
-        frames.append(frame)
-    return pd.concat(frames, ignore_index=True)

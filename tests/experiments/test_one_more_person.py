@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from recuse.check.drawn_judges import chance_of_clearance, people_of, with_drawn_judges
-from recuse.experiments.simulated_files import Setting, simulated_file
+from recuse.experiments.simulated_files import Setting
 from recuse.metrics.human_ceiling import human_ceiling
 from recuse.metrics.position import order_consistency, slot_preference
 from recuse.ratings import Nominal, Numeric, Ratings
@@ -25,7 +25,7 @@ GATES, QUESTIONS = read_evals(SHIPPED, TODAY)
 
 
 def drawn(setting, texts, judge="one more person", seed=1):
-    return simulated_file(setting, texts, judge, np.random.default_rng(seed), GATES)
+    return setting.draw(texts, judge, np.random.default_rng(seed), GATES)
 
 
 def judges_like_people(ratings, count=20, error=1.0, seed=2):

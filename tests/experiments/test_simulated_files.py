@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from recuse.check.drawn_judges import people_of
-from recuse.experiments.simulated_files import FAULTS, PERSON_LIKE, Setting, simulated_file
+from recuse.experiments.simulated_files import FAULTS, PERSON_LIKE, Setting
 from recuse.metrics.coverage import unanswered
 from recuse.metrics.human_alignment import human_offset
 from recuse.metrics.human_ceiling import human_ceiling
@@ -27,7 +27,7 @@ BY_NAME = {fault.name: fault for fault in FAULTS}
 
 
 def drawn(setting, texts, judge="one more person", seed=1):
-    return simulated_file(setting, texts, judge, np.random.default_rng(seed), GATES)
+    return setting.draw(texts, judge, np.random.default_rng(seed), GATES)
 
 
 @pytest.mark.slow("simulations", but_first=True)
@@ -113,7 +113,7 @@ def test_a_fault_needs_the_gate_that_says_how_large_it_is(tmp_path):
     (tmp_path / "gates.toml").write_text('[unanswered]\nat_most = 0.05\ndecide = "point"\nreason = "r"\n')
     gates, _ = read_evals(tmp_path, TODAY)
     with pytest.raises(RecuseError, match="has no gate 'human_offset', which says how large the planted fault"):
-        simulated_file(BY_NAME["lenient"].setting, 30, "lenient", np.random.default_rng(1), gates)
+        BY_NAME["lenient"].setting.draw(30, "lenient", np.random.default_rng(1), gates)
 
 
 def test_losses_and_repeats_are_drawn():

@@ -15,7 +15,7 @@ import pytest
 
 from recuse import check, read
 from recuse.check.check_command import panel_of
-from recuse.experiments.simulated_files import Setting, simulated_file
+from recuse.experiments.simulated_files import Setting
 from recuse.gates import remedies
 from recuse.gates.causes import causes_of_doubt, causes_of_failure, rounded
 from recuse.gates.limits import Limit
@@ -545,7 +545,7 @@ def test_noise_that_is_undecided_is_not_first_said_to_favour_a_system(seed):
     """A third of its answers are by lot, so it marks the best system down, surely if not surely too much."""
     setting = Setting("pass/fail", 0.6, people=2, systems=4)
     gates, questions = read_evals(Path(__file__).parents[2] / "evals", date(2026, 1, 1))
-    panel = simulated_file(setting, 100, "noise", np.random.default_rng(seed), gates)
+    panel = setting.draw(100, "noise", np.random.default_rng(seed), gates)
     mapping = replace(panel.mapping, use=("decide",))
     answers = ask_file(replace(panel, mapping=mapping), gates, questions, deciding=True)
     [judge] = (one for one in answers.decision.judges if one.use == "decide")

@@ -138,6 +138,7 @@ def half_unit(decimals: ArrayLike) -> Floats:
     return np.asarray(0.5 * 10.0 ** -np.asarray(decimals, dtype=float))
 
 
+@cache
 def sd_attainable(
     mean: float, sd: float, n: int, minimum: float, maximum: float, step: float = 1.0, decimals: int = 2, ddof: int = 1,
     mean_decimals: int = 1,
@@ -294,6 +295,13 @@ def _on_grid(ratings: Ratings, parts: tuple[str, ...], ddof: int) -> Estimates:
         divisor = "n - 1" if ddof else "n"
         metric, method = "self_reported_sd", f"share of SDs {of_these} with the stated mean have (divisor {divisor})"
 
+    def possible(values: list[float], digits: list[int], low: float, high: float, step: float) -> bool:
+        if not low - EPSILON <= values[0] <= high + EPSILON:
+            return False
+        if SD in parts:
+            return sd_attainable(*values, REPEATS, low, high, step, digits[1], ddof, digits[0])
+        return len(attainable_sums(values[0], REPEATS, step, digits[0])) > 0
+
     def attained(replies: pd.DataFrame) -> Estimate:
         claims = replies[wanted].to_numpy(dtype=float).reshape(len(replies), len(names), len(parts))
         known = np.isfinite(claims).all(axis=2)  # (replies, names)
@@ -307,21 +315,10 @@ def _on_grid(ratings: Ratings, parts: tuple[str, ...], ddof: int) -> Estimates:
         offenders = [
             {"target": targets[row], "criterion": names[k], **dict(zip(what, values, strict=True))}
             for (row, k), values, digits in rows
-            if not _attainable(tuple(values), tuple(digits), ddof, *grids[names[k]])
+            if not possible(values, digits, *grids[names[k]])
         ]
         detail = {"checked": n, "follow": n - len(offenders), "wrong": len(offenders), "offenders": offenders}
         note = "no interval: statistics of one reply hang together"
         return Estimate(metric=metric, value=len(offenders) / n, note=note, detail=detail, **about)
 
     return of_replies(ratings, wanted, attained)
-
-
-@cache
-def _attainable(
-    values: tuple[float, ...], decimals: tuple[int, ...], ddof: int, low: float, high: float, step: float
-) -> bool:
-    if not low - EPSILON <= values[0] <= high + EPSILON:
-        return False
-    if len(values) == 1:
-        return len(attainable_sums(values[0], REPEATS, step, decimals[0])) > 0
-    return sd_attainable(values[0], values[1], REPEATS, low, high, step, decimals[1], ddof, decimals[0])
