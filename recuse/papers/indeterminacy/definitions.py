@@ -54,15 +54,10 @@ class RatingVectors:
     endorsed: Floats
     tau: float = 0.5
 
-    @cached_property
-    def h(self) -> Floats:
-        """The most frequent choice, (..., I, K): `hard`."""
-        return hard(self.choices)
-
-    @cached_property
-    def hrs(self) -> Floats:
-        """Options endorsed by a share of at least tau, (..., I, K): `hard_response_set`."""
-        return hard_response_set(self.endorsed, self.tau)
+    h = cached_property(lambda self: hard(self.choices))
+    """The most frequent choice, (..., I, K)."""
+    hrs = cached_property(lambda self: hard_response_set(self.endorsed, self.tau))
+    """Options endorsed by a share of at least tau, (..., I, K)."""
 
     def by(self, aggregation: Aggregation) -> Floats:
         """The vectors (..., I, K) under one aggregation."""

@@ -68,15 +68,10 @@ class RatedOptions:
         it would have accepted besides stays out of it (Table 2: Very Toxic beside Toxic)."""
         return list(range(self.positive + 1, len(self.options))) if self.ordered else []
 
-    @cached_property
-    def people_choices(self) -> Floats:
-        """Share of people's choices, (U, K); NaN where nobody chose."""
-        return _shares(self.people_counts, self.people_counts.sum(axis=-1))
-
-    @cached_property
-    def people_endorsed(self) -> Floats:
-        """Share of people's response sets that hold the option, (U, K); NaN where nobody gave any."""
-        return _shares(self.people_sets, self.set_raters)
+    people_choices = cached_property(lambda self: _shares(self.people_counts, self.people_counts.sum(axis=-1)))
+    """Share of people's choices, (U, K); NaN where nobody chose."""
+    people_endorsed = cached_property(lambda self: _shares(self.people_sets, self.set_raters))
+    """Share of people's response sets that hold the option, (U, K); NaN where nobody gave any."""
 
     def offers(self, *aggregations: str) -> bool:
         """Whether the answers that these aggregations keep are there: h and s keep forced choices, hrs and srs sets, or

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from scipy import special
@@ -61,11 +61,8 @@ class RatingTask:
         """Lambda (K, V): 1 where set v holds option k."""
         return np.array([[float(name in members) for members in self.sets] for name in self.options])
 
-    @cached_property
-    def sizes(self) -> Floats:
-        """How many options each set holds, (V,)."""
-        sizes: Floats = self.membership.sum(axis=0)
-        return sizes
+    sizes = cached_property(lambda self: self.membership.sum(axis=0))
+    """How many options each set holds, (V,)."""
 
     def set_place(self, members: Iterable[str]) -> int:
         """The index of a response set; `RecuseError` for one that is not admissible."""
@@ -115,26 +112,17 @@ def reversed_shares(matrix: Floats, shares: Floats, rows: Floats) -> Floats:
     return shares * (share @ matrix)
 
 
-class Identifiability(NamedTuple):
-    """Whether forced choices determine the response sets: rank of F against the number of sets (Theorem 3.4)."""
-
-    rank: int
-    sets: int
-    words: str
-
-
-def identifiability(choice: Floats) -> Identifiability:
-    """From F (K, V): identifiable where the rank is the number of sets; `words` says so, with what to do where it is
-    not. Error-free raters (E = 1) are assumed, as in Theorem 3.4."""
-    (options, sets), rank = choice.shape, int(np.linalg.matrix_rank(choice))
-    words = (
-        f"forced choices between {options} options determine how often each response set is meant"
-        if rank == sets
-        else f"the task is underspecified: forced choices between {options} options cannot tell {sets} response sets "
-        "apart, so different shares of people who would accept several options give the same choices. Add an option "
-        "for unclear cases with a rule when to use it, or ask for all options that apply"
+def identifiability(choice: Floats) -> str:
+    """Whether forced choices determine the response sets, from F (K, V): they do where its rank is the number of sets
+    (Theorem 3.4, of raters without error, E = 1); in words, with what to do where they do not."""
+    options, sets = choice.shape
+    if int(np.linalg.matrix_rank(choice)) == sets:
+        return f"forced choices between {options} options determine how often each response set is meant"
+    return (
+        f"the task is underspecified: forced choices between {options} options cannot tell {sets} response sets apart, "
+        "so different shares of people who would accept several options give the same choices. Add an option for "
+        "unclear cases with a rule when to use it, or ask for all options that apply"
     )
-    return Identifiability(rank, sets, words)
 
 
 def _times(matrix: Floats, vector: Floats) -> Floats:
@@ -277,15 +265,10 @@ class Population:
     choice: Floats
     judge_choice: Floats
 
-    @cached_property
-    def observed(self) -> Floats:
-        """E theta*, (I, V)."""
-        return self.stable @ self.error.T
-
-    @cached_property
-    def truth(self) -> Floats:
-        """Omega* (I, K): what people endorse when they make no error; what judges are scored against."""
-        return endorsements(self.task, self.stable)
+    observed = cached_property(lambda self: self.stable @ self.error.T)
+    """E theta*, (I, V)."""
+    truth = cached_property(lambda self: endorsements(self.task, self.stable))
+    """Omega* (I, K): what people endorse when they make no error; what judges are scored against."""
 
     @cached_property
     def people(self) -> RatingVectors:

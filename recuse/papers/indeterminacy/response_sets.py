@@ -43,7 +43,7 @@ def indeterminate_share(rated: RatedOptions) -> Iterator[Named]:
         task = RatingTask.of(rated.options, rated.sets)
         several, answers, inside = task.sizes > 1, joint.sum(axis=1), task.membership.T > 0
         chances = task.membership[:, (answers > 0) | ~several] / task.sizes[(answers > 0) | ~several]
-        detail: dict[str, Any] = {"words": identifiability(chances).words}
+        detail: dict[str, Any] = {"words": identifiability(chances)}
         if joint.any():
             kept, sets = np.where(inside, joint, 0.0), [task.set_name(v) for v in range(len(task.sets))]
             matrices = {"choice": transition_estimate(kept.T, inside.T), "reverse": transition_estimate(kept, inside)}

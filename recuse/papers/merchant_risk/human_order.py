@@ -316,7 +316,7 @@ def concordance(scores: Floats) -> float:
     "1 where they agree.",
 )  # fmt: skip
 @per_subject("judge", lambda part, ratings: part if PLACE in ratings.criteria and len(ratings.headline) == 1 else None)
-def ranking_follows_scores(part: Ratings | None) -> Iterator[Named]:
+def ranking_follows_scores(part: Ratings) -> Iterator[Named]:
     """Mean over replies of tau-b between stated places (the best first) and headline scores, by judge and factor level;
     interval over replies (merchant-risk paper, Appendix A). Detail: `contradicting`, the share of replies with tau-b
     below 0; `replies`. Replies whose scores are all alike are left out and counted. Empty without places.
@@ -325,8 +325,6 @@ def ranking_follows_scores(part: Ratings | None) -> Iterator[Named]:
     >>> ranking_follows_scores(example("target criterion score", rows, headline=["rating"])).of(judge="j").value
     -1.0
     """
-    if part is None:
-        return
     wanted = part.table[part.table["criterion"].isin([part.criterion, PLACE]) & part.table["status"].eq("ok")]
     metric = "ranking_follows_scores"
     for judge in part.judges:
