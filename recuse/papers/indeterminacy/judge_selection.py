@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,14 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.papers.indeterminacy.definitions import TAUS, Definition, decisions, definition
-from recuse.papers.indeterminacy.rated_options import (
-    BETAS,
-    RatedOptions,
-    answers_among_options,
-    judges_rated,
-    people_vectors,
-)
-from recuse.papers.indeterminacy.response_sets import resampled_weights, vectors_of
+from recuse.papers.indeterminacy.rated_options import BETAS, RatedOptions, answers_among_options, judges_rated
 from recuse.ratings import Ratings
 from recuse.ratings.ratings import remembered
 from recuse.ratings.scale import Numeric, ResponseSets
@@ -41,31 +34,27 @@ CHOOSING = tuple(definition(name) for name in (
 ))  # fmt: skip
 
 
-class Scored(NamedTuple):
-    """By beta, means over taus of consistency and of bias of every judge, (1 + draws, J): on all texts, then on
-    resamples, drawn once for all questions about these answers."""
-
-    rated: RatedOptions
-    by_beta: dict[float, tuple[Floats, Floats]]
+Scored = tuple[RatedOptions, dict[float, tuple[Floats, Floats]]]
 
 
 @remembered
 def scored(part: Ratings, ratings: Ratings) -> Scored | None:
-    """The view of measures that choose a judge."""
+    """By beta, means over taus of consistency and of bias of every judge, (1 + draws, J): on all texts, then on
+    resamples, drawn once for all questions about these answers."""
     rated = judges_rated(part, ratings)
     if rated is None:
         return None
     decided = decisions(rated.judges_act_by, rated.positive, TAUS)
-    right = decisions(people_vectors(rated, BETAS), rated.positive, TAUS)[:, :, None]  # (taus, betas, 1, U)
+    right = decisions(rated.people_by_beta(BETAS), rated.positive, TAUS)[:, :, None]  # (taus, betas, 1, U)
     there = np.isfinite(decided[0]) & np.isfinite(right[0, 0])
     alike = there * (decided[:, None] == right).mean(axis=0)
     apart = there * np.nan_to_num(decided[:, None] - right).mean(axis=0)
     columns = np.concatenate([there[None].astype(float), alike, apart]).reshape(-1, there.shape[1]).T
     seen = (columns * rated.times[:, None]).sum(axis=0)[None]
-    sums = np.concatenate([seen, *(weights @ columns for weights in resampled_weights(rated, DRAWS))])
+    sums = np.concatenate([seen, *(weights @ columns for weights in rated.resampled(DRAWS))])
     count, *rest = np.moveaxis(sums.reshape(len(sums), -1, len(there)), 1, 0)
     means = [ratio(part, count) for part in rest]
-    return Scored(rated, {beta: (means[b], means[len(BETAS) + b]) for b, beta in enumerate(BETAS)})
+    return rated, {beta: (means[b], means[len(BETAS) + b]) for b, beta in enumerate(BETAS)}
 
 
 @measure(
@@ -115,29 +104,31 @@ def best_judge(seen: Scored) -> Iterator[Named]:
     >>> best_judge(rated(judge="ppff", ann="pppf")).of(judge="judge").value
     1.0
     """
-    values = seen.by_beta[0.0][0][0]
+    rated, by_beta = seen
+    values, facts = by_beta[0.0][0][0], _facts(rated)
     shares = [
         np.bincount(best(scores[1:]), minlength=len(values)) / (len(scores) - 1)
-        for scores, _ in seen.by_beta.values()
+        for scores, _ in by_beta.values()
         if np.isfinite(scores).any(axis=1).all()
     ]
-    for place, judge in enumerate(seen.rated.judges):
+    for place, judge in enumerate(rated.judges):
         if not shares or np.isnan(values[place]):
-            yield judge, undefined("best_judge", "the judge has no valid answer", **_facts(seen.rated))
+            yield judge, undefined("best_judge", "the judge has no valid answer", **facts)
             continue
         at_beta = [number(share[place]) for share in shares]
         detail = {"consistency": number(values[place]), "betas": list(BETAS), "at_beta": at_beta}
         value = float(shares[0][place])
-        yield judge, Estimate(metric="best_judge", value=value, detail=detail, **_facts(seen.rated))
+        yield judge, Estimate(metric="best_judge", value=value, detail=detail, **facts)
 
 
 def _by_definition(metric: str, seen: Scored, betas: Sequence[float]) -> Iterator[Named]:
-    each = (one for one in CHOOSING if seen.rated.offers(one.judge, one.people))
+    each = (one for one in CHOOSING if seen[0].offers(one.judge, one.people))
     return ((one.name, _regret(metric, one, seen, betas)) for one in each)
 
 
 def _regret(metric: str, each: Definition, seen: Scored, betas: Sequence[float]) -> Estimate:
-    rated, facts, names = seen.rated, _facts(seen.rated), seen.rated.judges
+    rated, by_beta = seen
+    facts, names = _facts(rated), rated.judges
     usable = sum(np.isfinite(judge).any() for judge in rated.judges_act_by)
     if usable < 2:
         why = f"choosing takes two judges with valid answers; there are {usable} of {len(names)}"
@@ -145,8 +136,8 @@ def _regret(metric: str, each: Definition, seen: Scored, betas: Sequence[float])
     if facts["n"] < FEWEST:
         return undefined(metric, f"people rated {facts['n']} texts; {FEWEST} are the fewest to choose by", **facts)
     rows, regretted, resampled = [], [], []
-    for beta, (consistency, bias) in ((beta, seen.by_beta[beta]) for beta in betas):
-        values = each.value(*vectors_of(rated, 0.5, beta), rated.times)
+    for beta, (consistency, bias) in ((beta, by_beta[beta]) for beta in betas):
+        values = each.value(*rated.vectors(0.5, beta), rated.times)
         if np.isnan(values).all() or np.isnan(consistency[0]).all():
             return undefined(metric, "the measure is undefined for every judge on these answers", **facts)
         right, off = consistency[0], np.abs(bias[0])
@@ -170,7 +161,7 @@ def _regret(metric: str, each: Definition, seen: Scored, betas: Sequence[float])
 
 
 def _facts(rated: RatedOptions) -> dict[str, Any]:
-    there = np.isfinite(people_vectors(rated, (0.0,))[0, :, rated.positive])
+    there = np.isfinite(rated.people_by_beta((0.0,))[0, :, rated.positive])
     return {
         "n": int(rated.times[there].sum()), "n_excluded": int(rated.lost.sum()), "method": METHOD, "seed": SEED,
         **rated.facts,

@@ -19,18 +19,21 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, table, undefined
 from recuse.metrics.measure import Named, measure, per_judge, per_subject
-from recuse.papers.indeterminacy.definitions import CLOSE, TAUS, decisions, item_spread, prevalence
+from recuse.papers.indeterminacy.definitions import CLOSE, TAUS, RatingVectors, decisions, item_spread, prevalence
 from recuse.ratings.answers import Answers, answers_of, without_truth
 from recuse.ratings.array import clusters_of
 from recuse.ratings.ratings import Ratings, remembered
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Numeric, Ordinal, ResponseSets
 from recuse.schema import Distribution, Estimate, RecuseError
-from recuse.schema.arrays import Floats, Mask, ascending_codes, distinct, median_of, taken
+from recuse.schema.arrays import Floats, Mask, ascending_codes, cluster_times, distinct, median_of, taken
 from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.bounded import bounded_mean
 from recuse.statistics.clusters import clustered_share
-from recuse.statistics.distributions import Binomial
+from recuse.statistics.distributions import SEED, Binomial, generator
+
+CELLS, WEIGHTS = 2_000_000, 20_000_000
+"""How many weights of a resample are held at a time, and how many are drawn in all."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +109,39 @@ class RatedOptions:
         """What judges act by, (J, U, K): their response sets where they gave any, else their choices."""
         sets = np.isfinite(self.judge_endorsed).any(axis=(1, 2), keepdims=True)
         return np.where(sets, self.judge_endorsed, self.judge_choices)
+
+    def people_by_beta(self, betas: Sequence[float]) -> Floats:
+        """People's endorsement by beta, (B, U, K): their response sets, or Omega_positive = O_positive + beta (1 -
+        O_positive - O_beyond), with the other options as chosen (Table 2). `RecuseError` for a beta outside [0, 1]."""
+        if any(not 0 <= beta <= 1 for beta in betas) or not len(betas):
+            raise RecuseError(f"beta is a probability, between 0 and 1; got {', '.join(map(str, betas)) or 'none'}")
+        if self.has_people_sets:
+            return np.repeat(self.people_endorsed[None], len(betas), axis=0)
+        vectors = np.repeat(self.people_choices[None], len(betas), axis=0)
+        chosen = vectors[..., self.positive]
+        otherwise = 1 - chosen - vectors[..., self.beyond].sum(axis=-1)
+        vectors[..., self.positive] = chosen + np.asarray(betas)[:, None] * otherwise
+        return vectors
+
+    def vectors(self, tau: float, beta: float) -> tuple[RatingVectors, RatingVectors]:
+        """Judges (J, U, K) and people (U, K) as rating vectors on the same texts, at one tau and beta."""
+        judges = RatingVectors(self.judge_choices, self.judges_act_by, tau)
+        return judges, RatingVectors(self.people_choices, self.people_by_beta((beta,))[0], tau)
+
+    def resampled(self, draws: int) -> Iterator[Floats]:
+        """How often each text counts in resamples of clusters, in portions of shape (b, U), alike for every measure. Of
+        very many texts there are fewer: draws times texts stay below `WEIGHTS`, down to 99 draws. Texts that are
+        counted by their answers are drawn by them: a multinomial."""
+        count, rng = int(self.clusters.max(initial=-1)) + 1, generator(SEED, "performance")
+        alike, texts = cluster_times(self.clusters, self.stands_for), max(len(self.clusters), 1)
+        draws, size = max(99, min(draws, WEIGHTS // texts)), max(1, CELLS // texts)
+        for portion in (min(size, draws - start) for start in range(0, draws, size)):
+            if alike is None:
+                drawn = rng.integers(count, size=(portion, count)) + np.arange(portion)[:, None] * count
+                times = np.bincount(drawn.ravel(), minlength=portion * count).reshape(portion, count)
+            else:
+                times = rng.multinomial(int(alike.sum()), alike / alike.sum(), size=portion)
+            yield times[:, self.clusters].astype(float)
 
 
 def judges_rated(part: Ratings, ratings: Ratings) -> RatedOptions | None:
@@ -309,7 +345,7 @@ def prevalence_shift(
     [0.5, 0.5, 0.5, 0.5, 0.75]
     """
     for tau in taus:
-        decided = decisions(people_vectors(rated, betas), rated.positive, float(tau))
+        decided = decisions(rated.people_by_beta(betas), rated.positive, float(tau))
         there = np.isfinite(decided[0])
         facts = {"n": int(rated.times[there].sum()), "method": CONSISTENT, **rated.facts}
         if not there.any():
@@ -321,24 +357,10 @@ def prevalence_shift(
         yield f"{tau:g}", estimated("prevalence_shift", *turned, detail=detail, **facts)
 
 
-def people_vectors(rated: RatedOptions, betas: Sequence[float]) -> Floats:
-    """People's endorsement by beta, (B, U, K): their response sets, or Omega_positive = O_positive + beta (1 -
-    O_positive - O_beyond), with the other options as chosen (Table 2). `RecuseError` for a beta outside [0, 1]."""
-    if any(not 0 <= beta <= 1 for beta in betas) or not len(betas):
-        raise RecuseError(f"beta is a probability, between 0 and 1; got {', '.join(map(str, betas)) or 'none'}")
-    if rated.has_people_sets:
-        return np.repeat(rated.people_endorsed[None], len(betas), axis=0)
-    vectors = np.repeat(rated.people_choices[None], len(betas), axis=0)
-    chosen = vectors[..., rated.positive]
-    otherwise = 1 - chosen - vectors[..., rated.beyond].sum(axis=-1)
-    vectors[..., rated.positive] = chosen + np.asarray(betas)[:, None] * otherwise
-    return vectors
-
-
 def _at_threshold(metric: str, rated: RatedOptions, judge: int, tau: float, betas: tuple[float, ...]) -> Estimate:
     biased = "bias" in metric
     own = rated.judges_act_by[judge]
-    people = people_vectors(rated, betas)
+    people = rated.people_by_beta(betas)
     there = np.isfinite(own[:, rated.positive]) & np.isfinite(people[0, :, rated.positive])
     facts = {
         "n": int(rated.times[there].sum()), "n_excluded": int(rated.lost[judge]),

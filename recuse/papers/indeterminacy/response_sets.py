@@ -10,15 +10,15 @@ import numpy as np
 
 from recuse.metrics.estimates import estimated, number, table, undefined
 from recuse.metrics.measure import Named, measure, per_subject
-from recuse.papers.indeterminacy.definitions import TAUS, RatingVectors, definition, item_spread
-from recuse.papers.indeterminacy.rated_options import RatedOptions, judges_rated, people_vectors
+from recuse.papers.indeterminacy.definitions import TAUS, definition, item_spread
+from recuse.papers.indeterminacy.rated_options import RatedOptions, judges_rated
 from recuse.papers.indeterminacy.rating_task import PRIOR, RatingTask, identifiability, transition_estimate
 from recuse.ratings import Ratings
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import ResponseSets
 from recuse.schema import Estimate, Estimates
-from recuse.schema.arrays import Floats, cluster_times, median_of
-from recuse.statistics.distributions import SEED, Binomial, generator, percentile
+from recuse.schema.arrays import Floats, median_of
+from recuse.statistics.distributions import SEED, Binomial, percentile
 
 WANTED = 0.9  # share of texts on which decisions by the ratings at hand are to be those of everybody
 PEOPLE, ENDS = "people", ("", "_low", "_high")
@@ -151,8 +151,8 @@ def ratings_needed(rated: RatedOptions, taus: Sequence[float] = TAUS, wanted: fl
             now, one = (number(spread.expected_consistency(each, tau)) for each in (have, 1))
             facts["detail"] = {"tau": tau, "wanted": wanted, "have": have, "now": now, "one": one}
             count = spread.needed(tau, wanted)
-        made = undefined(metric, why, **facts) if count is None else Estimate(metric=metric, value=count, **facts)
-        yield f"{tau:g}", made
+        needed = None if count is None else Estimate(metric=metric, value=float(count), **facts)
+        yield f"{tau:g}", undefined(metric, why, **facts) if needed is None else needed
 
 
 def _by_rater(rated: RatedOptions) -> list[tuple[str, Floats]]:
@@ -172,8 +172,6 @@ def _share(metric: str, hits: float, n: float, rater: str, detail: dict[str, Any
 # and none is gated. Guerdan et al. (2025), Validating LLM-as-a-judge systems in the absence of gold labels, sec. 4.
 
 DRAWS = 499
-CELLS = 2_000_000
-WEIGHTS = 20_000_000
 METHOD = f"percentile bootstrap, {DRAWS} draws (fewer of very many texts)"
 SHOWN = tuple(definition(name) for name in (
     "hit_rate(h/h)", "krippendorff_alpha(h/h)", "fleiss_kappa(h/h)", "cohen_kappa(h/h)", "scott_pi(h/h)",
@@ -201,9 +199,9 @@ def performance(rated: RatedOptions, tau: float = 0.5, beta: float = 0.0) -> Ite
     >>> performance(rated(judge="ppff", ann="pppf")).of(judge="judge", definition="hit_rate(h/h)").value
     0.75
     """
-    judges, people = vectors_of(rated, tau, beta)
+    judges, people = rated.vectors(tau, beta)
     kind = np.uint8 if rated.stands_for is None else np.float64
-    weights = [portion.astype(kind) for portion in resampled_weights(rated, DRAWS)]
+    weights = [portion.astype(kind) for portion in rated.resampled(DRAWS)]
     for each in (each for each in SHOWN if rated.offers(each.judge, each.people)):
         values, known = each.value(judges, people, rated.times), np.isfinite(each.items(judges, people))
         draws = each.resampled(judges, people, (portion.astype(float) for portion in weights))
@@ -222,25 +220,3 @@ def performance(rated: RatedOptions, tau: float = 0.5, beta: float = 0.0) -> Ite
                     else undefined("performance", why if facts["n"] else "no text has valid answers of both", **facts)
                 ),
             )
-
-
-def vectors_of(rated: RatedOptions, tau: float, beta: float) -> tuple[RatingVectors, RatingVectors]:
-    """Judges (J, U, K) and people (U, K) as rating vectors on the same texts, at one tau and beta."""
-    judges = RatingVectors(rated.judge_choices, rated.judges_act_by, tau)
-    return judges, RatingVectors(rated.people_choices, people_vectors(rated, (beta,))[0], tau)
-
-
-def resampled_weights(rated: RatedOptions, draws: int) -> Iterator[Floats]:
-    """How often each text counts in resamples of clusters, in portions of shape (b, U); the same for every measure.
-    Of very many texts there are fewer resamples: draws times texts stay below `WEIGHTS`, down to 99 draws. Texts that
-    are counted by their answers are drawn by them: a multinomial."""
-    count, rng = int(rated.clusters.max(initial=-1)) + 1, generator(SEED, "performance")
-    alike, texts = cluster_times(rated.clusters, rated.stands_for), max(len(rated.clusters), 1)
-    draws, size = max(99, min(draws, WEIGHTS // texts)), max(1, CELLS // texts)
-    for portion in (min(size, draws - start) for start in range(0, draws, size)):
-        if alike is None:
-            drawn = rng.integers(count, size=(portion, count)) + np.arange(portion)[:, None] * count
-            times = np.bincount(drawn.ravel(), minlength=portion * count).reshape(portion, count)
-        else:
-            times = rng.multinomial(int(alike.sum()), alike / alike.sum(), size=portion)
-        yield times[:, rated.clusters].astype(float)

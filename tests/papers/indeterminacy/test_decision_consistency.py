@@ -14,7 +14,6 @@ from recuse.papers.indeterminacy.rated_options import (
     bias_over_beta,
     consistency_over_beta,
     decision_consistency,
-    people_vectors,
     prevalence_bias,
     prevalence_shift,
     rated_options,
@@ -101,7 +100,7 @@ def test_the_bias_covers(rate):
 def test_beta_moves_people_and_nobody_else():
     """Omega = O + beta (1 - O): of 1, .5, 0, 0 with beta .4 that is 1, .7, .4, .4."""
     rated = rated_options(said(*FOUR))
-    np.testing.assert_allclose(people_vectors(rated, (0.4,))[0, :, 0], [1, 0.7, 0.4, 0.4])
+    np.testing.assert_allclose(rated.people_by_beta((0.4,))[0, :, 0], [1, 0.7, 0.4, 0.4])
     found = prevalence_shift(said(*FOUR), (0.4, 0.5), (0.0, 0.4))
     assert found.of(threshold="0.4").detail["prevalence"] == [0.5, 1.0]
     assert found.of(threshold="0.4").value == 0.5
@@ -121,7 +120,7 @@ def test_of_three_options_beta_moves_those_below_the_property_as_in_table_2(scal
     rows += [("judge", "judge", item, "toxic") for item in "ij"]
     frame = pd.DataFrame(rows, columns=["rater", "kind", "item", "response"])
     rated = rated_options(Ratings.of(frame, scales=scale, positive={"rating": "toxic"}))
-    assert people_vectors(rated, (0.5,))[0, 0, rated.positive] == pytest.approx(0.2 + 0.5 * moved)
+    assert rated.people_by_beta((0.5,))[0, 0, rated.positive] == pytest.approx(0.2 + 0.5 * moved)
 
 
 def test_over_beta_people_are_table_2_of_the_paper():
