@@ -37,23 +37,11 @@ def panel_ratings(
     factors = [called(how, factor) for factor in plan.factors]
     return Ratings.of(
         table if persons is None else with_people(table, persons, factors, headline, scales),
-        scales=scales,
-        factors=factors,
-        authors=authors,
-        families=families or {},
-        enforced=enforced_judges(plan),
-        headline=headline,
-        parts=parts,
-        texts=texts_of(plan),
-        clusters=task.clusters,
-        people=summary,
-        truth=task.truth,
-        reference=reference_of(task),
-        payloads=payloads_of(task),
+        scales=scales, factors=factors, authors=authors, families=families or {}, enforced=enforced_judges(plan),
+        headline=headline, parts=parts, texts=texts_of(plan), clusters=task.clusters, people=summary, truth=task.truth,
+        reference=reference_of(task), payloads=payloads_of(task), tiers=task.tiers, beside=beside,
         thresholds={name: task.thresholds for name, scale in scales.items() if isinstance(scale, Numeric)},
-        tiers=task.tiers,
-        beside=beside,
-    )
+    )  # fmt: skip
 
 
 def enforced_judges(plan: Plan) -> frozenset[str]:

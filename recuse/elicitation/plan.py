@@ -166,24 +166,24 @@ def headers(panel: Panel, plan: Plan, calls: Sequence[Call] | None = None) -> di
     )
     if "scale" in plan.task.data:
         scale = "{:g}..{:g}".format(*plan.task.scale)
-    return {
-        cell: {
-            "provenance": panel.provenance,
-            "panel": panel.name,
-            "task": plan.task.name,
-            "protocol": plan.protocol,
-            "judge": call.judge,
-            "target": call.target,
-            **({"stage": call.stage} if call.stage else {}),
-            "factors": dict(call.factors),
-            "source": panel.source,
-            "fingerprint": {
-                **_asked_how(plan.panel_judges.get(call.judge) or plan.judges[call.judge], call), "prompt": prompt,
-                "rubric": rubric, "scale": scale, **_served(panel, call.judge),
-            },
-        }
-        for cell, call in first_calls.items()
-    }  # fmt: skip
+    made = {}
+    for cell, call in first_calls.items():
+        asked = _asked_how(plan.panel_judges.get(call.judge) or plan.judges[call.judge], call)
+        fingerprint = {**asked, "prompt": prompt, "rubric": rubric, "scale": scale}
+        if server := panel.servers.get(
+            call.judge
+        ):  # what stands behind a local model's address and shows in no request
+            fingerprint["served"] = {
+                "weights_sha256": server.sha256, "packages": list(server.packages), "licence": server.licence,
+                "context": server.context, "threads": server.threads,
+                "chat_template": server.chat_template or "from the weights",
+            }  # fmt: skip
+        made[cell] = {
+            "provenance": panel.provenance, "panel": panel.name, "task": plan.task.name, "protocol": plan.protocol,
+            "judge": call.judge, "target": call.target, **({"stage": call.stage} if call.stage else {}),
+            "factors": dict(call.factors), "source": panel.source, "fingerprint": fingerprint,
+        }  # fmt: skip
+    return made
 
 
 def digests(plan: Plan, headers: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -253,17 +253,3 @@ def _asked_how(judge: Judge, call: Call) -> dict[str, Any]:
 
 
 _LIMITS = ("max_tokens", "maxOutputTokens", "max_completion_tokens", "max_output_tokens", "maxTokens")
-
-
-def _served(panel: Panel, judge: str) -> Mapping[str, Any]:
-    """What stands behind a local model's address and shows in no request."""
-    if judge not in panel.servers:
-        return {}
-    server = panel.servers[judge]
-    return {
-        "served": {
-            "weights_sha256": server.sha256, "packages": list(server.packages), "licence": server.licence,
-            "context": server.context, "threads": server.threads,
-            "chat_template": server.chat_template or "from the weights",
-        }
-    }  # fmt: skip

@@ -46,27 +46,26 @@ def read_replies(
     `responses` are those to the calls that judge. `chain` holds what was read before; judgements that an earlier reply
     cost are rows at the end, with its stage in their status. `exchanges`: where every call is put down as it went."""
     how = protocol(plan.protocol)
-    judge = (chain or Chain(plan)).judge
+    chain = chain or Chain(plan)
     costs: dict[str, list[Cost]] = defaultdict(list)
     excerpts = Excerpts(plan)
     rows = _Rows()
     for call, response in responses:
         reply = read_response(plan.judges[call.judge].wire, response)
-        judgements = judge(call, reply)
+        judgements = chain.judge(call, reply)
         costs[call.judge].append((reply.usage, response.seconds, reply.model))
         excerpts.note(call, reply, judgements)
         rows.add(call, judgements)
         if exchanges is not None:
             exchanges.append(Exchange(call, reply, judgements))
-    if chain is not None:  # what the calls before the judging ones cost, and what their unreadable replies lost
-        for call, reply in chain.replies.items():
-            costs[call.judge].append((reply.usage, None, reply.model))
-        for call, failure in (failed := chain.failures()).items():
-            excerpts.note(call, chain.replies[call], failure)
-        for lost in chain.lost:
-            rows.add(*lost)
-        if exchanges is not None:
-            exchanges += [Exchange(call, reply, failed.get(call, [])) for call, reply in chain.replies.items()]
+    for call, reply in chain.replies.items():  # what the calls before the judging ones cost
+        costs[call.judge].append((reply.usage, None, reply.model))
+    for call, failure in (failed := chain.failures()).items():  # and what their unreadable replies lost
+        excerpts.note(call, chain.replies[call], failure)
+    for lost in chain.lost:
+        rows.add(*lost)
+    if exchanges is not None:
+        exchanges += [Exchange(call, reply, failed.get(call, [])) for call, reply in chain.replies.items()]
     columns = {factor: called(how, factor) for factor in plan.factors}
     table, of = rows.table(how, columns)
     check_table(table, tuple(columns.values()), of)
