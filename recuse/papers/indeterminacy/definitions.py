@@ -61,8 +61,7 @@ class RatingVectors:
 
     def by(self, aggregation: Aggregation) -> Floats:
         """The vectors (..., I, K) under one aggregation."""
-        vectors: Floats = getattr(self, {"s": "choices", "srs": "endorsed"}.get(aggregation, aggregation))
-        return vectors
+        return np.asarray(getattr(self, {"s": "choices", "srs": "endorsed"}.get(aggregation, aggregation)))
 
 
 TAUS = (0.3, 0.5, 0.7)  # the cut-offs that the paper averages over
@@ -214,8 +213,7 @@ CHANCE_CORRECTED = ("krippendorff_alpha", "fleiss_kappa", "cohen_kappa", "scott_
 
 
 def _agreement(judge: Floats, people: Floats) -> Floats:
-    agreement: Floats = (judge * people).sum(axis=-1)
-    return agreement
+    return np.asarray((judge * people).sum(axis=-1))
 
 
 def chance_corrected(measure: str, count: Floats, agreed: Floats, judge: Floats, people: Floats) -> Floats:
@@ -249,15 +247,13 @@ def smoothed(p: Floats, smoothing: float = SMOOTHING) -> Floats:
     """(1 - smoothing) p + smoothing / K."""
     if not 0 <= smoothing < 1:
         raise RecuseError(f"smoothing is a share, at least 0 and below 1; got {smoothing:g}")
-    mixed: Floats = (1 - smoothing) * p + smoothing / p.shape[-1]
-    return mixed
+    return np.asarray((1 - smoothing) * p + smoothing / p.shape[-1])
 
 
 def kl_divergence(p: Floats, q: Floats, smoothing: float = SMOOTHING) -> Floats:
     """KL(p || q) = sum p log(p / q), (...). p leads: KL(h || j) in Appendix C is KLD(h, j) in Tables 3 and 4."""
     a = smoothed(p, smoothing)
-    nats: Floats = cross_entropy(p, q, smoothing) + xlogy(a, a).sum(axis=-1)
-    return nats
+    return np.asarray(cross_entropy(p, q, smoothing) + xlogy(a, a).sum(axis=-1))
 
 
 def cross_entropy(p: Floats, q: Floats, smoothing: float = SMOOTHING) -> Floats:
@@ -265,8 +261,7 @@ def cross_entropy(p: Floats, q: Floats, smoothing: float = SMOOTHING) -> Floats:
     a, b = smoothed(p, smoothing), smoothed(q, smoothing)
     if smoothing == 0 and ((a > 0) & (b == 0)).any():
         raise RecuseError("an option has probability 0 on one side and not on the other: give smoothing above 0")
-    entropy: Floats = -xlogy(a, b).sum(axis=-1)
-    return entropy
+    return np.asarray(-xlogy(a, b).sum(axis=-1))
 
 
 def jensen_shannon_divergence(p: Floats, q: Floats) -> Floats:
@@ -274,8 +269,7 @@ def jensen_shannon_divergence(p: Floats, q: Floats) -> Floats:
     no smoothing. It is the square of the distance, which is a metric, and scipy's `jensenshannon`."""
     m = (p + q) / 2
     divergence = (xlogy(p, p) + xlogy(q, q)).sum(axis=-1) / 2 - xlogy(m, m).sum(axis=-1)
-    bounded: Floats = np.maximum(divergence, 0.0)
-    return bounded
+    return np.asarray(np.maximum(divergence, 0.0))
 
 
 def binary_cross_entropy(judge: Floats, people: Floats, smoothing: float = SMOOTHING) -> Floats:
@@ -283,8 +277,7 @@ def binary_cross_entropy(judge: Floats, people: Floats, smoothing: float = SMOOT
     a = (1 - smoothing) * judge + smoothing / 2
     if smoothing == 0 and (((people > 0) & (a <= 0)) | ((people < 1) & (a >= 1))).any():
         raise RecuseError("an option is certain for the judge and not for people: give smoothing above 0")
-    entropy: Floats = -(xlogy(people, a) + xlogy(1 - people, 1 - a)).sum(axis=-1)
-    return entropy
+    return np.asarray(-(xlogy(people, a) + xlogy(1 - people, 1 - a)).sum(axis=-1))
 
 
 # --------------------------------------------------------------------------- sets against sets

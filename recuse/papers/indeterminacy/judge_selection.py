@@ -173,8 +173,7 @@ def best(gains: Floats) -> NDArray[np.intp]:
     `RecuseError` where no judge has one."""
     if np.isnan(gains).all(axis=-1).any():
         raise RecuseError("no judge has a value to be chosen by: none gave a valid answer to an item that people rated")
-    winners: NDArray[np.intp] = np.nanargmax(gains, axis=-1)
-    return winners
+    return np.asarray(np.nanargmax(gains, axis=-1))
 
 
 # --------------------------------------------------------------------------- what judges have in common
@@ -318,8 +317,7 @@ def _posterior(seen: Floats, prevalence: Floats, confusion: Floats) -> Floats:
     of_answers = np.log(confusion).swapaxes(2, 3).reshape(-1, raters * options, options)  # (B, RA, K)
     logs = np.log(prevalence)[:, None, :] + seen.reshape(patterns, -1) @ of_answers
     odds = np.exp(logs - logs.max(axis=-1, keepdims=True))
-    posterior: Floats = odds / odds.sum(axis=-1, keepdims=True)
-    return posterior
+    return np.asarray(odds / odds.sum(axis=-1, keepdims=True))
 
 
 def _agreements(codes: Floats) -> int:

@@ -140,8 +140,7 @@ def choice_matrix(task: RatingTask, decay: float) -> Floats:
     ranks = np.cumsum(task.membership, axis=0) - 1
     logits = np.where(task.membership > 0, -decay * ranks, -np.inf)
     weights = np.exp(logits - logits.max(axis=0))
-    matrix: Floats = weights / weights.sum(axis=0)
-    return matrix
+    return np.asarray(weights / weights.sum(axis=0))
 
 
 def selection_strength(task: RatingTask, choice: Floats) -> float:
@@ -185,8 +184,7 @@ def error_matrix(task: RatingTask, rate: float, skew: float = 0.0) -> Floats:
     if len(same) == 1:
         return same
     weights = np.exp(skew * task.membership[0])[:, None] * (1 - same)
-    matrix: Floats = (1 - rate) * same + rate * weights / weights.sum(axis=0)
-    return matrix
+    return np.asarray((1 - rate) * same + rate * weights / weights.sum(axis=0))
 
 
 def reverse_choice_matrix(task: RatingTask, beta: float, positive: int, variant: Variant = "printed") -> Floats:
@@ -343,5 +341,4 @@ def on_simplex(points: Floats) -> Floats:
     beyond = np.cumsum(ordered, axis=-1) - 1
     ranks = np.arange(1, points.shape[-1] + 1)
     kept = (ordered - beyond / ranks > 0).sum(axis=-1, keepdims=True)
-    projected: Floats = np.maximum(points - np.take_along_axis(beyond, kept - 1, axis=-1) / kept, 0.0)
-    return projected
+    return np.asarray(np.maximum(points - np.take_along_axis(beyond, kept - 1, axis=-1) / kept, 0.0))

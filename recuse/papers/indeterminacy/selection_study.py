@@ -207,8 +207,7 @@ def _cell(design: Design, trials: int, sizes: Sizes) -> Floats:
         )
         consistent = downstream(population)[0][:, int(np.argmax(gains))]
         drawn.append([consistent.mean(), *spearman(*by_people), _forced(population).mean()])
-    means: Floats = np.nanmean(drawn, axis=0)
-    return means
+    return np.asarray(np.nanmean(drawn, axis=0))
 
 
 def error_tables(trials: int) -> Iterator[str]:
