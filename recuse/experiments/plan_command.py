@@ -24,6 +24,7 @@ from recuse.experiments.validate_command import Case, Source, error_of, evals_fo
 from recuse.gates import Gates
 from recuse.ratings import Ratings
 from recuse.ratings.answers import people_beside_truth
+from recuse.ratings.array import clusters_of
 from recuse.readers.file_panel import load_file_panel, panel_of
 from recuse.readers.file_ratings import FilePanel
 from recuse.schema import RecuseError
@@ -175,6 +176,11 @@ def _source(source: Ratings | Path | None, given: Mapping[str, Any]) -> tuple[So
     panel = panel_of(source) if isinstance(source, Ratings) else load_file_panel(source, **scale)
     panel = replace(panel, ratings=panel.ratings.single())
     pilot = Pilot(panel, given.get("agreement", Setting().agreement))
+    if not pilot.people:
+        raise RecuseError(
+            "nobody's ratings are in this file, so there is no agreement to plan with; add a person's ratings, or give "
+            "sizes alone: recuse plan --scale 0-10 --people 3 --agreement 0.6"
+        )
     return pilot, list(_of_pilot(pilot, panel.path))
 
 
@@ -275,8 +281,8 @@ class Pilot:
 
     @property
     def people(self) -> dict[str, People]:
-        """What people said, by criterion; `RecuseError` where nobody rated anything."""
-        return _people(self.panel.ratings, self.assumed)
+        """What people said, by criterion."""
+        return people_by_criterion(self.panel.ratings, self.assumed)
 
     @property
     def truth_alone(self) -> bool:
@@ -293,10 +299,8 @@ class Pilot:
     def draw(self, texts: int, judge: str, rng: np.random.Generator, gates: Gates) -> FilePanel:
         """As `Source.draw`: whole clusters (items, where texts share none) are drawn with replacement."""
         ratings = self.panel.ratings
-        known, units = ratings.texts, {str(item): str(item) for item in ratings.table["item"].unique()}
-        if known is not None and "cluster" in known:
-            rows = known.drop_duplicates("item")
-            units |= dict(zip(rows["item"].astype(str), rows["cluster"].astype(str), strict=True))
+        known, items = ratings.texts, ratings.coded("item")[0]
+        units = dict(zip(items, clusters_of(ratings, items), strict=True))
         counts = ratings.table.drop_duplicates(["item", "target"])["item"].astype(str).map(units).value_counts()
         names = counts.index.to_numpy()
         drawn = rng.choice(len(names), size=max(2, round(texts / counts.mean())))
@@ -304,23 +308,15 @@ class Pilot:
         if known is not None:
             known = _repeated(known, known["item"].astype(str).map(units), names, drawn)
         ratings = replace(ratings, table=table, texts=known, _memory={})
-        ratings = with_drawn_judges(ratings, _people(ratings, self.assumed), TOGETHER, rng, PERSON_LIKE[judge])
+        ratings = with_drawn_judges(
+            ratings, people_by_criterion(ratings, self.assumed), TOGETHER, rng, PERSON_LIKE[judge]
+        )
         lost = (ratings.table["kind"] == "judge").to_numpy() & (rng.random(len(ratings.table)) < self.losses)
         table = ratings.table.copy()
         table.loc[lost, ["score", "response"]] = [np.nan, None]
         table.loc[lost, "status"] = "unparsed"
         ratings = replace(ratings, table=table, _memory={})
         return replace(self.panel, ratings=ratings, older=())
-
-
-def _people(ratings: Ratings, assumed: float) -> dict[str, People]:
-    people = people_by_criterion(ratings, assumed)
-    if not people:
-        raise RecuseError(
-            "nobody's ratings are in this file, so there is no agreement to plan with; add a person's ratings, or give "
-            "sizes alone: recuse plan --scale 0-10 --people 3 --agreement 0.6"
-        )
-    return people
 
 
 def _repeated(
