@@ -308,9 +308,8 @@ class Pilot:
         if known is not None:
             known = _repeated(known, known["item"].astype(str).map(units), names, drawn)
         ratings = replace(ratings, table=table, texts=known, _memory={})
-        ratings = with_drawn_judges(
-            ratings, people_by_criterion(ratings, self.assumed), TOGETHER, rng, PERSON_LIKE[judge]
-        )
+        people = people_by_criterion(ratings, self.assumed)
+        ratings = with_drawn_judges(ratings, people, TOGETHER, rng, PERSON_LIKE[judge])
         lost = (ratings.table["kind"] == "judge").to_numpy() & (rng.random(len(ratings.table)) < self.losses)
         table = ratings.table.copy()
         table.loc[lost, ["score", "response"]] = [np.nan, None]

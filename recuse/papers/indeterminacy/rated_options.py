@@ -45,6 +45,8 @@ class RatedOptions:
     - `people_choices` (U, K), `people_endorsed` (U, K): the same of all people's answers to a text together;
     - `people_counts` (U, K), `people_sets` (U, K), `set_raters` (U,): how many people's answers these are;
     - `times` (U,): how many texts with these answers each stands for, 1 unless they were counted (`Ratings.times`);
+    - `beyond`: options above the positive one, where they are ordered: who chose one of these is past the property, so
+      what it would have accepted besides stays out of it (Table 2: Very Toxic beside Toxic);
     - `lost` (J,): answers of a judge that could not be used; `joint` name -> (K sets of `sets`, K): how often a rater
       named a set of a text of which it chose an option, people together under "people".
     """
@@ -63,13 +65,7 @@ class RatedOptions:
     joint: dict[str, Floats]
     clusters_called: str
     times: Floats
-    ordered: bool = False
-
-    @property
-    def beyond(self) -> list[int]:
-        """Options above the positive one, where they are ordered: who chose one of these is past the property, so what
-        it would have accepted besides stays out of it (Table 2: Very Toxic beside Toxic)."""
-        return list(range(self.positive + 1, len(self.options))) if self.ordered else []
+    beyond: tuple[int, ...] = ()
 
     people_choices = cached_property(lambda self: _shares(self.people_counts, self.people_counts.sum(axis=-1)))
     """Share of people's choices, (U, K); NaN where nobody chose."""
@@ -119,7 +115,7 @@ class RatedOptions:
             return np.repeat(self.people_endorsed[None], len(betas), axis=0)
         vectors = np.repeat(self.people_choices[None], len(betas), axis=0)
         chosen = vectors[..., self.positive]
-        otherwise = 1 - chosen - vectors[..., self.beyond].sum(axis=-1)
+        otherwise = 1 - chosen - vectors[..., list(self.beyond)].sum(axis=-1)
         vectors[..., self.positive] = chosen + np.asarray(betas)[:, None] * otherwise
         return vectors
 
@@ -186,12 +182,13 @@ def rated_options(part: Ratings, ratings: Ratings | None = None) -> RatedOptions
             joint["people"] = pairs[theirs].sum(axis=0)
     ordered, stated = isinstance(part.scale, Ordinal), part.positive.get(part.criterion, "")
     positive = options.index(stated) if stated in options else len(options) - 1 if ordered else 0
+    beyond = tuple(range(positive + 1, len(options))) if ordered else ()
     clusters = ascending_codes(clusters_of(part, either.items))
     times = np.ones(len(texts)) if either.times is None else either.times
     chosen_by, endorsed_by, set_raters = (of[theirs].sum(axis=0) for of in (*held, answered[1]))
     return RatedOptions(
         options, positive, judges, chosen, endorsed, chosen_by, endorsed_by, set_raters, clusters,
-        sum(lost)[own], admissible, joint, part.clusters, times, ordered,
+        sum(lost)[own], admissible, joint, part.clusters, times, beyond,
     )  # fmt: skip
 
 
