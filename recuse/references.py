@@ -1,25 +1,7 @@
-"""What judges are compared with beside each other: what people said, and what is true. Read from a task's files.
-
-[people]                        # task.toml
-file = "people.csv"             # rater, item, target, criterion, score or response; or target, mean, sd, n; a column
-                                # protocol where people were asked by several
-simulated = true                # drawn from a model; nobody was asked
-truth = "construction"          # the rater whose answers are known to be right
-
-[reference]
-file = "truth.csv"              # item, value, and name where items have one
-event_rates = "rates.toml"      # or: computed from a file by the function of this name, an entry point of group
-                                # recuse.references or a dotted path: path -> columns item, value, value_<year>
-names = "categories.csv"
-
-[people.single]                 # people's single ratings per criterion, who did not know who wrote what, beside
-file = "people.csv"             # their published means: rater, label (or target), criterion, score, item if several
-scale = { minimum = 1, maximum = 10 }   # people's own, which need not be the judges'
-simulated = true
-
-[people.single.blind]           # what people saw in place of the authors' names
-LLM1 = "gpt-5.1"
-"""
+"""What judges are compared with beside each other: what people said, what is true, payloads of attacks. Read from the
+files that a task's task.toml names under [people], [people.single], [reference] and [payloads] (docs/merchant-risk.md).
+A key of [reference] beside `file` and `names` names a function, path -> columns item, value, value_<year>: an entry
+point of group recuse.references, or a dotted path."""
 
 from __future__ import annotations
 

@@ -1,8 +1,5 @@
-"""Answers: what every judge and every person said of every text of one criterion, as codes of options or numbers.
-
-Where measures of levels need numbers (`RatingArray`, `Cells`), measures of agreement need none: options without an
-order will do, and so do choices between two texts, which are read as "a won", "b won" or "tie" whoever stood first.
-"""
+"""Answers: what every judge and every person said of every text of one criterion, as codes of options or numbers, for
+measures of agreement, which need no levels. Choices between two texts are read as "a won", "b won" or "tie"."""
 
 from __future__ import annotations
 

@@ -1,14 +1,10 @@
 """Binary decisions: of what a judge decides, which answers are positive, and what people or the right answers say.
-
-What is positive is stated, or chosen by one rule, and always named, so that no sentence says "too much of it" of
-something that nobody named:
+What is positive is named, or chosen by one rule:
 
 1. the option given as `positive`, in the call or as `Ratings.positive` of the criterion; or all scores from the
    threshold on, given in the call or as the one threshold of the criterion in `Ratings.thresholds`;
 2. of two options for which nothing is given: the one that people give to fewer texts, since what a judge is asked to
    find is seldom the rule; the worse or the first one where both are equally common.
-
-Three options or more, and numbers, are no decision until somebody says which side is positive.
 """
 
 from __future__ import annotations

@@ -1,9 +1,6 @@
-"""Judge x text cells: the repeats of one judge on one text, and what a repetition would move.
-
-A text is an item of a target. Where every target has one text and judges were asked repeatedly, a repetition draws new
-repeats on these texts (`over` = "repeats"); otherwise it draws new items (`over` = "items", or "clusters" where items
-share something). A measure states values per text and their weights; the distribution follows from the design.
-"""
+"""Judge x text cells: the repeats of one judge on one text, and what a repetition would move. A text is an item of a
+target. Where every target has one text and judges were asked repeatedly, a repetition draws new repeats on these texts
+(`over` = "repeats"); otherwise new items (`over` = "items", or "clusters" where items share something)."""
 
 from __future__ import annotations
 

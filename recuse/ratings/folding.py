@@ -1,10 +1,7 @@
-"""Items that everybody answered alike are one pattern with a count: large tables are measured on some thousand rows.
-
-An item is all of its rows (raters, targets, criteria, repeats, factor levels, answers) and what the texts say of it
-(slices, right answer). The first item of a pattern stands for all of them: `Ratings.times` says how many. A measure
-that counts patterns says so (`recuse.metrics.measure`), and gives the numbers of single items; only resamples are drawn
-by pattern. Every other measure is given single items, or is not measured where there are too many.
-"""
+"""Items that everybody answered alike are one pattern with a count: large tables are measured on some thousand rows. An
+item is all of its rows and what the texts say of it; the first item of a pattern stands for all (`Ratings.times`). A
+measure that counts patterns (`recuse.metrics.measure`) gives the numbers of single items; only resamples are drawn by
+pattern. Every other is given single items, or is not measured where there are too many."""
 
 from __future__ import annotations
 

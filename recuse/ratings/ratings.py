@@ -1,9 +1,4 @@
-"""`Ratings`: a checked table with what is known about it, which is all that a measure is given.
-
-ratings = Ratings.of(frame, scales={"quality": Numeric(1, 5)}, authors={"gpt": "gpt"})
-for names, part in ratings.each():          # within every criterion and every level of every factor
-    cells = part.cells()
-"""
+"""`Ratings`: a checked table with what is known about it, which is all that a measure is given."""
 
 from __future__ import annotations
 

@@ -1,13 +1,6 @@
-"""Scales: which answers a criterion has, and which of them can be counted with.
-
-    Numeric(0, 10, step=0.5)         scores; more is better unless `reversed`
-    Ordinal(("fail", "pass"))        options from worst to best; two of them count as 0 and 1
-    Nominal(("a", "b", "neither"))   options without an order
-    ResponseSets(("toxic", "fine"))  any non-empty set of the options may be right at once
-
-A measure of levels and differences needs numbers: a numeric scale, or two ordered options. More than two ordered
-options have ranks, no distances, and are not averaged.
-"""
+"""Scales: which answers a criterion has, and which of them can be counted with. A measure of levels and differences
+needs numbers: a numeric scale, or two ordered options, which count as 0 and 1. More than two have ranks, no distances,
+and are not averaged."""
 
 from __future__ import annotations
 

@@ -1,10 +1,6 @@
-"""The report: verdicts in, results.json, summary.md, index.html, tables/*.csv and the terminal's summary out.
-
-    results -> canonical form -> results model -> drawings (places and words) -> templates
-
-It decides nothing and computes no statistics: what it shows stands in results.json. The same results give the same
-bytes: no clock, no path, no random id goes in. `results` is the mapping described in canonical_form.py and
-docs/results-json.md; numpy scalars in it are converted."""
+"""The report: verdicts in, results.json, summary.md, index.html, tables/*.csv and the terminal's summary out. It
+decides nothing and computes no statistics: what it shows stands in results.json (docs/results-json.md). The same
+results give the same bytes: no clock, no path, no random id goes in."""
 
 from __future__ import annotations
 

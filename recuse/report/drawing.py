@@ -1,13 +1,7 @@
-"""How a question is drawn, as data: a sentence to read first, and figures in their order.
+"""How a question is drawn, as data: a sentence to read first, and figures in their order. A part is anything that makes
+a figure of a `Group`: a specification (`Forest`, `DetailTable`), or a function; None or an empty list draws nothing.
 
-    own_share = Drawing(
-        reading=lambda group: "Share of the texts that a judge would hand on.",
-        figures=(Forest("yes_rate", "Handed on", "share", includes=(0, 1)), under("And in detail", _table)),
-    )
-
-A part is anything that makes a figure of a `Group`: a specification (`Forest`, `DetailTable`, `Heat`), or a function.
-It gives None, or a list without members, where there is nothing to draw: a drawing draws what is there and leaves out
-what is not.
+    own_share = Drawing(figures=(Forest("yes_rate", "Handed on", "share"), under("And in detail", _table)))
 """
 
 from __future__ import annotations

@@ -1,9 +1,6 @@
 """One number of results.json: an estimate, with the verdict on it where a gate judged it, and how it is written; and
-what the results call things: measures, factor levels and criteria, whose descriptions travel with the numbers.
-
-A results.json holds these words itself (`measures`, `factors`, `tasks`), so an old one is drawn in the words of its own
-time and nothing of the engine is needed to draw it. Whatever is not described is called by its name.
-"""
+what results call things. They hold these words themselves (`measures`, `factors`, `tasks`), so old ones are drawn in
+the words of their own time. Whatever is not described is called by its name."""
 
 from __future__ import annotations
 

@@ -5,12 +5,9 @@
     replies/<panel>/<task>/<protocol>/<judge>.html    every reply of a judge, with an address of its own
     replies/<panel>/<task>/<protocol>/~prompts.html   what was asked, every prompt once
 
-Names may not begin with "~" or hold one (`recuse.configuration`), so no judge is ever in the way of such a page.
-Who reads the cassettes writes the replies, be it a worker of pytest-xdist, since nobody else has them; the process that
-reports writes the rest and deletes what no cassette stands behind any more. Nothing here enters results.json.
-
-What judges write is hostile until shown otherwise: Jinja escapes it, invisible characters are spelled out, what looks
-like a credential is taken out, and everything is bounded: a reply, a prompt, a page, and the replies of a judge.
+No judge's name begins with "~" (`recuse.configuration`). Who reads the cassettes, be it a worker, writes the replies,
+the process that reports the rest. What judges write is hostile: Jinja escapes it, invisible characters are spelled out,
+what looks like a credential is taken out, and replies, prompts and pages are bounded.
 """
 
 from __future__ import annotations

@@ -1,8 +1,5 @@
-"""The summary at the end of a pytest run: plain text, ASCII marks, no line longer than the terminal.
-
-First line in plain English; a table per question, judges down and gates across; what failed and what to do; what was
-not asked; the cassettes; where the report is. Colour repeats what the words say and is never needed.
-"""
+"""The summary at the end of a pytest run: plain text, ASCII marks, no line longer than the terminal. Colour repeats
+what the words say and is never needed."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The words every part of Recuse shares: items, prompts, replies, estimates and verdicts.
-
-This package imports no other part of Recuse. Data flows one way through these types:
+"""The words every part of Recuse shares; this package imports no other. Data flows one way through these types:
 
     Item -> Prompt -> Reply -> ratings table -> Estimate -> Verdict
 """

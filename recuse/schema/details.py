@@ -1,14 +1,6 @@
-"""What a measure says besides its number: the `detail` of an estimate, by kind of figure.
-
-Measures choose their own keys, and its metric says which an estimate has. A row of results.json holds a `Detail`; who
-reads a matrix, or what a paper's measure says, names the kind, once, at the place where it is read:
-
-    matrix = detail_as(Matrix, estimate["detail"])
-    matrix["values"][0][1]
-
-An estimate may be of several kinds at once: a matrix with the answers that were lost. Keys that a drawing merely prints
-as they are (`n.detail.get("tau")`) have no kind.
-"""
+"""What a measure says besides its number: the `detail` of an estimate, by kind of figure. Measures choose their own
+keys; who reads a matrix names the kind once, `detail_as(Matrix, estimate["detail"])`. An estimate may be of several
+kinds at once. Keys that a drawing merely prints (`n.detail.get("tau")`) have no kind."""
 
 from __future__ import annotations
 

@@ -1,10 +1,6 @@
-"""Factors: what is varied on purpose between two calls about the same text, under the names that measures know.
-
-Ratings have them as columns, verdicts in their subjects. A protocol may call its factors and levels as its prompts want
-them (`condition`: attributed, anonymized); the ratings table holds the names below, so a measure of "what does a shown
-name change?" reads any task. A factor that is not in this list is kept under its own name: measures work within each of
-its levels.
-"""
+"""Factors: what is varied on purpose between two calls about the same text, under the names that measures know. A
+protocol may call them otherwise in its prompts (`condition`: attributed, anonymized); the ratings table has the names
+below. A factor that is not in this list is kept under its own name: measures work within each of its levels."""
 
 from __future__ import annotations
 

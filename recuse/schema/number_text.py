@@ -1,13 +1,6 @@
-"""How numbers, intervals and limits are written for people: the one place that every output takes them from, the
-tables of a notebook too.
-
-    value_text(row, minus="-")       # "-0.19", "93 %", "3": in the unit of an estimate
-    with_interval(row)               # "−0.19 (−0.27 to −0.11)"
-    figure(-0.5004, apart_from=(-0.5,))      # as many digits as it takes to see on which side of a limit it lies
-
-Fixed decimals round half away from zero on the printed digits, so a tie at ten significant digits (-0.335) is written
-the same on every machine; nothing is computed here.
-"""
+"""How numbers, intervals and limits are written for people: the one place that every output takes them from. Fixed
+decimals round half away from zero on the printed digits, so a tie at ten significant digits (-0.335) is written the
+same on every machine; nothing is computed here."""
 
 from __future__ import annotations
 

@@ -1,14 +1,6 @@
-"""What results.json and a baseline hold, key by key: the form of a run's records wherever they are builtins.
-
-Records are dataclasses while a run lasts (`Verdict`, `Estimate`); between processes and in JSON they are these
-mappings. Nothing is renamed and nothing converted on the way: a key that is misspelled is a fault that mypy finds.
-
-    results: Results = run.conclude(selection, gates)
-    results["verdicts"][0]["rule"]["limit_text"]        # "within [-0.5, +0.5] points"
-
-A key of `Results` may be absent, because a part of a run is drawn as well; NaN is None. `detail` holds what a measure
-says besides its number; `recuse.schema.details` tells its kinds.
-"""
+"""What results.json and a baseline hold, key by key: records are dataclasses while a run lasts (`Verdict`, `Estimate`),
+and these mappings between processes and in JSON. Nothing is renamed or converted on the way. A key of `Results` may be
+absent, because a part of a run is drawn as well; NaN is None."""
 
 from __future__ import annotations
 

@@ -1,9 +1,5 @@
 """The words for outcomes, judges and provenances: of each its identifier, which stands in code, TOML and JSON, and the
-word that people read, which stands here alone.
-
-    if verdict.outcome == UNDECIDED: ...           # the identifier: never another one
-    f"{name} is {printed(UNDECIDED)}"              # the word: whatever `PRINTED` says
-"""
+word that people read, `printed(identifier)`."""
 
 from __future__ import annotations
 

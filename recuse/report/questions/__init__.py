@@ -1,10 +1,7 @@
-"""How each question is drawn: a `recuse.report.drawing.Drawing` that bears the question's id as its name.
-
-Ours stand in the modules beside this one. A paper's, or an installed package's, is named by an entry point of group
-"recuse.report.questions": `fit_for_client = "our_judges.drawings:fit_for_client"`. A team names its own in pytest's
-settings: `recuse_drawings = ["our_judges.drawings.fit_for_client"]`; these come first. A question without a drawing is
-drawn by `generic`.
-"""
+"""How each question is drawn: a `recuse.report.drawing.Drawing` that bears the question's id as its name; `generic`
+draws a question without one. Ours stand beside this module; a paper's, or an installed package's, is an entry point of
+group "recuse.report.questions"; a team names its own in pytest's settings, and these come first: `recuse_drawings =
+["our_judges.drawings.fit_for_client"]`."""
 
 from __future__ import annotations
 
