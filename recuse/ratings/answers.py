@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from recuse.ratings.array import among, cluster_places_of, mean_of, names_at, numbers_at, times_of
-from recuse.ratings.ratings import Ratings
+from recuse.ratings.ratings import Ratings, remembered
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Nominal, Numeric, Ordinal, ResponseSets, Scale
 from recuse.schema import RecuseError, arrays
@@ -150,12 +150,53 @@ class Answers:
         return np.where(there[:, None], np.column_stack(columns), 0.0)
 
 
+@remembered
 def answers_of(part: Ratings, ratings: Ratings, *, people: bool = True) -> Answers:
     """Answers within one combination of factor levels (`part`, one of `ratings.each(*COMPARED)`). People who answered
     in another combination, and none in this, count here too: a person is seldom asked twice.
 
     Raises `RecuseError` where no person rated anything, naming the remedy, unless `people` are not needed."""
-    return part.remember(("answers", part.headline, people), lambda: _answers(part, ratings, people))
+    if people and not ratings.persons:
+        raise RecuseError(
+            "there are no single ratings by people to compare judges with: add rows of kind person, one per person and "
+            "item; means of people cannot tell who agrees on what"
+        )
+    judged, rated, source = _rows(part, person=False), _rows(part, person=True), part
+    if not len(rated):
+        others = [other for _, other in ratings.with_criterion(part.criterion).each(*COMPARED)]
+        source = next((other for other in others if len(_rows(other, person=True))), part)
+        rated = _rows(source, person=True)
+    places = []
+    for name in ("item", "target"):
+        (known, own), (further, theirs) = part.coded(name), source.coded(name)
+        both = known if source is part else tuple(dict.fromkeys((*known, *further)))
+        places.append((both, np.concatenate([own[judged], among(further, theirs, both)[rated]])))
+    (all_items, item), (all_targets, target) = places
+    text, pairs = pd.factorize(item * len(all_targets) + target)
+    item_of, target_of = np.divmod(pairs, max(len(all_targets), 1))
+    clusters = pd.factorize(cluster_places_of(part, all_items)[1][item_of])[0].astype(np.intp)
+    judges, persons = part.judges, ratings.persons
+    text_of, count = text[: len(judged)], len(pairs)
+    requested = np.zeros((len(judges), count), dtype=bool)
+    judge = among(*part.coded("rater"), judges)[judged]
+    requested[judge, text_of] = True
+    values = _values(part, np.concatenate([judged, rated]) if source is part else judged)
+    values, labels = values[: len(judged)], values[len(judged) :] if source is part else _values(source, rated)
+    lost = np.bincount((judge * count + text_of)[np.isnan(values)], minlength=requested.size).reshape(requested.shape)
+    person = among(*source.coded("rater"), persons)[rated]
+    options, ordered, [values, labels] = _options(part, values, labels)
+    items, known_items = names_at(all_items, item_of), arrays.distinct(item_of)
+    systems = systems_of_pairs(part, items) if options == WON else None
+    single = arrays.distinct(clusters) == known_items
+    several = single and known_items < count  # what is counted then is not items
+    called = ("pairs" if options == WON else "texts") if several else part.clusters
+    return Answers(
+        judges, persons, items, names_at(all_targets, target_of), clusters,
+        _placed(values, judge, text_of, requested.shape),
+        _placed(labels, person, text[len(judged) :], (len(persons), count)), requested, options, ordered, part.scale,
+        called, "items" if single else "clusters", part, lost, times_of(part, items),
+        systems is not None and len(systems.drop_duplicates().dropna()) > 1,
+    )  # fmt: skip
 
 
 def answers_of_people(part: Ratings, ratings: Ratings) -> Answers:
@@ -183,50 +224,6 @@ def answers_of_one_way(ratings: Ratings, what: str, *, people: bool = True) -> A
             "give each way a rater's name of its own, as gpt at 0.7, or keep the rows of one"
         )
     return answers_of(parts[0], ratings, people=people)
-
-
-def _answers(part: Ratings, ratings: Ratings, needed: bool) -> Answers:
-    if needed and not ratings.persons:
-        raise RecuseError(
-            "there are no single ratings by people to compare judges with: add rows of kind person, one per person and "
-            "item; means of people cannot tell who agrees on what"
-        )
-    judged, rated, source = _rows(part, person=False), _rows(part, person=True), part
-    if not len(rated):
-        others = [other for _, other in ratings.with_criterion(part.criterion).each(*COMPARED)]
-        source = next((other for other in others if len(_rows(other, person=True))), part)
-        rated = _rows(source, person=True)
-    places = []
-    for name in ("item", "target"):
-        (known, own), (further, theirs) = part.coded(name), source.coded(name)
-        both = known if source is part else tuple(dict.fromkeys((*known, *further)))
-        places.append((both, np.concatenate([own[judged], among(further, theirs, both)[rated]])))
-    (all_items, item), (all_targets, target) = places
-    text, pairs = pd.factorize(item * len(all_targets) + target)
-    item_of, target_of = np.divmod(pairs, max(len(all_targets), 1))
-    clusters = pd.factorize(cluster_places_of(part, all_items)[1][item_of])[0].astype(np.intp)
-    judges, people = part.judges, ratings.persons
-    text_of, count = text[: len(judged)], len(pairs)
-    requested = np.zeros((len(judges), count), dtype=bool)
-    judge = among(*part.coded("rater"), judges)[judged]
-    requested[judge, text_of] = True
-    values = _values(part, np.concatenate([judged, rated]) if source is part else judged)
-    values, labels = values[: len(judged)], values[len(judged) :] if source is part else _values(source, rated)
-    lost = np.bincount((judge * count + text_of)[np.isnan(values)], minlength=requested.size).reshape(requested.shape)
-    person = among(*source.coded("rater"), people)[rated]
-    options, ordered, [values, labels] = _options(part, values, labels)
-    items, known_items = names_at(all_items, item_of), arrays.distinct(item_of)
-    systems = systems_of_pairs(part, items) if options == WON else None
-    single = arrays.distinct(clusters) == known_items
-    several = single and known_items < count  # what is counted then is not items
-    called = ("pairs" if options == WON else "texts") if several else part.clusters
-    return Answers(
-        judges, people, items, names_at(all_targets, target_of), clusters,
-        _placed(values, judge, text_of, requested.shape),
-        _placed(labels, person, text[len(judged) :], (len(people), count)), requested, options, ordered, part.scale,
-        called, "items" if single else "clusters", part, lost, times_of(part, items),
-        systems is not None and len(systems.drop_duplicates().dropna()) > 1,
-    )  # fmt: skip
 
 
 def _rows(part: Ratings, *, person: bool) -> NDArray[np.intp]:

@@ -205,13 +205,11 @@ def first_of(groups: NDArray[np.intp]) -> NDArray[np.intp]:
     return np.flatnonzero(np.diff(np.maximum.accumulate(groups), prepend=-1))
 
 
+@remembered
 def judges_array(ratings: Ratings, axes: Axes | None = None) -> RatingArray:
-    """`Ratings.array()` without people, made once; on other axes where these are given."""
+    """`Ratings.array()` without people; on other axes where these are given."""
     single = ratings.single()
-    own = ratings.judges, single.coded("item")[0], single.targets
-    if axes not in (None, own):
-        return array_of(single, axes)
-    return ratings.remember(("array of judges", ratings.headline), lambda: array_of(single, own))
+    return array_of(single, axes or (ratings.judges, single.coded("item")[0], single.targets))
 
 
 @remembered

@@ -25,17 +25,19 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 
 from recuse.ratings.answers import WON, Answers, answers_of
 from recuse.ratings.array import mean_of
-from recuse.schema.arrays import Floats, average, cluster_times, number_of, taken, total
+from recuse.schema.arrays import Floats, average, taken
 from recuse.schema.number_text import rate
+from recuse.statistics.agreement.coefficient import Coefficient
 
 if TYPE_CHECKING:
     from recuse.ratings.ratings import Ratings
+    from recuse.statistics.distributions import Student
 
 LEVEL = 0.01
 FEWEST, MOST = 20, 60
@@ -144,27 +146,23 @@ class _Correlation:
 def _correlation(x: Floats, y: Floats, texts: Answers) -> _Correlation | None:
     """Of two answers (U, K) over the texts that both have; None where they share too few, or one never varies."""
     both = np.isfinite(x[:, 0]) & np.isfinite(y[:, 0])
-    units, place = np.unique(texts.clusters[both], return_inverse=True)
-    times = cluster_times(place, taken(texts.times, both))
-    count = len(units) if times is None else int(times.sum())
+    count = texts.cluster_count(both)
     if count < FEWEST:
         return None
     centre = 0.0 if texts.either_way else 1.0  # where a and b may be called either way, 0 is the middle
     x, y = (side[both] - centre * side[both].mean(axis=0) for side in (x, y))
     products = [(one * other).sum(axis=1) for one, other in ((x, x), (y, y), (x, y))]
-    columns = [np.ones(len(x)), *centre * x.T, *centre * y.T, *products]
-    sums = np.column_stack([np.bincount(place, column, len(units)) for column in columns]).astype(float)
-    whole = total(sums, times)
-    value, without = _of_sums(whole[None], x.shape[1]), _of_sums(whole - sums, x.shape[1])
-    if not np.isfinite(value[0]):
+    sums = np.column_stack([np.ones(len(x)), *centre * x.T, *centre * y.T, *products])
+
+    def on_z(sums: Floats) -> Floats:
+        z: Floats = np.arctanh(np.clip(_of_sums(sums, x.shape[1]), -0.9999, 0.9999))
+        return z
+
+    z = Coefficient(sums, on_z, lambda sums: "", times=taken(texts.times, both))
+    if z.undefined:
         return None
-    r = float(np.clip(value[0], -0.9999, 0.9999))
-    z = np.arctanh(np.clip(without, -0.9999, 0.9999))
-    there = np.isfinite(z)
-    z, each = z[there], taken(times, there)
-    known = number_of(there, times)
-    jackknife = math.sqrt((known - 1) * average((z - average(z, each)) ** 2, each)) if known > 1 else 0.0
-    return _Correlation(r, max(jackknife, 1 / math.sqrt(count - 3)), number_of(both, texts.times))
+    spread = cast("Student", z.jackknife(texts.clusters[both]))
+    return _Correlation(math.tanh(z.value), max(spread.se, 1 / math.sqrt(count - 3)), texts.number(both))
 
 
 def _of_sums(sums: Floats, width: int) -> Floats:
@@ -211,7 +209,7 @@ def _constant(own: Floats, rest: Floats, texts: Answers) -> tuple[float, int]:
     texts; and how many texts they share."""
     both = np.isfinite(own[:, 0]) & np.isfinite(rest[..., 0]).any(axis=0)
     own, rest = own[both], rest[:, both]
-    n = len(np.unique(texts.clusters[both])) if texts.times is None else number_of(both, texts.times)
+    n = texts.cluster_count(both)
     if n < FEWEST:
         return 1.0, n
     alike = np.where(np.isfinite(rest[..., 0]), np.abs(rest - own[0]).max(axis=-1) < 1e-9, np.nan)

@@ -205,14 +205,12 @@ class Ratings:
 
     # ------------------------------------------------------------------ parts of it
 
-    def where(self, **levels: str) -> Ratings:
+    @remembered
+    def where(self, /, **levels: str) -> Ratings:
         """The rows with these factor levels; the factors are then fixed and no longer varied."""
         whole = self._of_all_criteria
         if whole is not self:  # rows are chosen once for all criteria
             return whole.where(**levels)._measuring(self.headline)
-        return self.remember(("where", *sorted(levels.items())), lambda: self._where(levels))
-
-    def _where(self, levels: Mapping[str, str]) -> Ratings:
         if unknown := [name for name in levels if name not in self.factors]:
             varied = ", ".join(self.factors) or "nothing"
             raise RatingsError(f"{unknown[0]} was not varied; varied was {varied}")

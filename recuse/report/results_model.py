@@ -96,15 +96,6 @@ class Group:
         places = {n.circumstances: n.level_places for n in numbers}
         return sorted(places, key=lambda words: (len(places[words]), places[words]))
 
-    def levels(self, factor: str, numbers: Iterable[Number]) -> list[str]:
-        """Levels of `factor` that occur, in order."""
-        there = {n.subject[factor] for n in numbers if factor in n.subject}
-        return sorted(there, key=lambda level: self.view.lexicon.level_order(factor, level))
-
-    def level(self, factor: str, level: str) -> str:
-        """A factor level in plain words."""
-        return self.view.lexicon.level(factor, level)
-
 
 class ResultsModel:
     """The results, indexed. Works on the normalised form (see canonical_form.py)."""
@@ -162,18 +153,15 @@ class ResultsModel:
         judged = (j for j in self.judges if (j["panel"], j["judge"]) == (panel, judge))
         return "; ".join(f"{plain_name(j['use'])}: {printed(j['word'])}" for j in judged)
 
-    def place(self, number: Number) -> str:
-        """ "published, merchant_risk"; with the protocol where only that tells some of the question's numbers apart."""
-        where = [number.subject[key] for key in ("panel", "task") if key in number.subject]
-        question = Question(number.question, "")
-        protocols = {group.protocol for group in self.groups(question)} - {""}
-        protocol = number.subject.get("protocol", "")
-        return ", ".join([*where, *([plain_name(protocol)] if protocol in protocols else [])])
-
     def whom(self, number: Number) -> str:
-        """Whom a number is about and where: "judge x, names shown (published, merchant_risk)"."""
-        place, who = self.place(number), ", ".join(filter(None, (number.who or "the panel", number.circumstances)))
-        return f"{who} ({place})" if place else who
+        """Whom a number is about and where: "judge x, names shown (published, merchant_risk)"; with the protocol where
+        only that tells some of the question's numbers apart."""
+        protocols = {group.protocol for group in self.groups(Question(number.question, ""))} - {""}
+        place = [number.subject[key] for key in ("panel", "task") if key in number.subject]
+        if (protocol := number.subject.get("protocol", "")) in protocols:
+            place.append(plain_name(protocol))
+        who = ", ".join(filter(None, (number.who or "the panel", number.circumstances)))
+        return f"{who} ({', '.join(place)})" if place else who
 
     def groups(self, question: Question) -> list[Group]:
         """Answers to `question`, by panel and task, and by protocol where several measured the same."""

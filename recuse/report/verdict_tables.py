@@ -3,7 +3,6 @@ task; and of one judge upgrade, told by `recuse compare` too."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -20,6 +19,9 @@ from recuse.schema.vocabulary import FAIL, NOT_MEASURED, PASS, SHOWN, UNDECIDED,
 
 SHOWN_PER_CELL = 2
 """Verdicts told one by one in a cell; of more, the worst is told and the rest are counted."""
+
+UPGRADE = "upgrade"
+"""The question of which each gate is a component of one verdict."""
 
 SIGNS = 4
 """Signs by which levels are told apart without their words."""
@@ -127,11 +129,11 @@ def verdict_table(groups: Sequence[Group]) -> VerdictTable:
         Row(w, first.label(w) if w else "the panel as a whole", [Cell(tuple(about.get(w, ()))) for about in table])
         for w in who
     ]
-    often = Counter(_title(group, some) for group, _, some in gated)
+    titles = [", ".join(filter(None, (some[0].gate_title, plain_name(group.protocol)))) for group, _, some in gated]
     columns = []
-    for group, gate, some in gated:
-        title, levels, limits = _title(group, some), tuple(group.circumstances(some)), {n.limit_text for n in some}
-        if often[title] > 1 and not group.protocol:  # a gate asked of another protocol has this title too
+    for (group, gate, some), title in zip(gated, titles, strict=True):
+        levels, limits = tuple(group.circumstances(some)), {n.limit_text for n in some}
+        if titles.count(title) > 1 and not group.protocol:  # a gate asked of another protocol has this title too
             title = ", ".join(filter(None, (title, plain_name(some[0].subject.get("protocol", "")))))
         limit = limits.pop() if len(limits) == 1 else "limits differ"
         shown = levels if len(levels) <= SHOWN_PER_CELL else ()
@@ -148,10 +150,6 @@ def column_readings(tables: Sequence[VerdictTable]) -> dict[str, str]:
     first = ((c.title, n.measure) for columns, cells in rows for c, cell in zip(columns, cells, strict=True)
              for n in cell.numbers[:1])  # fmt: skip
     return {title: measure["reading"] for title, measure in first if measure["reading"]}
-
-
-def _title(group: Group, measured: Sequence[Number]) -> str:
-    return ", ".join(part for part in (measured[0].gate_title, plain_name(group.protocol)) if part)
 
 
 WORDS = {PASS: "allowed", FAIL: "worse"}
@@ -221,13 +219,8 @@ def deciding_numbers(view: ResultsModel) -> Iterator[Number]:
         yield from [n for n in open_ if n.outcome == FAIL] or open_[:1]
 
 
-def is_of_upgrade(number: Number) -> bool:
-    """Whether a verdict is a component of one on an upgrade."""
-    return number.verdict is not None and number.verdict.get("question") == "upgrade"
-
-
 def _compared(view: ResultsModel, upgrade: UpgradeVerdictRow) -> list[Number]:
-    by_key = {(n.gate, n.about): n for n in view.numbers if is_of_upgrade(n)}
+    by_key = {(n.gate, n.about): n for n in view.numbers if n.question == UPGRADE}
     keys = [(row["gate"], tuple(sorted(row["subject"].items()))) for row in upgrade["rows"]]
     return [by_key[key] for key in keys if key in by_key]
 

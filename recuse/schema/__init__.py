@@ -1,6 +1,6 @@
 """The words every part of Recuse shares; this package imports no other. Data flows one way through these types:
 
-    Item -> Prompt -> Reply -> ratings table -> Estimate -> Verdict
+Item -> Prompt -> Reply -> ratings table -> Estimate -> Verdict
 """
 
 from recuse.schema.calls import (

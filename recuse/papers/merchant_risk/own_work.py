@@ -21,8 +21,9 @@ WHERE = {
 def _against_peers(group: Group) -> str:
     own = group.of("self_bias")
     factor = varied(own)
-    levels = group.levels(factor, own)
-    first = [n for n in own if not levels or n.subject.get(factor) == levels[0]]
+    known, lexicon = {n.subject[factor] for n in own if factor in n.subject}, group.view.lexicon
+    ordinary = min(known, key=lambda level: lexicon.level_order(factor, level), default=None)
+    first = [n for n in own if n.subject.get(factor) == ordinary]
     sides = Counter(n.side_of_zero for n in first if is_number(n.low))
     phrases = [
         f"{in_words(sides[side])} judge{' scores its' if sides[side] == 1 else 's score their'} own work {where}"
@@ -30,7 +31,7 @@ def _against_peers(group: Group) -> str:
     ]  # fmt: skip
     if not phrases:
         return "No judge's own work could be compared with its peers' view of it."
-    start = f"With {group.level(factor, levels[0])}, " if levels else ""
+    start = f"With {lexicon.level(factor, ordinary)}, " if ordinary else ""
     text = start + ", ".join(phrases)
     text = f"{text[:1].upper()}{text[1:]}."
     if not sides["above"] + sides["below"]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from recuse.report.gated_number import Number, plain_name
 from recuse.report.results_model import ResultsModel
-from recuse.report.verdict_tables import deciding_numbers, is_of_upgrade
+from recuse.report.verdict_tables import UPGRADE, deciding_numbers
 from recuse.schema.number_text import count
 from recuse.schema.plain_values import grouped
 from recuse.schema.vocabulary import SHOWN
@@ -37,7 +37,7 @@ def needs_attention(view: ResultsModel) -> list[Matter]:
     """Failed, unmeasured, and undecided verdicts that their gate does not allow; the worst gate first. Of an upgrade
     the rows that keep it from passing; its table shows the others."""
     deciding, badness = {id(n) for n in deciding_numbers(view)}, list(SHOWN)
-    chosen = [n for n in view.numbers if not n.is_tolerated and (not is_of_upgrade(n) or id(n) in deciding)]
+    chosen = [n for n in view.numbers if not n.is_tolerated and (n.question != UPGRADE or id(n) in deciding)]
     chosen.sort(key=lambda n: (badness.index(n.state), n.measure["rank"], n.metric, view.rank(n)))
     matters = []
     for alike in grouped(chosen, lambda n: (n.question, n.gate)).values():
