@@ -227,12 +227,10 @@ def answers_of_one_way(ratings: Ratings, what: str, *, people: bool = True) -> A
 
 
 def _rows(part: Ratings, *, person: bool) -> NDArray[np.intp]:
-    """Places in the table of the answers to the one criterion, people's or judges'."""
     return np.flatnonzero((part.having("kind", PERSON) == person) & part.having("criterion", part.criterion))
 
 
 def _values(part: Ratings, rows: NDArray[np.intp]) -> Floats:
-    """One per answer, NaN where it was not usable."""
     values = numbers_at(part, rows)
     if not _is_choice(part):
         return values
@@ -265,10 +263,17 @@ def _is_choice(part: Ratings) -> bool:
 def systems_of_pairs(part: Ratings, items: Sequence[str]) -> pd.DataFrame | None:
     """The two systems, a and b, that meet in each of these items; None where nothing says so."""
     texts = part.texts
-    if texts is None or not {"item", "a", "b"} <= set(texts.columns):
-        return None
-    known = texts.assign(item=texts["item"].astype(str)).drop_duplicates("item").set_index("item")
-    return known.reindex(list(items))[["a", "b"]]
+    return facts_at(texts, items)[["a", "b"]] if texts is not None and {"item", "a", "b"} <= {*texts} else None
+
+
+def facts_at(texts: pd.DataFrame, items: Sequence[str], targets: Sequence[str] | None = None) -> pd.DataFrame:
+    """What is known of each of these texts, a row each, nothing where it is none of `texts`; of items where these, or
+    the `targets`, say no more."""
+    keys, wanted = ["item"], pd.Index([*items])
+    if targets is not None and "target" in texts:
+        keys, wanted = ["item", "target"], pd.MultiIndex.from_arrays([[*items], [*targets]])
+    known = texts.assign(**{name: texts[name].astype(str) for name in keys}).drop_duplicates(keys)
+    return known.set_index(keys).reindex(wanted)
 
 
 def _options(part: Ratings, *values: Floats) -> tuple[tuple[str, ...], bool, Sequence[Floats]]:

@@ -100,14 +100,12 @@ class RatingFacts:
     texts: pd.DataFrame  # columns item, target: each text once
     targets: Collection[str]
     written: Collection[str]  # targets, and those that meet in pairs
-    repeats: int
     levels: Mapping[str, Sequence[str]]  # factor, as the ratings table calls it -> its levels
     scales: Sequence[tuple[Scale, str, Sequence[float]]]  # of headline criteria, with positive option and thresholds
     facts: Collection[str]  # names of what is known of texts, such as "words"
     flawed: Iterable[tuple[str, object]] = ()  # (item, whether it is known to be flawed) of each text
     persons: pd.DataFrame | None = None  # single ratings by people: rater, item, and target if there are several
     truth: bool = False  # whether right answers are known
-    shared_texts: bool = True  # whether two judges judged one text
     counted: bool = False  # whether an item stands for several
     needs: Mapping[str, bool]  # needs of which it is known at once
     beside: frozenset[str] = field(default_factory=frozenset)  # kinds of rows that are there as well
@@ -141,7 +139,6 @@ def offers_of(ratings: Ratings, kind: str = "") -> frozenset[str]:
         texts=pd.DataFrame({"item": item[first], "target": target[first]}),
         targets=ratings.targets,
         written={*ratings.targets, *known.get("a", ()), *known.get("b", ())},
-        repeats=int(np.bincount(grouped(*(of[judging] for of in codes))).max(initial=0)),
         levels={factor: levels_in(varied, factor) for factor in ratings.factors},
         scales=[
             (ratings.scales[name], ratings.positive.get(name, ""), ratings.thresholds.get(name, ()))
@@ -151,9 +148,10 @@ def offers_of(ratings: Ratings, kind: str = "") -> frozenset[str]:
         flawed=zip(known["item"], known["flawed"], strict=True) if "flawed" in known else (),
         persons=persons if ratings.persons else None,
         truth=bool(ratings.truth),
-        shared_texts=bool(grouped(text, rater).max(initial=-1) > text.max(initial=-1)),
         counted=few.times is not None,
         needs={
+            "repeats": bool(np.bincount(grouped(*(of[judging] for of in codes))).max(initial=0) > 1),
+            "shared_texts": bool(grouped(text, rater).max(initial=-1) > text.max(initial=-1)),
             "people": bool(ratings.persons) or ratings.people is not None,
             "parts": bool(ratings.parts),
             "tiers": len(ratings.tiers) > 1,
@@ -183,7 +181,6 @@ def offered(facts: RatingFacts) -> frozenset[str]:
         "worded_scores": scored and all(len(facts.levels.get(factor, ())) > 1 for factor in (WORDING, DIRECTION)),
         kind: True,
         "versions": len(facts.levels.get(VERSION, ())) > 1,
-        "repeats": facts.repeats > 1,
         "peers": judges > 1,
         "three_judges": judges > 2,
         "authors": any(facts.wrote.get(judge) in facts.written for judge in facts.about),
@@ -196,7 +193,6 @@ def offered(facts: RatingFacts) -> frozenset[str]:
         "items": facts.counted or (len(facts.texts) > 0 and int(facts.texts["target"].value_counts().max()) > 1),
         "common_items": bool(facts.texts["item"].duplicated().any()),
         "several_targets": len(facts.targets) > 2,
-        "shared_texts": facts.shared_texts and judges > 1,
         "neutral_texts": has_neutral_texts(facts.judges, facts.targets, facts.wrote),
         "lengths": "words" in facts.facts or {"words_a", "words_b"} <= set(facts.facts),
         "people_items": persons is not None,

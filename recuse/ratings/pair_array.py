@@ -1,10 +1,8 @@
-"""Choices between two texts: read from places to texts, and paired up over both orders.
-
-A choice is a row whose response is "first", "second" or "tie": which place won. `Ratings.texts` says which two texts
-meet in an item (columns item, a, b, and `cluster` where pairs share something). Factor `order` says who stood where
-("ab": a first; "ba": b first), factor `labels` what the places were called ("plain": the first one A; "swapped": the
-first one B). A table without `labels` is all plain, one without `order` all "ab". A win counts 1, a tie 1/2, a loss 0.
-"""
+"""Choices between two texts: read from places to texts, and paired up over both orders. A choice is a row whose
+response is "first", "second" or "tie": which place won. `Ratings.texts` says which two texts meet in an item (columns
+item, a, b, and `cluster` where pairs share something). Factor `order` says who stood where ("ab": a first; "ba": b
+first), factor `labels` what the places were called ("plain": the first one A; "swapped": the first one B). A table
+without `labels` is all plain, one without `order` all "ab". A win counts 1, a tie 1/2, a loss 0."""
 
 from __future__ import annotations
 

@@ -165,7 +165,6 @@ def ratings_html(ratings: Ratings) -> str:
     each = []
     for key, rows in groups:
         usable = rows[rows["status"] == "ok"]
-        mean = usable["score"].mean()
-        shown_mean = "" if mean != mean else f"{mean:.3f}"  # options have no mean
-        each.append((*key, len(rows), len(usable), rows["item"].nunique(), rows["target"].nunique(), shown_mean))
+        mean = "" if usable["score"].isna().all() else f"{usable['score'].mean():.3f}"  # options have no mean
+        each.append((*key, len(rows), len(usable), rows["item"].nunique(), rows["target"].nunique(), mean))
     return html_table(caption, HEAD, each)

@@ -71,11 +71,6 @@ class Numeric:
         turned: Values = sum(self.ends) - values if math.isfinite(self.span) else -values  # type: ignore[operator, assignment]
         return turned
 
-    def splits(self, threshold: float) -> bool:
-        """Whether some of its scores pass a threshold and others do not."""
-        low, high = self.ends
-        return low <= threshold < high if self.reversed else low < threshold <= high
-
 
 class _Options:
     """What scales of options share: each response counts as its place among them."""
@@ -181,7 +176,8 @@ def check_thresholds(thresholds: Iterable[float], scales: Iterable[Scale], place
     """`RecuseError` for a threshold that all scores of every scale of numbers pass, or none: it decides nothing."""
     numeric = [scale for scale in scales if isinstance(scale, Numeric)]
     for score in thresholds:
-        if numeric and not any(scale.splits(score) for scale in numeric):
+        parted = [s.minimum <= score < s.maximum if s.reversed else s.minimum < score <= s.maximum for s in numeric]
+        if numeric and not any(parted):
             known = ", ".join(dict.fromkeys(f"{scale.minimum:g} to {scale.maximum:g}" for scale in numeric))
             raise RecuseError(
                 f"{place}threshold = {score:g} decides nothing: scores are from {known}, of which all or none pass; "

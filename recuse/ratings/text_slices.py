@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from recuse.ratings.answers import COMPARED, WON, Answers, answers_against_truth, systems_of_pairs
+from recuse.ratings.answers import COMPARED, WON, Answers, answers_against_truth, facts_at, systems_of_pairs
 from recuse.ratings.array import RatingArray
 from recuse.ratings.pair_array import PairArray
 from recuse.ratings.ratings import Ratings
@@ -36,14 +37,9 @@ def slices_of(answers: Answers, columns: tuple[str, ...] | None = None) -> tuple
     facts: dict[str, Any] = {"target": targets if pairs is None else pairs.to_numpy(dtype=object)}
     known = None if answers.part is None else answers.part.texts
     if known is not None:
-        texts = known.assign(item=known["item"].astype(str))
-        keys = ["item", "target"] if "target" in texts else ["item"]
-        texts = texts.drop_duplicates(keys).assign(**{name: texts[name].astype(str) for name in keys}).set_index(keys)
-        items = np.asarray(answers.items, object)
-        wanted = pd.MultiIndex.from_arrays([items, targets]) if len(keys) == 2 else pd.Index(items)
-        for name in texts.columns:
-            if name not in FACTS or name in (columns or ()):
-                facts[str(name)] = pd.Series(texts[name].reindex(wanted).to_numpy())
+        wanted = [name for name in known if name not in FACTS - {*(columns or ())} or name in ("item", "target")]
+        texts = facts_at(known[wanted], answers.items, answers.targets)
+        facts |= {str(name): texts[name].reset_index(drop=True) for name in texts}
     if unknown := [name for name in columns or () if name not in facts]:
         raise RecuseError(
             f"the texts have no column {', '.join(unknown)} to slice by; they have {', '.join(map(str, facts))}"
@@ -112,10 +108,8 @@ def groups_on(part: Ratings | None, items: Sequence[str], targets: Sequence[str]
     """The group of each text as a number, (U,); None where labels were not chosen by group."""
     if part is None or part.texts is None or GROUP not in part.texts:
         return None
-    known = part.texts.drop_duplicates(["item", "target"])
-    names = known.set_index([known["item"].astype(str), known["target"].astype(str)])[GROUP]
-    texts = pd.MultiIndex.from_arrays([list(items), list(targets)])
-    return pd.factorize(names.reindex(texts).fillna("").to_numpy(dtype=object))[0].astype(np.intp)
+    names = facts_at(part.texts[["item", "target", GROUP]], items, targets)[GROUP]
+    return pd.factorize(names.fillna("").to_numpy(dtype=object))[0].astype(np.intp)
 
 
 def label_weights(groups: NDArray[np.intp], judged: NDArray[np.bool_], labelled: NDArray[np.bool_]) -> Floats:
@@ -139,15 +133,11 @@ def label_weights(groups: NDArray[np.intp], judged: NDArray[np.bool_], labelled:
 def doublings_of_texts(ratings: Ratings, array: RatingArray) -> Floats:
     """log2 of the words of each text, shape (items, targets); NaN where unknown."""
     texts = _text_columns(ratings, ["item", "target"], ["words"])
-    item, target = (
-        pd.Index(names).get_indexer(pd.Index(texts[name].astype(str)))
-        for names, name in ((array.items, "item"), (array.targets, "target"))
+    names = [*product(array.items, array.targets)]
+    doublings: Floats = np.log2(
+        facts_at(texts, *([name[k] for name in names] for k in (0, 1)))["words"].to_numpy(dtype=float)
     )
-    there = (item >= 0) & (target >= 0)
-    words = np.full((len(array.items), len(array.targets)), np.nan)
-    words[item[there], target[there]] = texts["words"].to_numpy(dtype=float)[there]
-    doublings: Floats = np.log2(words)
-    return doublings
+    return doublings.reshape(len(array.items), len(array.targets))
 
 
 def doublings_of_pairs(ratings: Ratings, pairs: PairArray) -> Floats:
@@ -159,9 +149,9 @@ def doublings_of_pairs(ratings: Ratings, pairs: PairArray) -> Floats:
         a, b = (pd.Index(array.targets).get_indexer(pd.Index(side)) for side in (pairs.a, pairs.b))
         return lengths[item, a] - lengths[item, b]
     sizes = sizes_of_pairs(ratings)
-    places = pd.Index(sizes["item"].astype(str)).get_indexer(pd.Index(pairs.items))
-    ratio = np.log2(sizes["words_a"].to_numpy(dtype=float)) - np.log2(sizes["words_b"].to_numpy(dtype=float))
-    return np.where(places >= 0, ratio[places], np.nan)
+    words = np.log2(facts_at(sizes, pairs.items.tolist()).to_numpy(dtype=float))
+    ratio: Floats = words[:, 0] - words[:, 1]
+    return ratio
 
 
 def sizes_of_pairs(ratings: Ratings) -> pd.DataFrame:

@@ -25,13 +25,10 @@ def write(
     drawings: Sequence[str] = (),
     identity: Known | None = None,
 ) -> list[Path]:
-    """Write results.json, summary.md, index.html and tables/*.csv into `folder`, each at once or not at all; return
-    their paths in this order.
+    """Write results.json, summary.md, index.html, tables/*.csv and the index of the replies into `folder`, each at once
+    or not at all; return their paths in this order. Templates in `template_folders` replace shipped ones of their name;
+    `drawings` are a team's own, by dotted module name; `identity` is shown beside the results, no part of them.
 
-    All are drawn from the canonical form, so reading results.json back gives the same page. Templates in
-    `template_folders` replace shipped ones of the same name; `drawings` are a team's own, by dotted module name.
-    `identity`: of which commit and recordings this is (`recuse.git`), and which replies were written
-    beside it (`recuse.report.reply_pages`): shown beside the results, no part of them.
     Raises `RecuseError` for results of another schema, before anything is written, and for a template that does not
     render: then results.json and summary.md are written and the page is not."""
     from recuse.report.addresses import STUDIES

@@ -124,12 +124,10 @@ def write_transcript(transcript: Transcript, folder: Path) -> RepliesRow:
 
 
 def _parted(stem: str, entries: Sequence[Entry], size: int) -> dict[str, Sequence[Entry]]:
-    """The entries by the name of their page, so many on each."""
     return {page_name(stem, at // size): entries[at : at + size] for at in range(0, len(entries), size)}
 
 
 def _page(template: str, transcript: Transcript, name: str, parts: Iterable[str], **shown: object) -> str:
-    """One of the pages that all are parts of."""
     names, place = list(parts), f"{plain_name(transcript.task)}, {plain_name(transcript.protocol)}"
     shown |= {"panel": transcript.panel, "provenance": transcript.provenance, "place": place}
     return small_page(template, depth=4, parts=names if names[1:] else [], part=names.index(name), **shown)
@@ -220,7 +218,6 @@ def _in_words(read: Iterable[tuple[Any, ...]]) -> str:
 
 
 def _clean(text: str, longest: int) -> tuple[str, int]:
-    """The text as it may be shown, and how many characters were left out."""
     kept, cut = shortened(text, longest)
     return visible(without_keys(kept)), cut
 

@@ -189,7 +189,6 @@ class ResultsModel:
 
     @cached_property
     def _places(self) -> dict[str, tuple[int, dict[str, int], dict[str, str]]]:
-        """Panel -> its place, and the places and labels of its judges."""
         return {
             p.name: (i, {name: j for j, name in enumerate(p.judge_names)},
                      {j["name"]: j.get("label") or j["name"] for j in p.judges})

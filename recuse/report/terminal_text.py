@@ -129,21 +129,15 @@ def _questions(view: ResultsModel, width: int, color: bool, drawings: Drawings, 
             place = ", ".join(part for part in (g.task, g.protocol) if part)
             lines.append(_cut(f"  {visible(f'{g.panel.name} ({g.provenance}), {place}')}", width))
             lines += _table(table, width, color)
-        for _, table in groups if methods else ():
-            lines += _methods(table, explained, width)
+        gates = [one for g, table in groups for one in zip(table.columns, g.gates.values(), strict=True)]
+        for column, (n, *_) in gates if methods else ():
+            if n.verdict and column.gate not in explained:
+                explained.add(column.gate)
+                by = "the value itself" if n.verdict["rule"]["decide"] == "point" else "its whole interval"
+                words = f"{column.title}: {n.measure['reading']} Limit {column.limit}, held by {by}: {n.reason}."
+                lines += _folded(words, width, "    ", "      ")
         blocks.append("\n".join(lines))
     return blocks
-
-
-def _methods(table: VerdictTable, explained: set[str], width: int) -> Iterator[str]:
-    """Of each gate not yet `explained`: what its measure says, its limit, how it decides, and why it is there."""
-    for column, cells in zip(table.columns, zip(*(row.cells for row in table.rows), strict=True), strict=True):
-        n = next(n for cell in cells for n in cell.numbers)
-        if n.verdict and column.gate not in explained:
-            explained.add(column.gate)
-            by = "the value itself" if n.verdict["rule"]["decide"] == "point" else "its whole interval"
-            rule = f"Limit {column.limit}, held by {by}: {n.reason}"
-            yield from _folded(f"{column.title}: {n.measure['reading']} {rule}.", width, "    ", "      ")
 
 
 Column = list[tuple[str, str]]
@@ -233,7 +227,6 @@ def ascii_of(text: str) -> str:
 
 
 def _cut(text: str, width: int) -> str:
-    """After a whole word, where there is more than one."""
     if len(text) <= width:
         return text
     kept = text[: max(0, width - 1)]
@@ -242,6 +235,5 @@ def _cut(text: str, width: int) -> str:
 
 
 def _painted(line: str, text: str, outcome: str, color: bool) -> str:
-    """The line with its first `text` in the colour of an outcome."""
     coloured = f"\x1b[{SHOWN[outcome].colour}m{text}\x1b[0m" if color and outcome else text
     return line.replace(text, coloured, 1)

@@ -278,7 +278,6 @@ class Selection:
             texts=texts[["item", "target"]].drop_duplicates(),
             targets=set(texts["target"]),
             written=task.targets,
-            repeats=table.repeats.get(elicitation.protocol) or protocol.REPEATS,
             levels={called(protocol, factor): levels for factor, levels in varied.items()},
             scales=[(*decided[name], ()) if name in decided else known for name, known in headline.items()],
             facts=known[0] if known else (),
@@ -286,6 +285,8 @@ class Selection:
             persons=persons,
             truth=bool(task.truth),
             needs={
+                "repeats": (table.repeats.get(elicitation.protocol) or protocol.REPEATS) > 1,
+                "shared_texts": len(judges) > 1,
                 "people": people_of(task, elicitation.protocol) is not None,
                 "parts": bool(parts_of(protocol, task)) and not decided,
                 "tiers": len(task.tiers) > 1,

@@ -39,12 +39,10 @@ class ForestPlot:
 
 @dataclass(frozen=True, slots=True)
 class Forest:
-    """A forest plot of all that was found by `metrics` (separated by blanks), or by those of the numbers that `only`
-    takes.
-
-    Rows by whom the numbers are about, one mark per level of the factor `by` (the first that tells numbers about the
-    same judge apart, unless given). `includes` are places that the scale must hold; `aside` says a few words more
-    beside an interval; `panel` is what a number about no single judge is called, "" where its levels tell enough."""
+    """A forest plot of the numbers of `metrics` (separated by blanks) that `only` takes. Rows by whom they are about,
+    one mark per level of the factor `by` (the first that tells numbers about the same judge apart, unless given).
+    `includes` are places that the scale must hold; `aside` says a few words more beside an interval; `panel` is what a
+    number about no single judge is called, "" where its levels tell enough."""
 
     metrics: str
     caption: str
@@ -142,7 +140,6 @@ def _what(numbers: list[Number]) -> str:
 
 
 def _how(numbers: list[Number]) -> str:
-    """The method, its seed, and what the measure adds to all these numbers."""
     methods = "; ".join(_distinct(n.estimate.get("method") for n in numbers))
     notes = _distinct(n.estimate.get("note") for n in numbers if is_number(n.value))
     seeds = ", ".join(_distinct(n.estimate.get("seed") for n in numbers))

@@ -53,10 +53,10 @@ class HeatMaps:
 
 
 def deviation_maps(
-    matrices: Sequence[tuple[str, Matrix]], label: Label, *, about: str = "consensus", corner: str = CORNER
+    matrices: Sequence[Captioned], label: Label, *, about: str = "consensus", corner: str = CORNER
 ) -> HeatMaps:
     """Signed matrices: red above zero, blue below, the stronger the farther. `matrices`: (caption, matrix)."""
-    extent, decimals = _extent(matrices), _decimals(matrices)
+    extent, decimals = max(map(abs, _values(matrices)), default=0) or 1, _decimals(matrices)
     return _maps(
         matrices, label, (f"below {about}", "u9,u6,u3,,o3,o6,o9", f"above {about}"),
         lambda value, _: _step("o" if value > 0 else "u", abs(value) / extent),
@@ -64,7 +64,7 @@ def deviation_maps(
     )  # fmt: skip
 
 
-def ranking_maps(matrices: Sequence[tuple[str, Matrix]], label: Label) -> HeatMaps:
+def ranking_maps(matrices: Sequence[Captioned], label: Label) -> HeatMaps:
     """Scores shaded by the judge's own ranking of the targets: its favourite darkest, whatever its severity."""
     decimals = _decimals(matrices)
 
@@ -78,7 +78,7 @@ def ranking_maps(matrices: Sequence[tuple[str, Matrix]], label: Label) -> HeatMa
 
 
 def magnitude_maps(
-    matrices: Sequence[tuple[str, Matrix]],
+    matrices: Sequence[Captioned],
     label: Label,
     *,
     least: str = "0",
@@ -87,7 +87,8 @@ def magnitude_maps(
     outlined: str = OWN,
 ) -> HeatMaps:
     """Matrices of sizes (SDs, counts, shares), shaded from zero to the largest."""
-    extent, values = _extent(matrices), [v for _, m in matrices for v in _values(m)]
+    values = _values(matrices)
+    extent = max(map(abs, values), default=0) or 1
     digits = next((digits for digits in (0, 1) if all(v == round(v, digits) for v in values)), 2)
     return _maps(
         matrices, label, (least, ",m2,m4,m6,m9", most), lambda value, _: _step("m", abs(value) / extent),
@@ -121,7 +122,7 @@ def cell_matrix(cells: Mapping[tuple[str, str], float | None], columns: Iterable
 
 
 def _maps(
-    matrices: Sequence[tuple[str, Matrix]], label: Label, key: Key,
+    matrices: Sequence[Captioned], label: Label, key: Key,
     shade: Callable[[float, Sequence[float | None]], str], write: Callable[[float], str], *, corner: str = CORNER,
     outlined: str = OWN,
 ) -> HeatMaps:  # fmt: skip
@@ -152,19 +153,15 @@ def _is_dense(matrix: Matrix) -> bool:
     return len(matrix["columns"]) >= MANY_COLUMNS
 
 
-def _extent(matrices: Sequence[tuple[str, Matrix]]) -> float:
-    return max((abs(v) for _, m in matrices for v in _values(m)), default=1.0) or 1.0
-
-
-def _decimals(matrices: Sequence[tuple[str, Matrix]]) -> int:
+def _decimals(matrices: Sequence[Captioned]) -> int:
     """2, or 3 where two would break ties and the columns are wide enough to show them."""
     wide = all(len(m["columns"]) < MANY_COLUMNS for _, m in matrices)
-    return decimals_for((v for _, m in matrices for v in _values(m)), 3 if wide else 2)
+    return decimals_for(_values(matrices), 3 if wide else 2)
 
 
 def _step(letter: str, share: float) -> str:
     return f"{letter}{min(STEPS, max(1, round(share * STEPS)))}"
 
 
-def _values(matrix: Matrix) -> list[float]:
-    return [v for row in matrix["values"] for v in row if is_number(v)]
+def _values(matrices: Sequence[Captioned]) -> list[float]:
+    return [v for _, matrix in matrices for row in matrix["values"] for v in row if is_number(v)]

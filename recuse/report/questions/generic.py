@@ -61,7 +61,6 @@ plain = Drawing(figures=(lambda group: plain_table(group, list(group.numbers)),)
 
 
 def _upgrades(group: Group) -> list[object]:
-    """One verdict per candidate: its sentence, the row that decided it first, and how sure all of it is."""
     figures: list[object] = []
     for of in upgrade_tables(group.view):
         panel, task, protocol = (of.upgrade.get(name) for name in ("panel", "task", "protocol"))

@@ -39,7 +39,6 @@ def _kept(group: Group) -> str:
 
 
 def _pairs(group: Group) -> Table:
-    """What became of every pair, and the first picks and ties behind it."""
     first, ties = ({n.who: n for n in group.of(metric)} for metric in ("first_pick_share", "tie_share"))
     rows = [
         [group.label(n.who), *(count(n.detail.get(kind, 0)) if n.detail else MISSING for kind in KINDS),
@@ -51,7 +50,6 @@ def _pairs(group: Group) -> Table:
 
 
 def _gaps(group: Group) -> Table | None:
-    """Share of pairs that the order turns, by how far apart the texts are in the eyes of the other judges."""
     numbers = group.of("gap_effect")
     steps = next((bins for n in numbers if (bins := n.detail.get("bins"))), None)
     if not steps:
@@ -68,7 +66,6 @@ def _gaps(group: Group) -> Table | None:
 
 
 def _ways_of_asking(group: Group) -> Table:
-    """Agreement with people or peers under each way of asking, and the gain over one order."""
     gains = {(n.who, n.subject.get("scoring")): n for n in group.of("calibration_gain")}
 
     def agreed(n: Number | None) -> Cell:
@@ -138,7 +135,6 @@ def _raw(n: Number) -> str:
 
 
 def _like_length(group: Group) -> list[Table]:
-    """What the longer text gains, whatever it meets and when it meets its like; one table per protocol and level."""
 
     def levels_of(n: Number) -> str:
         return ", ".join(filter(None, (plain_name(n.subject.get("protocol", "")), n.circumstances_but("reference"))))

@@ -53,7 +53,6 @@ def _text_by_text(group: Group) -> Scatters | None:
 
 
 def _winning(group: Group) -> Table:
-    """Whom of the people the judge may stand in for, person by person."""
     rows = [
         [Cell(f"{_named(group, n)}, in place of {entry['person']}", outcome=PASS if entry["won"] else UNDECIDED),
          "yes" if entry["won"] else "not shown", fixed(entry["advantage"], signed=True), p_value(entry["p"]),
@@ -66,7 +65,6 @@ def _winning(group: Group) -> Table:
 
 
 def _delegation(group: Group) -> Table:
-    """Per judge its groups of texts, surest first: the most errors that labels leave possible, against the bound."""
     rows = []
     for n in group.of("delegable_share"):
         bound = n.detail.get("bound") or 0.0
@@ -81,7 +79,6 @@ def _delegation(group: Group) -> Table:
 
 
 def _coefficients(group: Group) -> Table:
-    """A row per coefficient that some judge has, a column per judge."""
     numbers = group.of(*COEFFICIENTS.split())
     measured = {n.metric for n in numbers if is_number(n.value)}
     return cross_table(

@@ -104,7 +104,6 @@ def _rules(gated: Iterable[Number]) -> Iterator[str]:
 
 
 def _accepted(view: ResultsModel, gated: list[Number]) -> list[list[object]]:
-    """Accepted failures in force, the subjects of one accepted failure together."""
 
     def terms(n: Number) -> tuple[str, str, str]:
         fault = n.accepted_fault

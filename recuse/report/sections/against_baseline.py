@@ -80,7 +80,6 @@ def _limits(view: ResultsModel, baseline: Comparison) -> Iterator[Change]:
 
 
 def _changes(view: ResultsModel) -> Iterator[Change]:
-    """What is not as it was at the base commit: judges, what they are measured by, recordings; what asks first."""
     rows = []
     for row in view.results.get("in_place") or ():
         what, _, so = row["cause"].partition(": ")
@@ -105,7 +104,6 @@ def _upgrades(view: ResultsModel) -> Iterator[Change]:
 
 
 def _results(view: ResultsModel, baseline: Comparison) -> Iterator[Change]:
-    """What is gone or was asked otherwise, other outcomes, and values that changed beyond chance."""
     yield from (Change(sentence, asks=True) for sentence in baseline.get("removed") or ())
     yield from map(Change, baseline.get("sources") or ())
     for row in baseline.get("outcomes") or ():
@@ -171,7 +169,6 @@ def _untested(view: ResultsModel, baseline: Comparison) -> Iterator[Change]:
 
 
 def _number(value: object) -> str:
-    """Three decimals, none for a count."""
     if is_number(value):
         return fixed(value, 0 if isinstance(value, int) else 3)
     return NONE if value is None else str(value)
