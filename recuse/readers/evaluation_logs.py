@@ -1,36 +1,5 @@
 """Logs of Inspect, results of DeepEval, promptfoo and AlpacaEval, OpenAI's batches and logs of chat requests, and Label
-Studio's annotations.
-
-Inspect, packed (`.eval`) or as JSON: every scorer is a rater, the evaluated model the target.
-
-    {"eval": {"model": ...}, "samples": [{"id": 1, "epoch": 1, "scores": {"model_graded_qa": {"value": "C", ...}}}]}
-
-Epochs are repeats. The letters C, P, I mean correct, partially correct, incorrect; N, no answer, is a refusal. A scorer
-that gives several values rates by several criteria. A packed log is a zip archive with a header and one file per
-sample, compressed with Zstandard.
-
-DeepEval: the file of a test run, dumped results (`test_results`), or its cache (`test_cases_lookup_map`: from a test
-case to its metrics). The judge is the evaluation model, the criterion the metric; scores run from 0 to 1.
-
-    {"testCases": [{"name": ..., "actualOutput": ..., "metricsData": [{"name": ..., "score": 0.8, ...}]}]}
-
-promptfoo, `eval --output results.json` or .jsonl (a result a line): every graded assertion is a rating of an output.
-
-    {"results": {"results": [{"testIdx": 0, "provider": {"id": ...}, "gradingResult": {"componentResults": [...]}}]}}
-
-The target is the provider (with the prompt's label where there are several), the judge the grader that the assertion
-names, or its type (llm-rubric, contains, ...). The criterion is the assertion's metric, where it has one. What the
-grader could not decide is an error, though promptfoo counts it as failed.
-
-AlpacaEval (`annotations.json`): which of two outputs an annotator prefers.
-
-    [{"instruction": ..., "generator_1": ..., "generator_2": ..., "annotator": ..., "preference": 1.0}, ...]
-
-A preference of 1 is the first output, 2 the second, 0 and 1.5 a draw; one between comes from probabilities and goes to
-the nearer. Outputs are shown to the annotator in an order that the file does not keep: nothing is known of position.
-
-Label Studio, JSON: an item is a task, a criterion the control (`from_name`) that was answered by a number or by
-choices. Who annotated is a person, the version of a model a judge. Cancelled annotations are no answers."""
+Studio's annotations as records: what each says of which text, by whom, and what could not be read (docs/files.md)."""
 
 from __future__ import annotations
 
@@ -46,16 +15,18 @@ from typing import Any
 
 from recuse.judges import read_response
 from recuse.readers.column_names import NAMES, is_judge, is_person, plain
-from recuse.readers.json_records import ToolLog, first_record, parsed
+from recuse.readers.json_records import Records, ToolLog, first_record, parsed
 from recuse.readers.opening import Opened, within_bounds
-from recuse.readers.raw_table import Fault, shown
+from recuse.readers.raw_table import shown
 from recuse.schema import RawResponse, RecuseError
 from recuse.security.sanitize import shortened
 
+LEFT_OUT, UNUSABLE = "they are left out", "they count as unusable"
 
-def deepeval_records(value: Any) -> tuple[list[dict[str, Any]], list[Fault]]:
-    """One record per test case and metric: item, rater, criterion, value (a score), text, reason."""
-    rows, failed = [], []
+
+def deepeval_records(value: Any) -> Records:
+    """One record per test case and metric: item, rater (the evaluation model), criterion (the metric), value (0 to 1),
+    text, reason. Of the file of a test run, dumped results, or its cache (from a test case to its metrics)."""
     for number, case in enumerate(_cases(value), start=1):
         base = {
             "item": str(case.get("name") or f"test case {number}"), "kind": "judge",
@@ -63,15 +34,14 @@ def deepeval_records(value: Any) -> tuple[list[dict[str, Any]], list[Fault]]:
         }  # fmt: skip
         for metric in _any(case, "metricsData", "metrics_data") or ():
             if metric.get("error"):
-                failed.append(f"test case {number}, {metric.get('name')}")
+                yield "metrics ended in an error", UNUSABLE, f"test case {number}, {metric.get('name')}"
             score = metric.get("score")
-            rows.append({
+            yield {
                 **base, "rater": str(_any(metric, "evaluationModel", "evaluation_model") or "deepeval"),
                 "criterion": str(metric.get("name") or "rating"),
                 "value": "error" if metric.get("error") or score is None else score,
                 "reason": metric.get("reason") or "",
-            })  # fmt: skip
-    return rows, Fault.where("metrics ended in an error", failed, "they count as unusable")
+            }  # fmt: skip
 
 
 CACHE = "test_cases_lookup_map"
@@ -101,14 +71,15 @@ def _any(value: Any, *names: str) -> Any:
 BROKEN, UNASKED = "Custom function threw error", "No assertions"
 
 
-def promptfoo_records(value: Any) -> tuple[list[dict[str, Any]], list[Fault]]:
-    """One record per output and assertion: item, target, rater, criterion, value (pass or fail), text, reason."""
+def promptfoo_records(value: Any) -> Records:
+    """One record per output and graded assertion: item, target (the provider, with the prompt's label where there are
+    several), rater (the grader that the assertion names, or its type), criterion (its metric), value (pass or fail),
+    text, reason. What the grader could not decide is an error, though promptfoo counts it as failed."""
     results = _results(value)
     prompts = [row.get("prompt") or {} for row in results]
     short = {label: label[:60] for label in (str(prompt.get("label") or "") for prompt in prompts)}
     if len({*short.values()}) < len(short):  # prompts that begin alike are told apart by their numbers
         short = {label: f"prompt {k}" for k, label in enumerate(short, start=1)}
-    rows, ungraded, broken = [], [], []
     for number, (result, prompt) in enumerate(zip(results, prompts, strict=True), start=1):
         label = str(prompt.get("label") or "")
         case, target = result.get("testCase") or {}, _name(result.get("provider"))
@@ -122,11 +93,12 @@ def promptfoo_records(value: Any) -> tuple[list[dict[str, Any]], list[Fault]]:
         }  # fmt: skip
         graded = list(_graded(result))
         if not graded:
-            ungraded.append(f"result {number}")
-        broken += [f"result {number}, {r['rater']}: {shown(r['reason'])}" for r in graded if r["value"] == "error"]
-        rows += [{**base, **one} for one in graded]
-    left_out = Fault.where("results were not graded", ungraded, "they are left out")
-    return rows, left_out + Fault.where("gradings ended in an error", broken, "they count as unusable")
+            yield "results were not graded", LEFT_OUT, f"result {number}"
+        for one in graded:
+            if one["value"] == "error":
+                place = f"result {number}, {one['rater']}: {shown(one['reason'])}"
+                yield "gradings ended in an error", UNUSABLE, place
+            yield {**base, **one}
 
 
 def _results(value: Any) -> list[Any]:
@@ -164,22 +136,23 @@ def _name(provider: Any) -> str:
     return str(provider or "")
 
 
-def alpaca_eval_records(value: Any) -> tuple[list[dict[str, Any]], list[Fault]]:
-    """One record per annotation: item, rater, kind, generator_1, generator_2, winner."""
-    rows, between = [], []
+def alpaca_eval_records(value: Any) -> Records:
+    """One record per annotation: item, rater, kind, generator_1, generator_2, winner. A preference of 1 is the first
+    output, 2 the second, 0 and 1.5 a draw; one between comes from probabilities. In which order they were shown is not
+    kept: nothing is known of position."""
     for number, row in enumerate(value, start=1):
         preference, winner = row.get("preference"), ""
         if isinstance(preference, int | float) and preference == preference:
             winner = "tie" if preference in (0, 1.5) else "first" if preference < 1.5 else "second"
             if isinstance(preference, float) and preference not in (0, 1, 1.5, 2):
-                between.append(f"record {number}: {preference:g}")
+                place = f"record {number}: {preference:g}"
+                yield "preferences lie between 1 and 2", "each counts for the nearer output", place
         who = str(row.get("annotator") or "")
-        rows.append({
+        yield {
             "item": row.get("instruction"), "rater": who or "annotator",
             "kind": "person" if is_person(who) and not is_judge(who) else "judge",
             "generator_1": row.get("generator_1"), "generator_2": row.get("generator_2"), "winner": winner,
-        })  # fmt: skip
-    return rows, Fault.where("preferences lie between 1 and 2", between, "each counts for the nearer output")
+        }  # fmt: skip
 
 
 SAID = re.compile(r"(?:score|rating|verdict|label|grade|answer)\W{1,6}([A-Za-z]+|-?\d+(?:\.\d+)?)\W*$", re.IGNORECASE)
@@ -187,9 +160,8 @@ SHORT = 30
 UNREAD = "replies hold no rating that could be read"
 
 
-def batch_records(value: Any) -> tuple[list[dict[str, Any]], list[Fault]]:
+def batch_records(value: Any) -> Records:
     """One record per request and rating: item, rater, criterion, value, reason."""
-    rows, strange = [], []
     lines = value if isinstance(value, list) else [value]
     responses = [line.get("response") or {} for line in lines]
     bodies = [body if isinstance(body := response.get("body"), Mapping) else {} for response in responses]
@@ -200,9 +172,8 @@ def batch_records(value: Any) -> tuple[list[dict[str, Any]], list[Fault]]:
         failed = line.get("error") or response.get("status_code", 200) != 200
         text, status, rated = ("", "error", []) if failed else answer_in(body)
         if not failed and status in ("unparsed", "error"):
-            strange.append(f"line {number}: {shown(text)}")
-        rows += [{**base, **one} for one in rated or [{"criterion": "rating", "value": status}]]
-    return rows, Fault.where(UNREAD, strange, "they count as unusable")
+            yield UNREAD, UNUSABLE, f"line {number}: {shown(text)}"
+        yield from ({**base, **one} for one in rated or [{"criterion": "rating", "value": status}])
 
 
 def answer_in(body: Mapping[str, Any]) -> tuple[str, str, list[dict[str, Any]]]:
@@ -235,35 +206,33 @@ def ratings_in(text: str) -> Iterator[dict[str, Any]]:
         yield {"criterion": "rating", "value": number[1], "reason": text}
 
 
-def chat_log_records(value: Any) -> tuple[list[dict[str, Any]], list[Fault]]:
+def chat_log_records(value: Any) -> Records:
     """One record per call: `id`, `text`, the metadata, and the reply's ratings in columns called after the model."""
-    rows, strange = [], []
     for number, call in enumerate(value, start=1):
         request, response = call.get("request") or {}, call.get("response") or {}
         judge = str(response.get("model") or request.get("model") or "judge")
         text, status, rated = answer_in(response)
         if status in ("unparsed", "error"):
-            strange.append(f"line {number}: {shown(text)}")
+            yield UNREAD, UNUSABLE, f"line {number}: {shown(text)}"
         criteria = {one["criterion"]: one["value"] for one in rated}
         values = {judge if name == "rating" else f"{judge}_{name}": one for name, one in criteria.items()}
         facts = call.get("metadata")
         messages = [one for one in request.get("messages") or () if isinstance(one, Mapping)]
         by_user = [one.get("content") for one in messages if one.get("role") == "user"]
-        rows.append({
+        yield {
             "id": str(call.get("id") or response.get("id") or number), **(facts if isinstance(facts, Mapping) else {}),
             "text": by_user[-1] if by_user and isinstance(by_user[-1], str) else "",
             **(values or {judge: status}),
-        })  # fmt: skip
-    return rows, Fault.where(UNREAD, strange, "they count as unusable")
+        }  # fmt: skip
 
 
 LETTERS = {"C": "correct", "P": "partially correct", "I": "incorrect", "N": "refused"}
 
 
-def inspect_records(log: Any) -> tuple[list[dict[str, Any]], list[Fault]]:
-    """One record per sample, epoch, scorer and criterion: item, target, rater, criterion, repeat, value, reason, ..."""
+def inspect_records(log: Any) -> Records:
+    """One record per sample, epoch (repeat), scorer (rater) and criterion, of which a scorer that gives several values
+    has several; target is the evaluated model."""
     model = str((log.get("eval") or {}).get("model") or "")
-    rows, unscored, ungraded = [], [], []
     for number, sample in enumerate(log["samples"], start=1):
         given, choices = sample.get("input"), (sample.get("output") or {}).get("choices") or [{}]
         messages = given if isinstance(given, list) else ()
@@ -276,18 +245,15 @@ def inspect_records(log: Any) -> tuple[list[dict[str, Any]], list[Fault]]:
         scores = sample.get("scores") or {}
         if not scores:
             message = (sample.get("error") or {}).get("message")
-            unscored.append(f"sample {number}" + (f": {shown(str(message))}" if message else ""))
+            place = f"sample {number}" + (f": {shown(str(message))}" if message else "")
+            yield "samples have no score", LEFT_OUT, place
         for scorer, score in scores.items():
             value = score.get("value")
             if value is None or value != value:  # Inspect writes NaN where a grader's reply held no grade
-                ungraded.append(f"sample {number}, {scorer}: {shown(str(score.get('explanation') or 'no value'))}")
-            for criterion, one in _values(value):
-                rows.append({
-                    **base, "rater": str(scorer), "criterion": criterion, "value": one,
-                    "reason": score.get("explanation") or "",
-                })  # fmt: skip
-    left_out = Fault.where("samples have no score", unscored, "they are left out")
-    return rows, left_out + Fault.where("scores that no grader could give", ungraded, "they count as unusable")
+                place = f"sample {number}, {scorer}: {shown(str(score.get('explanation') or 'no value'))}"
+                yield "scores that no grader could give", UNUSABLE, place
+            own = {**base, "rater": str(scorer), "reason": score.get("explanation") or ""}
+            yield from ({**own, "criterion": criterion, "value": one} for criterion, one in _values(value))
 
 
 def _values(value: Any) -> Iterator[tuple[str, Any]]:
@@ -360,10 +326,10 @@ def _content(member: zipfile.ZipInfo, opened: Opened) -> bytes:
 ANSWERS = ("rating", "number", "choices")  # a number as it stands, one choice, or several joined
 
 
-def label_studio_records(value: Any) -> tuple[list[dict[str, Any]], list[Fault]]:
-    """One record per annotation and control: item, rater, kind, criterion, value, and what is known of the task."""
-    rows: list[dict[str, Any]] = []
-    other: list[str] = []
+def label_studio_records(value: Any) -> Records:
+    """One record per annotation and control: item (the task), rater, kind (who annotated is a person, the version of a
+    model a judge), criterion (`from_name`), value, and what is known of the task. What was cancelled is no answer."""
+    what = "answers are neither a number nor choices, such as marked words"
     own = {"item", "rater", "kind", "criterion", "value"}
     for task in value:
         data = task.get("data")
@@ -382,53 +348,35 @@ def label_studio_records(value: Any) -> tuple[list[dict[str, Any]], list[Fault]]
                 answer = next(iter(named), None)
                 answer = "|".join(map(str, answer)) if isinstance(answer, list) else answer
                 if answer is None or answer == "":
-                    other.append(f"task {base['item']}, {criterion}")
+                    yield what, LEFT_OUT, f"task {base['item']}, {criterion}"
                 else:
-                    rows.append({**base, "rater": rater, "kind": kind, "criterion": criterion, "value": str(answer)})
-    what = "answers are neither a number nor choices, such as marked words"
-    return rows, Fault.where(what, other, "they are left out")
+                    yield {**base, "rater": rater, "kind": kind, "criterion": criterion, "value": str(answer)}
 
 
-def is_batch(value: Any) -> bool:
-    """Whether the rows are the output file of OpenAI's batch interface."""
+def _is_batch(value: Any) -> bool:
     first = value if isinstance(value, Mapping) else first_record(value)
     return "custom_id" in first and ("response" in first or "error" in first)
 
 
 def _is_chat_log(value: Any) -> bool:
     request, response = map(first_record(value).get, ("request", "response"))
-    if not (isinstance(request, Mapping) and isinstance(response, Mapping)):
-        return False
-    return "messages" in request and ("choices" in response or "output" in response)
+    both = isinstance(request, Mapping) and isinstance(response, Mapping) and "messages" in request
+    return both and ("choices" in response or "output" in response)
 
 
 LOGS = {
-    "openai_batch": ToolLog("output of the OpenAI Batch API", is_batch, batch_records),
-    "openai_log": ToolLog("a log of chat requests and replies", _is_chat_log, chat_log_records),
-    "inspect": ToolLog(
-        "log of Inspect",
-        lambda log: isinstance(log, Mapping) and "eval" in log and isinstance(log.get("samples"), list),
-        inspect_records,
-    ),
-    "promptfoo": ToolLog(
-        "results of promptfoo", lambda value: {"provider", "testIdx"} <= {*first_record(_results(value))},
-        promptfoo_records,
-    ),
-    "alpaca_eval": ToolLog(
-        "annotations of AlpacaEval",
-        lambda value: {"instruction", "generator_1", "generator_2", "preference"} <= {*first_record(value)},
-        alpaca_eval_records,
-    ),
-    "deepeval": ToolLog(
-        "results of DeepEval",
+    "openai_batch": ToolLog("output of the OpenAI Batch API", batch_records, _is_batch),
+    "openai_log": ToolLog("a log of chat requests and replies", chat_log_records, _is_chat_log),
+    "inspect": ToolLog("log of Inspect", inspect_records,
+        lambda log: isinstance(log, Mapping) and "eval" in log and isinstance(log.get("samples"), list)),
+    "promptfoo": ToolLog("results of promptfoo", promptfoo_records,
+        lambda value: {"provider", "testIdx"} <= {*first_record(_results(value))}),
+    "alpaca_eval": ToolLog("annotations of AlpacaEval", alpaca_eval_records,
+        lambda value: {"instruction", "generator_1", "generator_2", "preference"} <= {*first_record(value)}),
+    "deepeval": ToolLog("results of DeepEval", deepeval_records,
         lambda value: (isinstance(value, Mapping) and CACHE in value)
-        or _any(first_record(_cases(value)), "metricsData", "metrics_data") is not None,
-        deepeval_records,
-    ),
-    "label_studio": ToolLog(
-        "an export of Label Studio",
-        lambda value: isinstance((first := first_record(value)).get("annotations"), list) and "data" in first,
-        label_studio_records,
-    ),
+        or _any(first_record(_cases(value)), "metricsData", "metrics_data") is not None),
+    "label_studio": ToolLog("an export of Label Studio", label_studio_records,
+        lambda value: isinstance((first := first_record(value)).get("annotations"), list) and "data" in first),
 }  # fmt: skip
 """By the name of their reader; the first that recognises a file reads it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,14 +21,17 @@ from recuse.security.sanitize import visible
 DEPTH = 3  # objects within objects become columns "outer.inner" to this depth; what lies deeper stays text
 
 
+Records = Iterator[dict[str, Any] | tuple[str, str, str]]
+"""What the log of a tool holds, and what is wrong in it: what, what was done about it, where."""
+
+
 @dataclass(frozen=True, slots=True)
 class ToolLog:
-    """The log of another tool: what it is called, whether a value of JSON is one, and its records with what was wrong
-    in it."""
+    """The log of another tool: what it is called, what a value of JSON holds that is one, and whether it is."""
 
     called: str
+    records: Callable[[Any], Records]
     recognises: Callable[[Any], bool]
-    records: Callable[[Any], tuple[list[dict[str, Any]], list[Fault]]]
 
 
 def first_record(value: Any) -> Mapping[str, Any]:
@@ -52,9 +55,13 @@ def read_json(opened: Opened, logs: Mapping[str, ToolLog], reader: str = "") -> 
 def of_log(path: Path, value: Any, name: str, log: ToolLog, notes: Sequence[str] = ()) -> RawTable:
     """The table of another tool's log. `RecuseError` where it is not written as that tool does."""
     try:
-        records, faults = log.records(value)
+        held = [*log.records(value)]
     except (AttributeError, TypeError, KeyError, IndexError) as error:
         raise RecuseError(f"it is not as {log.called} is written: {error}; export it again") from error
+    records = [one for one in held if isinstance(one, dict)]
+    met = [one for one in held if not isinstance(one, dict)]
+    kinds = sorted({(done, what) for what, done, _ in met})  # what is left out comes first
+    faults = [f for done, what in kinds for f in Fault.where(what, [at for w, _, at in met if w == what], done)]
     return from_records(path, records, notes=(*notes, log.called), made_by=name, faults=faults)
 
 
