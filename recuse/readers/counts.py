@@ -1,23 +1,11 @@
-"""Answers that were counted before they came here: a column `count_<answer>` per option, or per set of options.
-
-    item, rater,  count_toxic, count_not toxic, count_unparsed, total
-    c1,   gpt-4o, 7,           2,               1,              10
-    c1,   people, 1,           2,               0,              3
-
-Every row becomes as many rows as it counts, each with one answer. Further columns stay as they are; `total`, where it
-is there, must be the sum. Beside columns of judges that answer in the same words, a row per text:
-
-    item, count_toxic, count_fine, gpt-4o            id, toxicity, toxicity_annotator_count, gpt-4o
-    c1,   1,           4,          fine              c1, 0.2,      5,                        no
-
-The second is a share of people, as in the corpus Civil Comments: so many of so many said that the text is toxic.
-
-A column `count` alone counts items, not answers: each row is that many items, answered alike (docs/files.md)."""
+"""Answers that were counted before they came here: a column `count_<answer>` per option, or a share of people and their
+number (toxicity, toxicity_annotator_count), beside columns of judges that answer in the same words. A column `count`
+alone counts items, not answers: each row is that many items, answered alike (docs/files.md)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -38,21 +26,16 @@ COUNTED = re.compile(r"^(?:counts?|votes?)[ _:]+(?:for[ _])?(.*\S)\s*$|^(.*\S)[ 
 HOW_MANY = re.compile(r"^(?:n|num|number_of|total)_(?:annotators?|raters?|votes?|labelers?|annotations|ratings)$|"
                       r"^(?:annotator|rater|vote)s?_count$")  # fmt: skip
 TOTAL = ("total", "count_total", "counts_total", "count", "sum")
-RATER = "people"
-"""Whose answers are counted where no column says so."""
-MOST = 10_000_000
-"""Answers that are counted."""
+MOST = 10_000_000  # answers that are counted
 SEED = 0
-FEWEST_ROWS, MOST_OPTIONS = 8, 12
-"""Fewer rows may add up by chance; answers to one question are no more than these."""
+FEWEST_ROWS, MOST_OPTIONS = 8, 12  # fewer rows may add up by chance; answers to one question are no more than these
 
 
 def without_counts(raw: RawTable) -> RawTable:
-    """The table with one answer per row; the same table where nothing is counted, which is
-    also where some column holds ratings that are not, or its people and judges are named.
-
-    `RecuseError` with its line for a count that is no whole number from 0, for counts that do not add up to the total,
-    and for a rater without any valid answer."""
+    """The table with one answer per row: every row becomes as many as it counts, its further columns stay as they are.
+    The same table where nothing is counted, which is also where some column holds ratings that are not, or its people
+    and judges are named. `RecuseError` with its line for a count that is no whole number from 0, for counts that do not
+    add up to the total, and for a rater without any valid answer."""
     raw = raw if raw.all_named else _shares_as_counts(_named_as_counts(raw))
     columns = {name: m[1] or m[2] for name in raw.names if (m := COUNTED.match(name))}
     totals = {name for name in raw.names if plain(name) in TOTAL or HOW_MANY.match(plain(name))}
@@ -60,20 +43,29 @@ def without_counts(raw: RawTable) -> RawTable:
     rest = [name for name in raw.names if name not in columns and name not in totals]
     if len(answers) < 2:
         return raw
-    judges = [name for name in rest if _holds_ratings(name) or _answers_with(raw, name, [*answers.values()])]
-    if judges and (raw.all_named or not _answer_alike(raw, judges, [*answers.values()])):
+    options = [*answers.values()]
+    judges = [name for name in rest if _holds_ratings(name) or _answers_with(raw, name, options)]
+    if judges and (raw.all_named or not _answer_alike(raw, judges, options)):
         return raw
     counts = np.column_stack([_counts(raw, name) for name in answers])
-    _check_totals(raw, counts, list(answers))
+    for total in [name for name in raw.names if plain(name) in TOTAL][:1]:
+        wrong = np.flatnonzero(_counts(raw, total) != counts.sum(axis=1))
+        for row in wrong[:1]:
+            added = f"{' + '.join(map(str, counts[row]))} = {counts[row].sum()}"
+            more = f" (and {len(wrong) - 1} more rows)" if len(wrong) > 1 else ""
+            raise RecuseError(
+                f"{raw.place(row)}: {', '.join(answers)} add up to {added}, and {total} says "
+                f"{shown(raw.frame[total].iloc[row])}{more}; mend the row, or add a column such as count_unparsed for "
+                "answers that are none of these"
+            )
     rater = next((name for name in rest if plain(name) in NAMES["rater"] and name not in judges), "rater")
-    frame = raw.frame[rest] if rater in rest else raw.frame[rest].assign(rater=RATER)
-    valid = counts[:, [answer.strip().lower() not in STATUSES for answer in answers.values()]].sum(axis=1)
+    frame = raw.frame[rest] if rater in rest else raw.frame[rest].assign(rater="people")
+    valid = counts[:, [answer.strip().lower() not in STATUSES for answer in options]].sum(axis=1)
     silent = [str(name) for name, rows in frame.groupby(rater, sort=False).indices.items() if not valid[rows].any()]
     if silent:
         raise RecuseError(f"{shown(silent[0])} gave no valid answer to any item: all its counts are 0; leave it out")
-    options = ", ".join(answers.values())
-    raw = raw.noted(f"counts of {options}: every answer that is counted is read as a row, in no order")
-    spread = _spread(raw, frame, counts, answers)
+    note = f"counts of {', '.join(options)}: every answer that is counted is read as a row, in no order"
+    spread = _spread(raw.noted(note), frame, counts, options)
     if not judges:
         return spread
     # the people's answers, a row each, and below them a row for every judge of a column of its own
@@ -87,7 +79,7 @@ def without_counts(raw: RawTable) -> RawTable:
 def _named_as_counts(raw: RawTable) -> RawTable:
     """Columns next to one another that add up, in every row, to a column `count`, or to one that is called as numbers
     of raters are, count answers, whatever they are called: toxic, fine and unsure become count_toxic, ..."""
-    total = _how_many(raw)
+    total = next(filter(_how_many, raw.names), "")
     free = [n for n in raw.names if n != total and not (is_judge(n) or is_person(n) or COUNTED.match(n))]
     if not total or len(raw.frame) < FEWEST_ROWS:
         return raw
@@ -101,19 +93,17 @@ def _named_as_counts(raw: RawTable) -> RawTable:
     return raw
 
 
-def _how_many(raw: RawTable) -> str:
-    """The column `count` or `n`, or one that is called as numbers of raters are; "" where there is none."""
-    return next((n for n in raw.names if plain(n) in COUNTS[:2] or HOW_MANY.match(plain(n))), "")
+def _how_many(name: str) -> bool:
+    """Whether a column is called `count` or `n`, or as numbers of raters are."""
+    return plain(name) in COUNTS[:2] or HOW_MANY.match(plain(name)) is not None
 
 
 def _answer_alike(raw: RawTable, judges: Sequence[str], options: Sequence[str]) -> bool:
     """Whether every one of these columns is a judge's that answers in the words that are counted. `RecuseError` where
     they are called as judges are and answer in others."""
-    for name in judges:
-        if _answers_with(raw, name, options):
-            continue
+    for name in (name for name in judges if not _answers_with(raw, name, options)):
         words = _words(raw, name)
-        labels = _how_many(raw) or not as_numbers(raw.frame[name]).notna().any()
+        labels = any(map(_how_many, raw.names)) or not as_numbers(raw.frame[name]).notna().any()
         if is_judge(name) and not is_person(name) and len(words) <= FEW_LABELS and labels:
             raise RecuseError(
                 f"answers of {', '.join(options)} are counted, and {name} says "
@@ -139,7 +129,7 @@ def _shares_as_counts(raw: RawTable) -> RawTable:
     judges = [name for name in raw.names if is_judge(name) and not is_attribute(name)]
     known = {plain(name): name for name in raw.names}
     of = {name: known.get(f"{plain(name)}_annotator_count", "") for name in raw.names}
-    shares = [name for name, counted in of.items() if counted and not _share(raw, name).isna().any()]
+    shares = [name for name, counted in of.items() if counted and as_numbers(raw.frame[name]).between(0, 1).all()]
     voted = _votes(raw) if judges and not shares else None
     if shares and not judges:  # whoever the others are, these are people
         return replace(raw, frame=raw.frame.rename(columns={name: f"people_{name}" for name in shares}))
@@ -161,7 +151,7 @@ def _shares_as_counts(raw: RawTable) -> RawTable:
             f"--judges {as_option(judges)}"
         )
     total = as_numbers(raw.frame[counted])
-    yes = as_numbers(raw.frame[share]) if voted else (_share(raw, share) * total).round()
+    yes = as_numbers(raw.frame[share]) if voted else (as_numbers(raw.frame[share]) * total).round()
     frame = raw.frame.drop(columns=[share, counted])
     for word, number in zip(orders[0][::-1], (yes, total - yes), strict=True):
         frame[f"count_{word}"] = number.astype(int).astype(str).astype(object)
@@ -177,12 +167,6 @@ def _votes(raw: RawTable) -> tuple[str, str] | None:
     votes, total = as_numbers(raw.frame[counted[0]]), as_numbers(raw.frame[totals[0]])
     whole = ((votes >= 0) & (votes <= total) & (votes % 1 == 0) & (total % 1 == 0)).all()
     return (counted[0], totals[0]) if whole else None
-
-
-def _share(raw: RawTable, name: str) -> pd.Series[float]:
-    """Numbers from 0 to 1, NaN for others."""
-    numbers = as_numbers(raw.frame[name])
-    return numbers.where(numbers.between(0, 1))
 
 
 def _holds_ratings(name: str) -> bool:
@@ -204,26 +188,13 @@ def _counts(raw: RawTable, name: str) -> NDArray[np.int64]:
     return np.asarray(values, dtype=np.int64)
 
 
-def _check_totals(raw: RawTable, counts: NDArray[np.int64], names: Sequence[str]) -> None:
-    total = next((name for name in raw.names if plain(name) in TOTAL), None)
-    wrong = np.flatnonzero(_counts(raw, total) != counts.sum(axis=1)) if total is not None else ()
-    for row in wrong[:1]:
-        added = " + ".join(map(str, counts[row]))
-        more = f" (and {len(wrong) - 1} more rows)" if len(wrong) > 1 else ""
-        raise RecuseError(
-            f"{raw.place(row)}: {', '.join(names)} add up to {added} = {counts[row].sum()}, and {total} "
-            f"says {shown(raw.frame[total].iloc[row])}{more}; mend the row, or add a column such as count_unparsed for "
-            "answers that are none of these"
-        )
-
-
-def _spread(raw: RawTable, frame: pd.DataFrame, counts: NDArray[np.int64], answers: Mapping[str, str]) -> RawTable:
+def _spread(raw: RawTable, frame: pd.DataFrame, counts: NDArray[np.int64], answers: Sequence[str]) -> RawTable:
     """One row per answer in the order of the rows; `repeat` numbers the answers of a row. Which of several people gave
     which answer is not known: answers are dealt out in an order drawn by a fixed seed, since one in the order of the
     options would make person 1 of every item choose the first."""
     size = counts.sum(axis=1)
     row = np.repeat(np.arange(len(frame)), size)
-    label = np.repeat(np.tile(np.array(list(answers.values()), dtype=object), len(frame)), counts.ravel())
+    label = np.repeat(np.tile(np.array(answers, dtype=object), len(frame)), counts.ravel())
     label = label[np.lexsort((np.random.default_rng(SEED).random(len(row)), row))]
     first = np.repeat(np.cumsum(size) - size, size)
     columns = {"label": label, "repeat": (np.arange(len(row)) - first).astype(str).astype(object)}
@@ -232,12 +203,10 @@ def _spread(raw: RawTable, frame: pd.DataFrame, counts: NDArray[np.int64], answe
 
 def with_counted_items(judged: Judgements) -> Judgements:
     """The table with its items counted (`of_counted`), and the role of the column that counts them; the table as it is
-    where no column does.
-
-    Where its `roles` name no column, one called `count` or `n` does if no other column says which item a row is; one
-    with another usual name is asked about, and so is any beside names of items where no two rows hold the same answers
-    and systems, as in a table that was counted. `RecuseError` with these questions, with the line of a count that is no
-    whole number from 1, and for rows of one item with several counts."""
+    where no column does. Where its `roles` name none, one called `count` or `n` does if no other column says which item
+    a row is; one with another usual name is asked about, and so is any beside names of items where no two rows hold the
+    same answers and systems, as in a table that was counted. `RecuseError` with these questions, with the line
+    of a count that is no whole number from 1, and for rows of one item with several counts."""
     raw, frame, roles = judged.raw, judged.raw.frame, judged.raw.roles
     known = {plain(name): name for name in raw.names if name not in roles.get("ignore", ())}
     given = str(roles.get("count", ""))

@@ -1,13 +1,5 @@
-"""Tables that crowdsourcing platforms export, a worker's answers to a task per row, known by their columns.
-
-| platform | known by | item | rater | answers |
-|---|---|---|---|---|
-| Mechanical Turk | HITId, WorkerId | HITId | WorkerId | Answer.* |
-| Toloka | ASSIGNMENT:task_id, ASSIGNMENT:worker_id | the former | the latter | OUTPUT:* |
-| Appen, full report | _unit_id, _worker_id, _golden | _unit_id | _worker_id | what differs within a unit |
-| SageMaker Ground Truth, manifest | X-metadata.human-annotated | the line | X, people | X |
-
-Workers are people. What was refused does not count, nor do answers to test questions, by which workers were chosen."""
+"""Tables that crowdsourcing platforms export, a worker's answers to a task per row, known by their columns. Workers are
+people. What was refused does not count, nor do answers to test questions, by which workers were chosen."""
 
 from __future__ import annotations
 
@@ -40,8 +32,6 @@ class Platform:
 
     def read(self, raw: RawTable) -> RawTable | None:
         """The rows that count, with who answered what; None for another table."""
-        if not {self.item, self.worker} <= {*raw.frame}:
-            return None
         frame = _answers_apart(raw.frame, f"{self.answers}taskAnswers", self.answers)
         answers = [c for c in map(str, frame.columns) if c.startswith(self.answers)]
         answers = [c for c in answers if may_rate(frame, c)] or answers
@@ -108,8 +98,6 @@ def _answer(value: Any) -> str:
 def appen(raw: RawTable) -> RawTable | None:
     """A judgement per row of Appen's full report (CrowdFlower, Figure Eight), beside the data of its unit."""
     frame = raw.frame
-    if not {"_unit_id", "_worker_id", "_golden"} <= {*frame}:
-        return None
     marked = {name: frame[name].str.lower().eq("true") for name in ("_golden", "_tainted") if name in frame}
     marked["_golden"] &= not marked["_golden"].all()
     kept = ~np.logical_or.reduce([*marked.values()])

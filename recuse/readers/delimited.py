@@ -26,8 +26,7 @@ AS_IT_STANDS: dict[str, Any] = {
     "on_bad_lines": "error",
 }  # fmt: skip
 """How pandas leaves every cell a string."""
-MERGED = re.compile("^(?:<{7}|>{7}) .*$", re.MULTILINE)
-"""What git writes between two sides of a merge."""
+MERGED = re.compile("^(?:<{7}|>{7}) .*$", re.MULTILINE)  # what git writes between two sides of a merge
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 
 
@@ -47,13 +46,13 @@ def delimited(opened: Opened) -> RawTable:
     try:
         frame = pd.read_csv(io.StringIO(text), sep=separator, **AS_IT_STANDS)
     except pd.errors.ParserError as error:
-        message = str(error)
-        if match := re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", message):
+        why = str(error)
+        if match := re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", why):
             why = f"line {match[2]} has {match[3]} cells and the header {match[1]}; quote cells that hold a separator"
-            raise RecuseError(why) from error
-        row = re.search(r"row (\d+)", message)
-        unclosed = f"a quote is opened and never closed{f', near row {row[1]}' if row else ''}"
-        raise RecuseError(unclosed if "EOF inside string" in message else message) from error
+        elif "EOF inside string" in why:
+            row = re.search(r"row (\d+)", why)
+            why = f"a quote is opened and never closed{f', near row {row[1]}' if row else ''}"
+        raise RecuseError(why) from error
     if not isinstance(frame.index, pd.RangeIndex):
         raise RecuseError(f"its rows have more cells than the header line has names ({len(names)})")
     frame.columns = pd.Index(names)
@@ -64,29 +63,23 @@ def delimited(opened: Opened) -> RawTable:
         raise RecuseError(f"a merge left its marks ({marks[0]}): delete them, and keep the rows that are right")
     full = '"' not in text and text.count(separator) == (len(frame) + 1) * (len(names) - 1)  # no row is longer
     table = _table(opened, frame, separator, held, (*notes, *passed_over))
-    short = [] if full else [f"line {at}" for at in table.short_rows()] if table.frame[names[-1]].eq("").any() else []
+    if full or not table.frame[names[-1]].eq("").any():
+        return table
+    short = [f"line {at}" for at, filled in table.lines[1:] if filled < len(names)]
     fewer = Fault.where("row(s) have fewer cells than the header", short, "what is missing counts as empty")
-    return replace(table, faults=(*table.faults, *fewer)) if short else table
+    return replace(table, faults=(*table.faults, *fewer))
 
 
 def _table(opened: Opened, frame: pd.DataFrame, separator: str, text: Any, notes: tuple[str, ...]) -> RawTable:
-    """The rows but for those that sum up or explain the others; each stays at its place in the text."""
-    table = RawTable(opened.path, frame.apply(_shared), notes, text=text, separator=separator)
+    """The rows but for those that sum up or explain the others; each stays at its place in the text. Equal cells are
+    one object: they take less room and are compared sooner."""
+
+    def shared(cells: pd.Series[Any]) -> pd.Series[Any]:
+        codes, values = pd.factorize(cells.to_numpy(dtype=object))
+        return pd.Series(values[codes], index=cells.index, dtype=object)
+
+    table = RawTable(opened.path, frame.apply(shared), notes, text=text, separator=separator)
     return replace(without_sums(table), text=text)
-
-
-def without_sums(table: RawTable) -> RawTable:
-    """The table without rows that sum up or explain the others."""
-    frame, faults = without_totals(table.frame)
-    if faults and len(frame) and frame.index[-1] >= len(frame):  # rows between others are left out
-        return table.of_rows(frame, frame.index, faults=(*table.faults, *faults))
-    return replace(table, frame=frame, faults=(*table.faults, *faults)) if faults else table
-
-
-def _shared(cells: pd.Series[Any]) -> pd.Series[Any]:
-    """Cells of which equal ones are one object: they take less room and are compared sooner."""
-    codes, values = pd.factorize(cells.to_numpy(dtype=object))
-    return pd.Series(values[codes], index=cells.index, dtype=object)
 
 
 PORTION, HEAD = 10_000, 1 << 20  # rows of a large file that are read at a time, and bytes in which its first rows lie
@@ -199,9 +192,10 @@ def find_header(text: str, separator: str) -> tuple[list[str], str, tuple[str, .
     return cells, "\n" * above + text.split("\n", above)[-1] if at else text, tuple(notes)
 
 
-def without_totals(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[Fault, ...]]:
-    """The table without the rows at its end that begin with "Average", "Total" and the like, or hold a remark alone:
-    its first cell begins as remarks do, and the others are empty."""
+def without_sums(table: RawTable) -> RawTable:
+    """The table without rows that sum up or explain the others: at its end those that begin with "Average", "Total" and
+    the like, or hold a remark alone: its first cell begins as remarks do, and the others are empty."""
+    frame = table.frame
     small = len(frame) <= MOST_LOOKED_AT
     filled = frame.map(lambda cell: bool(str(cell).strip())).sum(axis=1).to_numpy() if small else np.ones(len(frame))
     empty = np.flatnonzero(filled == 0)
@@ -219,10 +213,13 @@ def without_totals(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[Fault, ...]
     summed = sorted({k for k in (*unit, *map(int, again), *_sums(frame.iloc[:last]), *map(int, empty)) if k < last})
     out = [*summed, *range(last, len(frame))]
     if not out:
-        return frame, ()
+        return table
     names = [f"begins with {shown(name)}" for name in frame.iloc[out, 0]]
+    faults = (*table.faults, *Fault.where("row(s) sum up or explain the others", names, "they are left out"))
     kept = frame.drop(index=frame.index[out]) if summed else frame.iloc[:last]
-    return kept, tuple(Fault.where("row(s) sum up or explain the others", names, "they are left out"))
+    if len(kept) and kept.index[-1] >= len(kept):  # rows between others are left out
+        return table.of_rows(kept, kept.index, faults=faults)
+    return replace(table, frame=kept, faults=faults)
 
 
 FEWEST_SUMMED, MOST_LOOKED_AT, AT_THE_END, LARGEST_SUMMED = 5, 20_000, 3, 1e100

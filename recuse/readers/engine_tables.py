@@ -1,16 +1,6 @@
-"""Large tables that are folded where they lie, and reach Python as every different row of answers with its `count`.
-
-    item, rater, label                 gpt,  anna, count
-    t1,   gpt,   pass                  pass, pass, 812,044
-    t1,   anna,  pass     ->           pass, fail, 61,207
-
-Files are folded by DuckDB (`recuse[duckdb]`); tables in DuckDB, Spark, BigQuery, Snowflake or any other engine that
-Ibis speaks to (`recuse[ibis]`) by that engine.
-
-    recuse.read(ibis.bigquery.connect(...).table("scores"))
-
-`recuse sql` prints the query that folds a table in a warehouse.
-"""
+"""Large tables that are folded where they lie, and reach Python as every different row of answers with its `count`:
+files by DuckDB (`recuse[duckdb]`), tables by their engine, through Ibis (`recuse[ibis]`); and the query that folds a
+table in a warehouse (`recuse sql`). docs/files.md has the conditions."""
 
 from __future__ import annotations
 
@@ -33,8 +23,7 @@ from recuse.readers.formats import FOLDED
 from recuse.readers.raw_table import RawTable, from_frame
 from recuse.schema import RecuseError
 
-FOLDED_FROM = 200_000
-"""Fewer rows of an engine's table are fetched as they are: texts and names of items are kept."""
+FOLDED_FROM = 200_000  # fewer rows of an engine's table are fetched as they are: texts and names of items are kept
 MOST_LEVELS, MOST_PATTERNS, MOST_RATERS = 1_000, 200_000, 200
 """A column with more different values holds texts or names, not answers."""
 MOST_ROWS, MEMORY = 5_000_000, "600MB"
@@ -42,8 +31,7 @@ MOST_ROWS, MEMORY = 5_000_000, "600MB"
 STEPS = (100, 50, 20, 10)
 """Of more rows, scores with more different values than that are rounded to so many steps of their range: as many as
 give few enough patterns."""
-TABLE = Path("table")
-"""What a table of an engine is called where a file has its name."""
+TABLE = Path("table")  # what a table of an engine is called where a file has its name
 
 Ends = Mapping[str, tuple[int, float | None, float | None]]
 """Column -> how many different values it has, its least and its largest number."""
@@ -64,12 +52,11 @@ def read_engine_table(table: Any, given: Mapping[str, Any]) -> RawTable | pd.Dat
             f"{rows:,} rows are too many to be fetched one by one, and hold more than item, rater and answer, each "
             "rater once on an item: give these columns alone, table.select(...)"
         )
-    frame: pd.DataFrame = table.execute()
-    return frame
+    return pd.DataFrame(table.execute())
 
 
-def read_by_duckdb(path: Path, files: Sequence[Path], kind: str, given: Mapping[str, Any]) -> RawTable | None:
-    """The rows that the patterns of files of one `kind` stand for; None where DuckDB is not installed or cannot read
+def read_by_duckdb(path: Path, files: Sequence[Path], ending: str, given: Mapping[str, Any]) -> RawTable | None:
+    """The rows that the patterns of files with an `ending` stand for; None where DuckDB is not installed or cannot read
     them, and where they hold more than answers."""
     try:
         import duckdb
@@ -81,7 +68,7 @@ def read_by_duckdb(path: Path, files: Sequence[Path], kind: str, given: Mapping[
         try:
             base.execute("SET preserve_insertion_order = false")
             every = (
-                base.read_parquet(names, union_by_name=True) if kind == "parquet"
+                base.read_parquet(names, union_by_name=True) if ending == ".parquet"
                 else base.read_csv(names, all_varchar=True, header=True, union_by_name=True)
             )  # fmt: skip
             table = _DuckTable(base, every)
@@ -134,7 +121,7 @@ def _patterns(engine: _Engine, rows: int, given: Mapping[str, Any]) -> tuple[pd.
         return None
     if not rater and not (item and engine.comes_again(item)):
         counted = engine.counted(answers)
-        return None if counted is None else (counted, [])
+        return None if len(counted) > MOST_PATTERNS else (counted, [])
     if not rater or {*columns} != {item, rater, value}:
         return None
     entries = engine.raters(rater)
@@ -181,7 +168,8 @@ def rounded_words(steps: Mapping[str, tuple[int, float]]) -> str:
 
 @dataclass(frozen=True)
 class _IbisTable:
-    """A table of any engine. Patterns are None where there are too many, or a rater has several rows on an item."""
+    """A table of any engine. Of one with too many patterns one more than `MOST_PATTERNS` is given; those of raters are
+    None then, and where one has several rows on an item."""
 
     table: Any
 
@@ -222,21 +210,18 @@ class _IbisTable:
             **{name: who.cast("int64").sum() for name, who in zip(given, own, strict=True)},
         )
         patterns = _IbisTable(per_item).counted([*answers, *given])
-        if patterns is None or (patterns[given] > 1).any(axis=None):
+        if len(patterns) > MOST_PATTERNS or (patterns[given] > 1).any(axis=None):
             return None
         short = [name for name, lacks in zip(raters, (patterns[given] == 0).any(), strict=True) if lacks]
         return patterns.drop(columns=given).rename(columns=dict(zip(answers, raters, strict=True))), short
 
-    def counted(self, names: Sequence[str]) -> pd.DataFrame | None:
+    def counted(self, names: Sequence[str]) -> pd.DataFrame:
         query = self.table.group_by([*names]).aggregate(count=lambda each: each.count()).limit(MOST_PATTERNS + 1)
-        patterns: pd.DataFrame = query.execute()
-        return None if len(patterns) > MOST_PATTERNS else patterns
+        return pd.DataFrame(query.execute())
 
 
-FEW = 8
-"""Answers that are told apart faster one after the other than by their place among all."""
-BITS = 60
-"""Of a whole number in which answers of an item are gathered, some bits for each rater."""
+FEW = 8  # answers that are told apart faster one after the other than by their place among all
+BITS = 60  # of a whole number in which answers of an item are gathered, some bits for each rater
 
 
 class _DuckTable:
@@ -248,8 +233,7 @@ class _DuckTable:
 
     def query(self, sql: str) -> list[tuple[Any, ...]]:
         """The rows that a query finds."""
-        rows: list[tuple[Any, ...]] = self.base.execute(sql).fetchall()
-        return rows
+        return [*self.base.execute(sql).fetchall()]
 
     def most_levels(self, names: Sequence[str]) -> int:
         levels = ", ".join(f"approx_count_distinct({_name(name)})" for name in names)
@@ -306,11 +290,10 @@ class _DuckTable:
         short = [name for name, own in zip(raters, digits.T, strict=True) if not own.all()]
         return patterns.assign(count=sums["count"]), short
 
-    def counted(self, names: Sequence[str]) -> pd.DataFrame | None:
+    def counted(self, names: Sequence[str]) -> pd.DataFrame:
         chosen = ", ".join(map(_name, names))
         query = f"SELECT {chosen}, count(*) AS count FROM ratings GROUP BY {chosen} LIMIT {MOST_PATTERNS + 1}"
-        patterns: pd.DataFrame = self.base.execute(query).df()
-        return None if len(patterns) > MOST_PATTERNS else patterns
+        return pd.DataFrame(self.base.execute(query).df())
 
 
 def _number(name: str) -> str:
@@ -346,9 +329,9 @@ def sql(raters: str, *, dialect: str, table: str, item: str, rater: str, value: 
     """Print the query; 0. Columns are as named, of a file else its own; systems and criteria of a file stay apart."""
     names, items, apart = [name for name in listed(raters) if name], ["item"], list[str]()
     if Path(raters).is_file():
-        from recuse.readers.file_panel import load_file_panel
+        from recuse.readers.file_ratings import read_file
 
-        read = load_file_panel(Path(raters))
+        read = read_file(Path(raters))
         names, mapping = [*read.ratings.raters], read.mapping
         items, apart = [*mapping.item] or items, [name for name in (mapping.target, mapping.criterion) if name]
         rater, value = rater or mapping.rater, value or "".join(mapping.value[:1])

@@ -360,8 +360,8 @@ def _is_batch(value: Any) -> bool:
 
 def _is_chat_log(value: Any) -> bool:
     request, response = map(first_record(value).get, ("request", "response"))
-    both = isinstance(request, Mapping) and isinstance(response, Mapping) and "messages" in request
-    return both and ("choices" in response or "output" in response)
+    asked = isinstance(request, Mapping) and "messages" in request
+    return asked and isinstance(response, Mapping) and ("choices" in response or "output" in response)
 
 
 LOGS = {

@@ -1,29 +1,12 @@
-"""Tables that other tools export, known by their columns: which column says what was judged, by whom, and what of it.
-
-| tool | known by | item | rater |
-|---|---|---|---|
-| Langfuse, scores | traceId, name, value, source | traceId, observationId | authorUserId, else the source |
-| Phoenix, annotations | span_id or trace_id, annotator_kind | it | user_id of HUMAN, else name or kind |
-| MLflow, assessments | assessments, or source_type and value | trace_id | source.source_id, else the type |
-| LangSmith, feedback | run_id, key, feedback_source.type | run_id | feedback_source.user_id of app, else the type |
-| Opik, scores of traces | feedback_scores, name, value, source | id | created_by of ui, else the source |
-| LangSmith, Opik, Braintrust, Weave | scores.*, feedback.* beside what was asked | id | below |
-| promptfoo, CSV | [PASS], [FAIL] or [ERROR] before an output | the row | one judge, a system for each such column |
-| WMT, MQM | category, severity, seg_id, system | doc, seg_id | rater |
-| Label Studio, CSV and JSON-MIN | annotation_id, annotator, lead_time | id | annotator |
-| Qualtrics, responses with three header lines | questions in columns | a question | ResponseId |
-| SurveyMonkey, two header lines | Respondent ID, Collector ID | a question | email, else Respondent ID |
-| Argilla, records and flat rows | X.responses.users, or responses.X | id | user ids; the suggestion's agent |
-
-Crowd platforms are in `recuse.readers.crowd_exports`. Sources: the tools' public documentation of these exports, and
-for Phoenix what its client builds. Whatever the user says of a column comes first. Named scores: where one bears a
-person's name, or a judge's, each is a rater's; else they are criteria of one judge."""
+"""Tables that other tools export, known by their columns: which column says what was judged, by whom, and what of it;
+those of crowd platforms are in `recuse.readers.crowd_exports`. Sources: the tools' public documentation, for Phoenix
+what its client builds (docs/files.md). Whatever the user says of a column comes first."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -43,8 +26,9 @@ def as_exported(raw: RawTable) -> RawTable:
     """The table with roles of its columns where a tool is known by them; else the table as it is."""
     if raw.made_by:  # of a tool's log text and question are told, whatever they look like
         return replace(raw, roles={"text": "text", "slices": ()}) if {"text", "question"} <= set(raw.frame) else raw
-    listed = _as_mlflow(raw)
-    return next((exported for read in TOOLS if (exported := read(listed)) is not None), raw)
+    table = _as_mlflow(raw)
+    readers = (read for columns, read in TOOLS if columns <= {*table.frame})
+    return next((exported for read in readers if (exported := read(table)) is not None), raw)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +51,8 @@ class Scores:
     def read(self, raw: RawTable) -> RawTable | None:
         """The rows with columns rater, kind and value; None for another table."""
         frame = raw.frame
-        wanted = {self.item[0], self.criterion, self.source}
         values = [name for name in self.values if name in frame]
-        if not (wanted <= set(frame.columns) and values):
+        if not values:
             return None
         source, value = frame[self.source], frame[values[0]]
         for other in values[1:]:
@@ -86,17 +69,15 @@ class Scores:
         if one and criteria <= {*plain(of_people[0]).split("_")}:
             rater, about = rater.mask(~person & rater.eq(source), about), about.mask(~person, of_people[0])
             note += f"; of a judge's rows {self.criterion} is who scored"
-        known = {*values, self.source, self.author, self.judge} & {*frame} - _stated(raw)
-        table = frame.drop(columns=[*known]).assign(
-            rater=rater, value=value, kind=person.map({True: "person", False: "judge"})
-        )
         if self.unsure and source.eq(self.unsure).any():
             raise RecuseError(
                 f"scores with {self.source} {self.unsure!r} may be people's or a program's; write a column "
                 "kind with person or judge for each row, or leave them out"
             )
         item = tuple(name for name in self.item if name in frame and frame[name].ne("").any())
-        table = table.assign(**{self.criterion: about})
+        kind = person.map({True: "person", False: "judge"})
+        known = {*values, self.source, self.author, self.judge} & {*frame} - _stated(raw)
+        table = frame.drop(columns=[*known]).assign(rater=rater, value=value, kind=kind, **{self.criterion: about})
         roles = {"item": item, "criterion": self.criterion, "rater": "rater", "kind": "kind", "value": ("value",)}
         return raw.of_rows(table, table.index, f"{self.called}: {note}", roles=roles)
 
@@ -159,7 +140,8 @@ ASKED = ("inputs", "input", "output", "outputs", "metrics", "metadata")
 
 
 def _named_scores(raw: RawTable) -> RawTable | None:
-    """A row per example with what every scorer says of it in a column of its own."""
+    """A row per example with what every scorer says of it in a column of its own (LangSmith, Opik, Braintrust, Weave):
+    where one bears a person's name, or a judge's, each is a rater's; else they are criteria of one judge."""
     columns = raw.names
     named = {c: m[2] for c in columns if (m := NAMED_SCORES.fullmatch(c)) and may_rate(raw.frame, c)}
     beside = [c for c in columns if c.split(".")[0] in ASKED and c not in named]
@@ -194,9 +176,7 @@ def _phoenix_evals(raw: RawTable) -> RawTable | None:
     """What Phoenix's `evaluate_dataframe` returns: each evaluator's label or score, in objects of their own."""
     columns = raw.names
     names = [m[1] for c in columns if (m := re.fullmatch(r"(.+)_execution_details(?:\.status)?", c))]
-    given = {
-        n: c for n in names for c in (f"{n}_score.score", f"{n}_score.label") if c in columns
-    }  # a label comes first
+    given = {n: c for n in names for c in (f"{n}_score.score", f"{n}_score.label") if c in columns}  # rather a label
     if not given:
         return None
     beginnings = tuple(f"{n}_{part}" for n in names for part in ("score", "execution_details"))
@@ -215,8 +195,6 @@ Non-translation takes 25 off, and punctuation 0.1 where it is minor."""
 def _mqm(raw: RawTable) -> RawTable | None:
     """An error per row that a rater marked in a translation: the score of each is what its errors take off."""
     frame = raw.frame
-    if not {"system", "seg_id", "rater", "category", "severity"} <= {*frame}:
-        return None
     category, severity = (frame[name].astype(str).str.strip().str.lower() for name in ("category", "severity"))
     taken = severity.map(MQM)
     if taken.isna().any():
@@ -236,10 +214,8 @@ def _mqm(raw: RawTable) -> RawTable | None:
 
 
 def _label_studio(raw: RawTable) -> RawTable | None:
-    """An annotation per row; numbers, and several choices, stand in their cells as JSON."""
+    """An annotation per row (CSV and JSON-MIN); numbers, and several choices, stand in their cells as JSON."""
     frame = raw.frame
-    if not {"annotation_id", "annotator", "id", "lead_time"} <= {*frame}:
-        return None
     annotator = frame["annotator"].str.replace(r"^(\d+)$", r"annotator \1", regex=True)
     bare = frame.map(_bare_answer)
     answers = [c for c in raw.names if not is_rater(c) and (bare[c] != frame[c]).any()]
@@ -264,7 +240,7 @@ def _prodigy(raw: RawTable) -> RawTable | None:
     answer."""
     frame = raw.frame
     session = next((c for c in ("_annotator_id", "_session_id") if c in frame), "")
-    if not (session and {"_task_hash", "answer"} <= set(frame.columns)):
+    if not session:
         return None
     answer = frame["answer"].where(frame["answer"].ne("ignore"), "")
     if "accept" in frame:
@@ -288,7 +264,7 @@ TRIED = [str(k) for k in range(32) if k & 0b1011]
 def _qualtrics(raw: RawTable) -> RawTable | None:
     """A response per row, below two lines with the questions' words and ids, of which the latter may be gone."""
     frame, names = raw.frame, raw.names
-    if "ResponseId" not in frame or len(frame) < 3:
+    if len(frame) < 3:
         return None
     words, ids = map(str, frame["ResponseId"].iloc[:2])
     three = ids.startswith('{"ImportId"')
@@ -309,7 +285,7 @@ def _qualtrics(raw: RawTable) -> RawTable | None:
 def _surveymonkey(raw: RawTable) -> RawTable | None:
     """A response per row, below a line that says which part of its question, which stands above the first, each is."""
     frame, whose = raw.frame, ("Email Address", "Respondent ID")
-    if not {"Respondent ID", "Collector ID"} <= {*frame} or len(frame) < 2 or frame["Respondent ID"].iloc[0]:
+    if len(frame) < 2 or frame["Respondent ID"].iloc[0]:
         return None
     questions: dict[str, tuple[str, str]] = {}
     question = ""
@@ -360,12 +336,24 @@ def _argilla(raw: RawTable) -> RawTable | None:
     places: list[int] = []
     for k, cells in enumerate(raw.frame[columns].to_numpy(dtype=object)):
         record = dict(zip(columns, map(str, cells), strict=True))
-        item = str(record.get("id") or k + 1)
         texts = {c.rsplit(".", 1)[-1]: v for c, v in record.items() if c.startswith("fields.") or c == "text"}
+        item = str(record.get("id") or k + 1)
         for question in flat or nested:
-            for who, kind, value in _responses(record, question, in_lists=bool(flat)):
-                rows.append({"item": item, "rater": who, "kind": kind, "criterion": question, "value": value, **texts})
-                places.append(k)
+            if flat:  # values and users have a list each
+                lists = (as_list(record.get(f"{question}.responses{part}", "")) for part in ("", ".users", ".status"))
+                values, users, states = lists
+                given = [*zip(values, users, states or ["submitted"] * len(values), strict=False)]
+                suggestion, of = f"{question}.suggestion", ""
+            else:
+                answers = [one for one in as_list(record.get(f"responses.{question}", "")) if isinstance(one, Mapping)]
+                given = [(one.get("value"), one.get("user_id"), one.get("status", "submitted")) for one in answers]
+                suggestion, of = f"suggestions.{question}", ".value"
+            said = [(str(user), "person", cell_text(value)) for value, user, state in given if state == "submitted"]
+            if suggestion + of in record:
+                said.append((record.get(f"{suggestion}.agent") or "suggestion", "judge", record[suggestion + of]))
+            of_question = {"item": item, "rater": "", "kind": "", "criterion": question, "value": ""}
+            rows += [{**of_question, "rater": who, "kind": kind, "value": value, **texts} for who, kind, value in said]
+            places += [k] * len(said)
     if not rows:
         return None
     roles = {"item": ("item",), "rater": "rater", "kind": "kind", "criterion": "criterion", "value": ("value",)}
@@ -373,23 +361,12 @@ def _argilla(raw: RawTable) -> RawTable | None:
     return raw.of_rows(pd.DataFrame(rows, dtype=object).fillna(""), places, note, roles=roles)
 
 
-def _responses(record: Mapping[str, str], question: str, *, in_lists: bool) -> Iterator[tuple[str, str, str]]:
-    """Who answered a question, a person or a judge, and what. `in_lists`: values and users have a list each."""
-    responses = [one for one in as_list(record.get(f"responses.{question}", "")) if isinstance(one, Mapping)]
-    given = [[one.get("value"), one.get("user_id"), one.get("status", "submitted")] for one in responses]
-    suggestion, suggested = f"suggestions.{question}", f"suggestions.{question}.value"
-    if in_lists:
-        values, users, states = (
-            as_list(record.get(f"{question}.responses{of}", "")) for of in ("", ".users", ".status")
-        )
-        given = [*map(list, zip(values, users, states or ["submitted"] * len(values), strict=False))]
-        suggestion = suggested = f"{question}.suggestion"
-    yield from ((str(user), "person", cell_text(value)) for value, user, state in given if state == "submitted")
-    if suggested in record:
-        yield record.get(f"{suggestion}.agent") or "suggestion", "judge", record[suggested]
-
-
-TOOLS: tuple[Callable[[RawTable], RawTable | None], ...] = (
-    *(scores.read for scores in SCORES), _label_studio, _prodigy, _qualtrics, _surveymonkey, _argilla, _mqm,
-    *(one.read for one in PLATFORMS), appen, ground_truth, _phoenix_evals, _promptfoo, _named_scores,
+TOOLS: tuple[tuple[set[str], Callable[[RawTable], RawTable | None]], ...] = (
+    *(({scores.item[0], scores.criterion, scores.source}, scores.read) for scores in SCORES),
+    ({"annotation_id", "annotator", "id", "lead_time"}, _label_studio), ({"_task_hash", "answer"}, _prodigy),
+    ({"ResponseId"}, _qualtrics), ({"Respondent ID", "Collector ID"}, _surveymonkey), (set(), _argilla),
+    ({"system", "seg_id", "rater", "category", "severity"}, _mqm),
+    *(({one.item, one.worker}, one.read) for one in PLATFORMS), ({"_unit_id", "_worker_id", "_golden"}, appen),
+    (set(), ground_truth), (set(), _phoenix_evals), (set(), _promptfoo), (set(), _named_scores),
 )  # fmt: skip
+"""The columns that a tool's table has, and what reads it, if it is one."""

@@ -1,5 +1,4 @@
-"""Files read as panels; several are versions of the same judges: one table with the factor `version`, the oldest first
-as given."""
+"""Files as panels; several are versions of the same judges: one table with the factor `version`, the oldest first."""
 
 from __future__ import annotations
 
@@ -89,9 +88,8 @@ def _around(ratings: Ratings, stated: ColumnMapping) -> FilePanel:
     sets = all(isinstance(ratings.scales[name], ResponseSets) for name in ratings.headline)
     pairs = ratings.texts is not None and {"a", "b"} <= set(ratings.texts)
     kind = "response_sets" if sets else "choices" if pairs else "scores"
-    path, faults = Path("ratings"), people_faults(ratings)
-    raw, notes = RawTable(path, ratings.table), tuple(sentences(faults))
-    return FilePanel(path, "", ratings, kind, stated, raw, ratings.table, (), notes, faults)
+    faults, raw = people_faults(ratings), RawTable(Path("ratings"), ratings.table)
+    return FilePanel(raw.path, "", ratings, kind, stated, raw, raw.frame, (), tuple(sentences(faults)), faults)
 
 
 def is_ratings_file(given: str) -> bool:
@@ -106,8 +104,7 @@ def load_file_panel(path: RatingsSource, **given: Any) -> FilePanel:
 
 def load_versions(paths: Sequence[RatingsSource], *, raters: bool = False, **given: Any) -> FilePanel:
     """Files with versions of the same judges, the oldest first, as one panel, which bears the last file's name; or
-    each with the answers of one of the `raters`, as a panel that bears the first file's name.
-    `RecuseError` for what cannot be read, and for files that are no versions of the same judges."""
+    each with the answers of one of the `raters`, as one that bears the first's. `RecuseError` for other files."""
     files = [[*paths]] if raters else [[path] for path in paths]
     try:
         stated = [given[role] for role in ("people", "judges") if len(files) > 1 and given.get(role) is not None]
@@ -139,15 +136,12 @@ def load_file_panels(paths: Sequence[Path]) -> list[FilePanel]:
     return [*map(as_versions, groups)]
 
 
-SHARED = 0.5
-"""Of the smaller file's texts, so many must be in the other, or the files are about different things."""
+SHARED = 0.5  # of the smaller file's texts, so many must be in the other, or the files are about different things
 
 
 def on_the_same_items(reads: Sequence[FilePanel]) -> list[FilePanel]:
     """The files with items that bear one name in all of them: rows that no column names are called by the prompts and
-    texts that were judged.
-
-    `RecuseError` where these do not tell rows apart: rows in another order would be compared."""
+    texts that were judged. `RecuseError` where these do not tell rows apart, which might stand in another order."""
     named = any(read.mapping.item or not str(read.rows["item"].iat[0]).startswith("row ") for read in reads)
     if named or len(reads) < 2:
         return [*reads]
@@ -161,9 +155,8 @@ def on_the_same_items(reads: Sequence[FilePanel]) -> list[FilePanel]:
 
 
 def _called_by_content(read: FilePanel, names: str) -> FilePanel:
-    frame = read.raw.frame
-    columns = [name for name in frame if name == read.mapping.text or plain(str(name)) in PROMPTS]
-    contents = frame[columns].astype(str).agg("\n".join, axis=1)
+    columns = [name for name in read.raw.names if name == read.mapping.text or plain(name) in PROMPTS]
+    contents = read.raw.frame[columns].astype(str).agg("\n".join, axis=1)
     if contents.duplicated().any():
         raise RecuseError(
             f"{names} have no column that says what was judged, so which row of one is about the same as which of the "
@@ -175,10 +168,8 @@ def _called_by_content(read: FilePanel, names: str) -> FilePanel:
         own = [name for name in ("item", "cluster") if name in table and table[name].isin(known.keys()).all()]
         return table.assign(**{name: table[name].astype(str).map(known) for name in own})
 
-    texts = read.ratings.texts
-    ratings = replace(
-        read.ratings, table=renamed(read.ratings.table), texts=None if texts is None else renamed(texts), _memory={}
-    )
+    texts = None if read.ratings.texts is None else renamed(read.ratings.texts)
+    ratings = replace(read.ratings, table=renamed(read.ratings.table), texts=texts, _memory={})
     return replace(read, ratings=ratings, rows=renamed(read.rows))
 
 
@@ -211,9 +202,7 @@ def are_versions(reads: Sequence[FilePanel]) -> str:
 
 def as_versions(reads: Sequence[FilePanel]) -> FilePanel:
     """The last file with the ratings of all, each row with the version (the file's name) that it is of. People judged
-    texts, not versions: who is known from one file only stands beside every version.
-
-    Raises `RecuseError` for files that are not versions of the same judges."""
+    texts, not versions: who is known from one file only stands beside every version. `RecuseError` for others."""
     if len(reads) == 1:
         return reads[0]
     if why := are_versions(reads):
@@ -228,8 +217,7 @@ def as_versions(reads: Sequence[FilePanel]) -> FilePanel:
         part.assign(**{VERSION: name}) for name, table in zip(names, tables, strict=True)
         for part in (table[table["kind"] == "judge"], people)
     ]  # fmt: skip
-    newest = reads[-1]
-    last = newest.ratings
+    last = reads[-1].ratings
     texts = [read.ratings.texts for read in reads[::-1] if read.ratings.texts is not None]
     about = [name for name in ("item", "target") if texts and name in texts[0]]
     ratings = Ratings.of(
@@ -239,4 +227,4 @@ def as_versions(reads: Sequence[FilePanel]) -> FilePanel:
         positive=last.positive, truth=next((r.ratings.truth for r in reads[::-1] if r.ratings.truth), ""),
     )  # fmt: skip
     phrase = f"versions of one judge, the oldest first: {', '.join(names)}; the verdict is on {names[-1]}"
-    return replace(newest, ratings=ratings, notes=(phrase, *newest.notes), older=tuple(reads[:-1]))
+    return replace(reads[-1], ratings=ratings, notes=(phrase, *reads[-1].notes), older=tuple(reads[:-1]))

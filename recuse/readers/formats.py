@@ -23,7 +23,7 @@ from recuse.configuration import named
 from recuse.readers import raw_table
 from recuse.readers.delimited import delimited, without_sums
 from recuse.readers.evaluation_logs import ENDING, LOGS, unpacked_log
-from recuse.readers.json_records import from_records, of_log, read_json
+from recuse.readers.json_records import ToolLog, from_records, of_log, read_json
 from recuse.readers.mapping import is_pattern
 from recuse.readers.opening import Opened, open_file, within_bounds
 from recuse.readers.raw_table import RawTable, check_bounds, check_size, errors_in, shown
@@ -74,18 +74,15 @@ def read_source(source: RatingsSource, reader: str = "", given: Mapping[str, Any
 def read_path(path: Path, reader: str = "", wanted: dict[str, str] | None = None, encoding: str = "") -> RawTable:
     """One file by the named reader or by the first that recognises it; long texts of a large one are shortened.
     `wanted`: short forms of long texts that are looked for, each of which gets its text."""
-    formats = (*PACKED, *FORMATS)
-    if reader in BY_NAME:
-        formats = (*PACKED, (lambda opened: True, BY_NAME[reader]))
-    elif reader:
-        formats = ((lambda opened: True, named(reader, what="reader", package="recuse.readers", known=(*BY_NAME,))),)
+    own: Reader | None = None
+    if reader and reader not in BY_NAME:
+        own = named(reader, what="reader", package="recuse.readers", known=(*BY_NAME,))
     collects = gc.isenabled()
     gc.disable()  # millions of objects are made here and none is garbage: looking for it takes a third of the time
     try:
         opened = open_file(path, wanted, encoding)
         with errors_in(path):
-            read = next(read for recognises, read in formats if recognises(opened))
-            table = read(opened)
+            table = (own or _reader_of(opened, reader))(opened)
             if not isinstance(table, RawTable):
                 raise RecuseError(
                     f"reader {reader} gave a {type(table).__name__}; a reader takes an Opened and gives a RawTable, as "
@@ -100,9 +97,7 @@ def read_path(path: Path, reader: str = "", wanted: dict[str, str] | None = None
     return replace(raw, notes=(*opened.notes, *raw.notes), sha256=opened.sha256)
 
 
-FOLDED_FROM = 32 << 20
-"""Fewer bytes are read as they are: texts and names of items are kept."""
-KINDS = {".parquet": "parquet", ".csv": "csv"}
+FOLDED_FROM = 32 << 20  # fewer bytes are read as they are: texts and names of items are kept
 
 
 def _read_together(pattern: Path, reader: str, given: Mapping[str, Any]) -> RawTable:
@@ -117,16 +112,16 @@ def _read_together(pattern: Path, reader: str, given: Mapping[str, Any]) -> RawT
 
     encoding = str(given.get("encoding", ""))
     large = not (reader or encoding) and sum(path.stat().st_size for path in paths) > FOLDED_FROM
-    kinds = {KINDS.get(path.suffix.lower(), "") for path in paths}
-    kind = kinds.pop() if large and len(kinds) == 1 else ""
+    ending, *others = {path.suffix.lower() for path in paths}
     digest = hashlib.sha256()
     for path in paths:
         with path.open("rb") as stream:
             hashlib.file_digest(stream, lambda: digest)
-    if kind and (folded := read_by_duckdb(pattern, paths, kind, given)) is not None:
+    of_one_kind = large and not others and ending in (".parquet", ".csv")
+    if of_one_kind and (folded := read_by_duckdb(pattern, paths, ending, given)) is not None:
         return replace(folded, sha256=digest.hexdigest())
-    first, *others = tables = [read_path(path, reader, encoding=encoding) for path in paths]
-    for table in others:
+    first, *further = tables = [read_path(path, reader, encoding=encoding) for path in paths]
+    for table in further:
         if lacks := {*first.names} ^ {*table.names}:
             raise RecuseError(
                 f"{pattern}: {table.path.name} and {first.path.name} do not have the same columns ({shown(min(lacks))} "
@@ -219,18 +214,12 @@ def _parquet(opened: Opened) -> RawTable:
     return _of_cells(opened.path, frame, "Parquet")
 
 
-def _json(opened: Opened) -> RawTable:
-    table = read_json(opened, LOGS)
+def _json(opened: Opened, logs: Mapping[str, ToolLog], reader: str = "") -> RawTable:
+    table = read_json(opened, logs, reader)
     return table if table.made_by else without_sums(table)
 
 
-def _looks_like_json(opened: Opened) -> bool:
-    head = opened.data[:64].lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n\x00")
-    return head[:1] in (b"{", b"[") and not opened.name.lower().endswith((".csv", ".tsv"))
-
-
 SPREADSHEET = "a spreadsheet; save its sheet as CSV"
-WEB_PAGE = "a web page and no table, perhaps one that asks to sign in; download the file itself"
 BEGINNINGS = (
     ((b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",), SPREADSHEET),  # .xls
     ((b"%PDF-",), "a PDF; save the table in it as CSV"),
@@ -241,37 +230,34 @@ BEGINNINGS = (
 PAGE = re.compile(rb"\s*<(!doctype html|html)\b", re.IGNORECASE)
 SHEETS = (b"xl/workbook", b"opendocument.spreadsheet")
 """In the names of what a zip archive holds, or in the first of its contents; too long to be met by chance."""
-
-
-def _no_table(opened: Opened) -> str:
-    """What the file is and what to do about it; "" where it may be a table."""
-    data = opened.data
-    if data[:2] == b"PK" and (opened.name.lower().endswith((".xlsx", ".ods")) or any(s in data for s in SHEETS)):
-        return SPREADSHEET
-    if PAGE.match(data[:200].lstrip(b"\xef\xbb\xbf")):
-        return WEB_PAGE
-    return next((words for beginnings, words in BEGINNINGS if data.startswith(beginnings)), "")
-
-
-def _refuse(opened: Opened) -> RawTable:
-    raise RecuseError(_no_table(opened))
-
-
 Reader = Callable[[Opened], RawTable]
-PACKED: tuple[tuple[Callable[[Opened], object], Reader], ...] = (
-    (lambda opened: opened.data[:2] == b"PK" and b"xl/worksheets/" in opened.data, _xlsx), (_no_table, _refuse),
-    (lambda opened: opened.data[:2] == b"PK" and opened.name.lower().endswith(ENDING),
-     lambda opened: of_log(opened.path, unpacked_log(opened), "inspect", LOGS["inspect"])),
-)  # fmt: skip
-"""What is known by its bytes, whatever anybody calls it."""
 BY_NAME: dict[str, Reader] = {
-    "csv": delimited, "json": lambda opened: without_sums(read_json(opened, logs={})), "parquet": _parquet,
-    **{name: partial(read_json, logs={name: log}, reader=name) for name, log in LOGS.items()},
+    "csv": delimited, "json": partial(_json, logs={}), "parquet": _parquet,
+    **{name: partial(_json, logs={name: log}, reader=name) for name, log in LOGS.items()},
 }  # fmt: skip
-FORMATS: tuple[tuple[Callable[[Opened], object], Reader], ...] = (
-    (lambda opened: opened.data[:4] == b"PAR1", _parquet), (_looks_like_json, _json),
-    (lambda opened: True, delimited),
-)  # fmt: skip
+
+
+def _reader_of(opened: Opened, name: str) -> Reader:
+    """What reads the file: what is known by its bytes, whatever anybody calls it; else the reader of this name; else by
+    how the file begins. `RecuseError` for what is no table, with what to do about it."""
+    data, called, packed = opened.data, opened.name.lower(), opened.data[:2] == b"PK"
+    if packed and b"xl/worksheets/" in data:
+        return _xlsx
+    if packed and (called.endswith((".xlsx", ".ods")) or any(mark in data for mark in SHEETS)):
+        raise RecuseError(SPREADSHEET)
+    if PAGE.match(data[:200].lstrip(b"\xef\xbb\xbf")):
+        raise RecuseError("a web page and no table, perhaps one that asks to sign in; download the file itself")
+    if other := next((words for beginnings, words in BEGINNINGS if data.startswith(beginnings)), ""):
+        raise RecuseError(other)
+    if packed and called.endswith(ENDING):
+        return lambda opened: of_log(opened.path, unpacked_log(opened), "inspect", LOGS["inspect"])
+    if name:
+        return BY_NAME[name]
+    if data[:4] == b"PAR1":
+        return _parquet
+    head = data[:64].lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n\x00")
+    is_json = head[:1] in (b"{", b"[") and not called.endswith((".csv", ".tsv"))
+    return partial(_json, logs=LOGS) if is_json else delimited
 
 
 def whole_texts(path: Path, cells: Sequence[str]) -> list[str]:

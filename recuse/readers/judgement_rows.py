@@ -21,10 +21,8 @@ from recuse.readers.values import as_numbers, as_whole_numbers, is_empty
 from recuse.schema import RecuseError
 from recuse.security.sanitize import visible
 
-LONGEST = 40
-"""Names of what met in a pair are shorter than this on average; longer ones are the texts themselves."""
-MOST_JUDGES = 200
-"""Every judge is compared with every other."""
+LONGEST = 40  # names of what met in a pair are shorter than this on average; longer ones are the texts themselves
+MOST_JUDGES = 200  # every judge is compared with every other
 CODED = 120
 """Items whose names are longer than this are texts, and are called by a number that stands for what they say."""
 
@@ -94,16 +92,17 @@ def named(cells: pd.Series[Any], usual: str = "") -> pd.Series[Any]:
 
 def _rated_columns(mapping: ColumnMapping, usual_rater: str) -> list[tuple[str, str, int, str]]:
     """(rater, criterion, repeat, column) of every column with ratings; repeat -1 where a column holds one of each."""
-    own: list[tuple[str, str, int, str]] = []
+    if mapping.repeats:
+        rated = [(usual_rater, "rating", k, column) for k, column in enumerate(mapping.repeats)]
+    else:
+        several = len(mapping.value) > 1
+        rated = [(usual_rater, column if several else "rating", -1, column) for column in mapping.value]
     for rater, columns in mapping.raters.items():
         about = [mapping.criteria.get(column, "rating") for column in columns]
         for k, (column, criterion) in enumerate(zip(columns, about, strict=True)):
             repeat = about[:k].count(criterion) if about.count(criterion) > 1 else -1
-            own.append((rater_name(rater), criterion, repeat, column))
-    if mapping.repeats:
-        return [*((usual_rater, "rating", k, column) for k, column in enumerate(mapping.repeats)), *own]
-    several = len(mapping.value) > 1
-    return [*((usual_rater, column if several else "rating", -1, column) for column in mapping.value), *own]
+            rated.append((rater_name(rater), criterion, repeat, column))
+    return rated
 
 
 def _facts(frame: pd.DataFrame, mapping: ColumnMapping) -> pd.DataFrame:
@@ -166,13 +165,8 @@ NUMBERED_AUTHOR = re.compile(r"^authors?_?\d+$")
 def with_kinds(judged: Judgements) -> Judgements:
     """The rows with `kind` "judge" or "person".
 
-    What is said counts first (judges, people), then a column `kind`, then names, of raters or of the column that names
-    them: raters called as models are judges, called as people are people; the others are people where some are called
-    as judges, and judges otherwise. Where both are there, what is one word of letters is somebody's name.
-    `RecuseError` for a name that is said and not there, and where nothing tells judges from people: of a name that is
-    no first name beside first names, or one that programs bear, and of one of several words beside people who are
-    called so. Of judges that are `compared` it is told, and all are
-    judges where nobody says yet which two are."""
+    What is said counts first (judges, people), then a column `kind`, then names (`_guessed`). `RecuseError` for a name
+    that is said and not there, for one rater's name in two spellings, and where nothing tells judges from people."""
     long, mapping = judged.rows, judged.mapping
     nobodys = long["rater"].eq("") if mapping.rater else long["rater"].isna()
     if (rated := nobodys & ~is_empty(long["cell"])).any():
@@ -204,27 +198,24 @@ def with_kinds(judged: Judgements) -> Judgements:
                 f"{mapping.rater} names {shown(other)} and {shown(rater)}: write one name for one rater; if they are "
                 f"two, say what both are, --people or --judges {as_option([other, rater])}"
             )
-    notes = []
     if (judges := sum(kind == "judge" for kind in kinds.values())) > MOST_JUDGES:
         raise RecuseError(
             f"{judges:,} judges ({', '.join(map(shown, raters[:3]))}, ...); up to {MOST_JUDGES} are read. If they "
             "are people, say so (a column kind, or --people); if another column names the judge, say --rater COLUMN"
         )
+    notes = []
     people = {rater for rater, kind in kinds.items() if kind == "person"}
     derived = [r for r in raters if column_names.is_derived(r) and r in people and r not in stated]
-    if derived and len(people) > len(derived):
-        if not any(is_person(name) or name in {**stated, **own_kinds} for name in people - {*derived}):
-            _check_made_of(long, derived, people - {*derived})
+    others = people - {*derived}
+    if derived and others:
+        if not any(is_person(name) or name in {**stated, **own_kinds} for name in others):
+            _check_made_of(long, derived, others)
         long = long[~long["rater"].isin(derived)].reset_index(drop=True)
-        notes.append(
-            f"{', '.join(derived)}: made of other raters' answers by the name, so nobody's own: left out; --people "
-            f"{derived[0]} holds the judges against it alone"
-        )
+        what = f"other raters' answers by the name, so nobody's own: left out; --people {derived[0]} holds the judges "
+        notes.append(f"{', '.join(derived)}: made of {what}against it alone")
     elif derived:
-        notes.append(
-            f"{', '.join(derived)}: made of several people's answers by the name, and read as one person's; how well "
-            "people agree is not known"
-        )
+        what = "several people's answers by the name, and read as one person's; how well people agree is not known"
+        notes.append(f"{', '.join(derived)}: made of {what}")
     codes, names = pd.factorize(long["rater"])
     of_rater_code = pd.Series([kinds[str(name)] for name in names])  # a text for each rater, not for each row
     rows = long.assign(kind=of_rater_code.iloc[codes].set_axis(long.index))
@@ -241,8 +232,7 @@ def with_kinds(judged: Judgements) -> Judgements:
 
 
 MEAN = {"mean", "average", "avg"}
-ROUNDED = 0.06
-"""How far a mean of small numbers may lie from one that was written with a digit behind the point."""
+ROUNDED = 0.06  # how far a mean of small numbers may lie from one that was written with a digit behind the point
 
 
 def _check_made_of(rows: pd.DataFrame, derived: list[str], people: Collection[str]) -> None:
@@ -263,9 +253,14 @@ def _check_made_of(rows: pd.DataFrame, derived: list[str], people: Collection[st
 def _guessed(
     raters: list[str], known: dict[str, str], column: str, compared: Collection[str] | None, own: Mapping[str, str]
 ) -> dict[str, str]:
-    """`column` names the raters where one does, but those with columns of their `own`: in one called annotator or
-    worker, who is not called as judges are is a person; in one called judge where no name is a judge's, who is not
-    called as people are is a judge, and beside judges' names nobody is a person unasked."""
+    """Raters called as models are judges, called as people are people; the others are people where some are called as
+    judges, and judges otherwise. Where both are there, what is one word of letters is somebody's name.
+
+    `column` names the raters where one does, but those with columns of their `own`: in one called annotator or worker,
+    who is not called as judges are is a person; in one called judge where no name is a judge's, who is not called as
+    people are is a judge, and beside judges' names nobody is a person unasked. `RecuseError` of a name that is no first
+    name beside first names, or one that programs bear, and of one of several words beside people who are called so. All
+    are judges where nobody says yet which two are `compared`."""
     rest = [name for name in raters if name not in known]
     judges = [name for name in rest if is_judge(name)]
     people = [name for name in rest if (is_person(name) or NUMBERED_AUTHOR.match(plain(name))) and name not in judges]

@@ -96,8 +96,7 @@ def _check_corrections(rows: pd.DataFrame, stated: Collection[str]) -> None:
 
 BROKEN = re.compile(r"(?!no ).*?(?:error|exception|timeout|timed out|invalid|unparsed|not parsed).*", re.DOTALL)
 """How a column called status or error says that there was no answer."""
-DEFAULTS = 3
-"""So many rows with one score are no chance."""
+DEFAULTS = 3  # so many rows with one score are no chance
 
 
 def _check_defaults(judged: Judgements) -> None:
@@ -180,8 +179,7 @@ FEWEST, BY_CHANCE = 5, 0.01
 LOOKED_AT = ["row", "column", "rater", "kind", "item", "repeat", "cell"]
 NO_ANSWER = {*EMPTY} - {"", "nan", "null", "missing"}
 """Words for no answer that may be one as well: "n/a" where nothing applies, "none" of several topics."""
-OFTEN = 0.1
-"""Where people and judges both say it so often, it may be."""
+OFTEN = 0.1  # where people and judges both say it so often, it may be
 
 
 def _check_words_for_nothing(rows: pd.DataFrame, empty: NDArray[np.bool_]) -> None:

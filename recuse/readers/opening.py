@@ -15,8 +15,7 @@ from typing import IO, Any
 from recuse.schema import RecuseError
 from recuse.security.sanitize import visible
 
-MAX_BYTES = 1 << 30
-"""No file is unpacked beyond this."""
+MAX_BYTES = 1 << 30  # no file is unpacked beyond this
 MAX_RATIO, FREE = 400, 64 << 20
 """Above 64 MB, a file that unpacks to more than 400 times its size is taken for a bomb; tables shrink far less."""
 PACKED = (".gz", ".bz2", ".xz", ".zip")

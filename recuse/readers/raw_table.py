@@ -57,10 +57,10 @@ class RawTable:
         name."""
         if self.numbers is not None:
             return self.numbers[row]
-        return self._lines[row + 1][0] if self.text else row + 1
+        return self.lines[row + 1][0] if self.text else row + 1
 
     @cached_property
-    def _lines(self) -> list[tuple[int, int]]:
+    def lines(self) -> list[tuple[int, int]]:
         """First line and number of cells of every row, the header's too: quoted cells may hold line feeds, and empty
         lines hold no row."""
         csv.field_size_limit(1 << 30)
@@ -125,11 +125,6 @@ class RawTable:
         frame[called] = np.tile(np.array(names, dtype=object), len(self.frame))
         return self.of_rows(frame, row, *notes, **changes)
 
-    def short_rows(self) -> list[int]:
-        """First lines of the rows with fewer cells than the header."""
-        named = len(self.frame.columns)
-        return [start for start, cells in self._lines[1:] if cells < named]
-
 
 MOST_CELLS, MOST_COLUMNS, LONGEST_CELL = 40_000_000, 4_000, 8 << 20
 """Ten million answers of four columns are read in minutes; nobody has so many raters or criteria in columns; the
@@ -162,10 +157,8 @@ def check_bounds(raw: RawTable) -> RawTable:
         cells = raw.frame[name].tolist()
         if (longest := max(map(len, cells), default=0)) > LONGEST_CELL:
             at = raw.place([*map(len, cells)].index(longest))
-            raise RecuseError(
-                f"{at}, column {name} holds {longest >> 20} MB; cells of up to "
-                f"{LONGEST_CELL >> 20} MB are read. Is a quote or a line feed missing?"
-            )
+            why = f"cells of up to {LONGEST_CELL >> 20} MB are read. Is a quote or a line feed missing?"
+            raise RecuseError(f"{at}, column {name} holds {longest >> 20} MB; {why}")
     return raw
 
 
@@ -209,8 +202,8 @@ def in_decimals(frame: pd.DataFrame) -> pd.DataFrame:
     for k in short:
         numbers = columns[k].to_numpy(f"f{columns[k].dtype.itemsize}", na_value=np.nan)
         columns[k] = pd.Series(shortest(numbers), frame.index)
-    table: pd.DataFrame = pd.concat(columns, axis=1)
-    return table.set_axis(frame.columns, axis=1)
+    table: pd.DataFrame = pd.concat(columns, axis=1).set_axis(frame.columns, axis=1)
+    return table
 
 
 def shortest(numbers: NDArray[Any]) -> NDArray[Any]:
@@ -237,8 +230,7 @@ def cell_text(value: Any) -> str:
     return json.dumps(value, default=cell_text) if isinstance(value, list | dict) else str(value)
 
 
-LARGE = 32 << 20
-"""Files of fewer bytes are held as they are."""
+LARGE = 32 << 20  # files of fewer bytes are held as they are
 LONG, BEGINNING, ENDING, LOOKED_AT = 400, 140, 60, 200
 """A column holds texts where its first cells are longer than this on average; so much of each is kept, as a judge's
 begins with its answer or ends in it."""

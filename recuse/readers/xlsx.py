@@ -10,10 +10,10 @@ import io
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import reduce
+from functools import partial, reduce
 from xml.etree import ElementTree as XML
 
 from recuse.readers.opening import MAX_BYTES, Opened, within_bounds
@@ -46,7 +46,8 @@ def sheet_as_text(opened: Opened) -> Opened:
             days = _styles_of_days(archive)
             since_1904 = any(e.get("date1904") in ("1", "true") for e in _elements(archive, WORKBOOK, "workbookPr"))
             first = FIRST_OF_1904 if since_1904 else FIRST
-            sheets = {n: _rows(len(opened.data), _elements(archive, n, "row"), shared, days, first) for n in tabs}
+            value = partial(_value, shared=shared, days=days, first=first)
+            sheets = {n: _rows(len(opened.data), _elements(archive, n, "row"), value) for n in tabs}
     except UNREADABLE as error:
         raise RecuseError(f"a spreadsheet that cannot be read ({error}); {REMEDY}") from error
     if not any(sheets.values()):
@@ -114,9 +115,7 @@ def _text(element: XML.Element) -> str:
     return "".join(e.text or "" for path in (f"{MAIN}t", f"{MAIN}r/{MAIN}t") for e in element.findall(path))
 
 
-def _rows(
-    packed: int, elements: Iterator[XML.Element], shared: list[str], days: dict[str, str], first: datetime
-) -> list[list[str]]:
+def _rows(packed: int, elements: Iterator[XML.Element], value: Callable[[XML.Element], str]) -> list[list[str]]:
     """The rows from the first, each as its cells; rows that the file passes over are empty."""
     rows: list[list[str]] = []
     size = 0
@@ -134,8 +133,7 @@ def _rows(
             if not len(cells) <= place < MOST_COLUMNS:
                 raise ValueError(f"cell {cell.get('r')}")
             cells += [""] * (place - len(cells))
-            text = _value(cell, shared, days, first)
-            cells.append(" ".join(text.splitlines()))  # a line of the text is a row of the sheet
+            cells.append(" ".join(value(cell).splitlines()))  # a line of the text is a row of the sheet
             size += len(cells[-1])
             within_bounds(size, packed)
         rows.append(cells)
