@@ -79,16 +79,16 @@ def with_lists_apart(raw: RawTable) -> RawTable:
     for name in several:
         rows = lists[name]
         columns: dict[str, list[str]] = {}
+        whose = name if is_judge(name) or (len(several) == 1 and is_person(name)) else "annotator"
+        about = f".{name}" if len(several) > 1 and whose != name else ""
+        whose += "_run" if is_judge(name) else ""
         for place in range(max(map(len, rows))):
             cells = [row[place] if place < len(row) else None for row in rows]
-            whose = name if is_judge(name) or (len(several) == 1 and is_person(name)) else "annotator"
             if any(isinstance(cell, dict) for cell in cells):
                 keys = dict.fromkeys(key for cell in cells if cell for key in cell)
                 columns |= {f"{name}{place + 1}.{key}": [cell_text((c or {}).get(key)) for c in cells] for key in keys}
             else:
-                about = f".{name}" if len(several) > 1 and whose != name else ""
-                sign = "_run" if is_judge(name) else ""
-                columns[f"{whose}{sign}{place + 1}{about}"] = [cell_text(cell) for cell in cells]
+                columns[f"{whose}{place + 1}{about}"] = [cell_text(cell) for cell in cells]
         if not columns or {*columns} & {*frame.columns}:
             continue
         apart = pd.DataFrame(columns, index=frame.index, dtype=object)

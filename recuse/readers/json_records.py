@@ -158,7 +158,10 @@ def _unlisted(record: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
     that the record has as well keeps the list's name before it. Two texts of which the record chooses one, 0 or 1, stay
     beside one another: text_0, text_1. `RecuseError` for two verdicts whose order is not known, for two such lists."""
     lists = [name for name, value in record.items() if _is_table(value) and not all(map(_is_said, value))]
-    judged = [name for name in lists if all(_calls(one, "rater") and _calls(one, "value") for one in record[name])]
+    judged = [
+        name for name in lists
+        if all({*map(plain, one)} & {*NAMES[role]} for one in record[name] for role in ("rater", "value"))
+    ]  # fmt: skip
     if len(judged) > 1:
         raise RecuseError(
             f"{judged[0]} and {judged[1]} both list who gave which rating; write a row for each entry of either, with "
@@ -200,10 +203,6 @@ def graded(one: Any) -> float | str | None:
     return grades[0] if len(grades) == 1 and reasons and isinstance(grades[0], int | float | str) else None
 
 
-def _calls(one: Mapping[str, Any], role: str) -> bool:
-    return not {*map(plain, one)}.isdisjoint(NAMES[role])
-
-
 SPEAKERS, SAID = {"role", "from", "speaker", "sender"}, {*NAMES["text"], "value"}
 
 
@@ -227,19 +226,19 @@ def _flattened(record: Mapping[str, Any], before: str = "", depth: int = 1) -> I
             yield f"{before}{name}", cell_text(value)
 
 
-def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len(value := dict(pairs)) < len(pairs):
-        name = next(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
-        beside = next((f" beside {key} {shown(one)}" for key, one in pairs if key != name), "")
-        raise ValueError(f"{shown(name)} stands twice in one object{beside}")
-    return value
-
-
 def parsed(text: str | bytes) -> Any:
     """The value that JSON text holds. `ValueError` for what is none, nests without end, names a value twice, has a
     number of thousands of digits, or half of a character (a lone surrogate such as \\ud800), which no file can hold."""
+
+    def once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len(value := dict(pairs)) < len(pairs):
+            name = next(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
+            beside = next((f" beside {key} {shown(one)}" for key, one in pairs if key != name), "")
+            raise ValueError(f"{shown(name)} stands twice in one object{beside}")
+        return value
+
     try:
-        value = json.loads(text, object_pairs_hook=_once_each)
+        value = json.loads(text, object_pairs_hook=once_each)
         if re.search(r"\\[uU][dD][89a-fA-F]", text) if isinstance(text, str) else b"\\u" in text:
             json.dumps(value, ensure_ascii=False).encode()
     except RecursionError as error:

@@ -1,4 +1,4 @@
-"""From a path to text: unpacked within bounds, decoded, and said how; and what was wrong in it, by line and column."""
+"""From a path to text: unpacked within bounds, decoded, and said how."""
 
 from __future__ import annotations
 
@@ -37,9 +37,8 @@ class Opened:
     encoding: str = ""
 
     def text(self) -> tuple[str, tuple[str, ...]]:
-        """The decoded text and, where it is not plain UTF-8, in which encoding it was read.
-
-        `RecuseError` where it is no text, naming the line."""
+        """The decoded text and, where it is not plain UTF-8, in which encoding it was read. `RecuseError` with the line
+        where it is no text."""
         text, note = _decoded(self.data, self.encoding)
         if "\x00" in text:
             line = text.count("\n", 0, text.index("\x00")) + 1
@@ -98,11 +97,10 @@ def _unpacked(raw: bytes, packed: str, name: str) -> tuple[bytes, str]:
 
 
 def _bounded(stream: IO[bytes], packed: int) -> bytes:
-    parts, size = [], 0
+    parts: list[bytes] = []
     while part := stream.read(CHUNK):
-        size += len(part)
-        within_bounds(size, packed)
         parts.append(part)
+        within_bounds(sum(map(len, parts)), packed)
     return b"".join(parts)
 
 
@@ -116,8 +114,6 @@ def within_bounds(size: int, packed: int) -> None:
 
 
 MARKS = ((b"\xef\xbb\xbf", "utf-8-sig", ""), (b"\xff\xfe", "utf-16", "UTF-16"), (b"\xfe\xff", "utf-16", "UTF-16"))
-
-
 RUNS = 0.5
 """Letters beyond ASCII mostly stand alone in Western languages: where more of them than this stand together, the bytes
 are another encoding's, though any are letters of Windows-1252."""
