@@ -1,10 +1,6 @@
-"""Names: those that may become file names and report anchors, and those that name a module, Recuse's own or a team's. A
-team names its own by dotted path ("our_judges.one_word"), or gives it a short name by an entry point of its package, as
-Recuse itself does for the parts of `recuse.papers`:
-
-    [project.entry-points."recuse.protocols"]        # recuse.judges, recuse.protocols, recuse.standins.behaviours, ...
-    one_word = "our_judges.one_word"                 # a module, or an object in one: "our_judges.questions:one_word"
-"""
+"""Names: those that may become file names and report anchors, and those of modules, Recuse's own or a team's: by dotted
+path ("our_judges.one_word"), or by a short name that an entry point of the team's package gives it, as Recuse's own
+does for the parts of `recuse.papers` (pyproject.toml)."""
 
 from __future__ import annotations
 

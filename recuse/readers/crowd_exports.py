@@ -32,7 +32,13 @@ class Platform:
 
     def read(self, raw: RawTable) -> RawTable | None:
         """The rows that count, with who answered what; None for another table."""
-        frame = _answers_apart(raw.frame, f"{self.answers}taskAnswers", self.answers)
+        frame = raw.frame
+        if (written := f"{self.answers}taskAnswers") in frame:
+            # [{"quality": {"4": true, "5": false}, "why": "so"}], as forms of Mechanical Turk's own elements write
+            forms = [next((one for one in as_list(cell) if isinstance(one, Mapping)), {}) for cell in frame[written]]
+            names = dict.fromkeys(name for form in forms for name in form)
+            apart = {f"{self.answers}{name}": [_answer(form.get(name)) for form in forms] for name in names}
+            frame = frame.drop(columns=written).assign(**apart)
         answers = [c for c in map(str, frame.columns) if c.startswith(self.answers)]
         answers = [c for c in answers if may_rate(frame, c)] or answers
         if not answers:
@@ -75,18 +81,8 @@ PLATFORMS = (
 )  # fmt: skip
 
 
-def _answers_apart(frame: pd.DataFrame, column: str, start: str) -> pd.DataFrame:
-    """The table with a column for each name in the objects [{"quality": {"4": true, "5": false}, "why": "so"}] that
-    forms of Mechanical Turk's own elements write: of what is marked or not, what is marked."""
-    if column not in frame:
-        return frame
-    forms = [next((one for one in as_list(cell) if isinstance(one, Mapping)), {}) for cell in frame[column]]
-    names = dict.fromkeys(name for form in forms for name in form)
-    apart = {f"{start}{name}": [_answer(form.get(name)) for form in forms] for name in names}
-    return frame.drop(columns=column).assign(**apart)
-
-
 def _answer(value: Any) -> str:
+    """Of what is marked or not, what is marked; anything else as a cell."""
     if not isinstance(value, Mapping):
         return cell_text(value)
     if value and all(isinstance(marked, bool) for marked in value.values()):

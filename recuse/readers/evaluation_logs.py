@@ -253,16 +253,15 @@ def inspect_records(log: Any) -> Records:
                 place = f"sample {number}, {scorer}: {shown(str(score.get('explanation') or 'no value'))}"
                 yield "scores that no grader could give", UNUSABLE, place
             own = {**base, "rater": str(scorer), "reason": score.get("explanation") or ""}
-            yield from ({**own, "criterion": criterion, "value": one} for criterion, one in _values(value))
+            yield from ({**own, "criterion": criterion, "value": one} for criterion, one in _values(value).items())
 
 
-def _values(value: Any) -> Iterator[tuple[str, Any]]:
+def _values(value: Any) -> dict[str, Any]:
     if isinstance(value, list):
-        yield from ((f"value {number}", one) for number, one in enumerate(value, start=1))
-        return
+        return {f"value {number}": one for number, one in enumerate(value, start=1)}
     single = "unparsed" if value is None or value != value else value
-    for criterion, one in (value if isinstance(value, Mapping) else {"rating": single}).items():
-        yield str(criterion), LETTERS.get(one, one) if isinstance(one, str) else one
+    named = value if isinstance(value, Mapping) else {"rating": single}
+    return {str(name): LETTERS.get(one, one) if isinstance(one, str) else one for name, one in named.items()}
 
 
 def _content_text(content: Any) -> str:

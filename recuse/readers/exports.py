@@ -242,19 +242,20 @@ def _prodigy(raw: RawTable) -> RawTable | None:
     session = next((c for c in ("_annotator_id", "_session_id") if c in frame), "")
     if not session:
         return None
-    answer = frame["answer"].where(frame["answer"].ne("ignore"), "")
+    roles: dict[str, Any] = {"item": ("_task_hash",), "rater": "annotator", "value": ("answer",)}
     if "accept" in frame:
+        roles["item"] = ("_input_hash",)
         chosen = frame["accept"].map(lambda cell: "|".join(map(str, as_list(cell))))
         answer = chosen.where(frame["answer"].eq("accept"), "")
-    item = "_input_hash" if "accept" in frame else "_task_hash"
-    table = frame.drop(columns=[c for c in ("accept", "options") if c in frame]).assign(answer=answer)
+    else:
+        roles |= {"criterion": "label"} if "label" in frame else {}
+        answer = frame["answer"].where(frame["answer"].ne("ignore"), "")
     who = frame[session]
     while who.nunique() > 1 and (parts := who.str.partition("-"))[0].nunique() == 1 and parts[1].ne("").all():
         who = parts[2]  # behind the data set's name, whatever that speaks of
-    table = table.drop(columns=session).assign(annotator=who)
-    roles = {"item": (item,), "rater": "annotator", "value": ("answer",)}
-    about = {"criterion": "label"} if "accept" not in frame and "label" in frame else {}
-    return raw.noted("annotations of Prodigy, one a row", frame=table, roles={**roles, **about})
+    table = frame.drop(columns=[c for c in ("accept", "options", session) if c in frame])
+    table = table.assign(answer=answer, annotator=who)
+    return raw.noted("annotations of Prodigy, one a row", frame=table, roles=roles)
 
 
 TRIED = [str(k) for k in range(32) if k & 0b1011]

@@ -119,9 +119,10 @@ def with_last_words(raw: RawTable) -> RawTable:
         cells = [*map(str, values)]
         if max(map(len, cells), default=0) < PROSE:
             continue
-        records = [cell.lstrip().startswith("[{") for cell in cells]  # which have no last word
-        each = [(len(cell) >= PROSE and not of, bool(cell.strip())) for cell, of in zip(cells, records, strict=True)]
-        prose, filled = np.array(each)[codes].T
+        long = [
+            len(cell) >= PROSE and not cell.lstrip().startswith("[{") for cell in cells
+        ]  # records have no last word
+        prose, filled = np.array([long, [*map(bool, map(str.strip, cells))]])[:, codes]
         if prose.sum() < (FEWEST if rated else max(FEWEST, filled.sum() / 2)):
             continue
         marked = any("[[" in cell or "[RESULT]" in cell for cell in cells)
