@@ -32,13 +32,11 @@ def with_fields_of_json(raw: RawTable) -> RawTable:
     parts: list[pd.DataFrame | pd.Series[Any]] = []
     for name in raw.names if not raw.made_by else ():
         fields, left_out = _fields(raw.frame[name])
-        if fields.empty:
-            parts.append(raw.frame[name])
-            continue
-        fields.columns = pd.Index([f"{name}.{field}" for field in fields.columns])
-        beside = f"; not read: {', '.join(left_out)}" if left_out else ""
-        notes.append(f"{name} holds JSON: read as {', '.join(fields.columns)}{beside}")
-        parts.append(fields)
+        fields = fields.add_prefix(f"{name}.")
+        parts.append(raw.frame[name] if fields.empty else fields)
+        if not fields.empty:
+            beside = f"; not read: {', '.join(left_out)}" if left_out else ""
+            notes.append(f"{name} holds JSON: read as {', '.join(map(str, fields))}{beside}")
     if not notes:
         return raw
     frame = pd.concat(parts, axis=1)

@@ -59,7 +59,11 @@ def init(
     stored = stored_log(_panel(log, use)) if log else None
     prompts = _prompts(protocol) if protocol else {}
     folder.mkdir(parents=True, exist_ok=True)
-    source = ratings or (None if stored else _only_ratings(folder))
+    readable = [path for path in sorted(folder.iterdir()) if path.is_file() and path.suffix.lower() in READABLE]
+    if len(readable) > 1 and not (ratings or stored):
+        many = f"{folder} holds {len(readable)} files that may be ratings"
+        raise RecuseError(f"{many}; name one: recuse init --ratings {readable[0].name}")
+    source = ratings or (None if stored else next(iter(readable), None))
     name = PANEL if stored else f"fixtures/{source.name if source else 'example.csv'}"
     files = _shipped() | {
         "conftest.py": CONFTEST, ".gitignore": IGNORED.encode(),
@@ -105,14 +109,6 @@ def init(
             write(folder / "README.md", readme.encode())
     print("\n".join(map(visible, _summary(folder, name, source, there, judges, endpoint, stored))))
     return 0
-
-
-def _only_ratings(folder: Path) -> Path | None:
-    paths = [path for path in sorted(folder.iterdir()) if path.is_file() and path.suffix.lower() in READABLE]
-    if len(paths) > 1:
-        many = f"{folder} holds {len(paths)} files that may be ratings"
-        raise RecuseError(f"{many}; name one: recuse init --ratings {paths[0].name}")
-    return paths[0] if paths else None
 
 
 def _panel(source: Path, use: str) -> FilePanel:
@@ -256,15 +252,15 @@ def to_add(folder: Path, there: list[str], panel: str) -> Iterator[str]:
     """What the files that were left as they were need, so that the next commands work: lines for the terminal."""
     settings = settings_file(folder)
     text, toml = _text(folder / settings), settings.endswith(".toml")
-    if settings in there and panel not in text:
-        if "recuse_panels" in text:
-            yield f"Add to recuse_panels in {settings}: {json.dumps(panel) if toml else panel}"
-        else:
-            known = TABLES if settings == "pyproject.toml" else (SECTIONS.get(settings, "[pytest]"),)
-            section = next((table for table in known if table in text), "")
-            line = f"recuse_panels = {json.dumps([panel]) if toml else panel}"
-            yield f"Add to {section or settings}{f' of {settings}' if section else ''}:"
-            yield from (f"  {added}" for added in ([line] if section else [known[0], line]))
+    unnamed = settings in there and panel not in text
+    if unnamed and "recuse_panels" in text:
+        yield f"Add to recuse_panels in {settings}: {json.dumps(panel) if toml else panel}"
+    elif unnamed:
+        known = TABLES if settings == "pyproject.toml" else (SECTIONS.get(settings, "[pytest]"),)
+        section = next((table for table in known if table in text), "")
+        line = f"recuse_panels = {json.dumps([panel]) if toml else panel}"
+        yield f"Add to {section or settings}{f' of {settings}' if section else ''}:"
+        yield from (f"  {added}" for added in ([line] if section else [known[0], line]))
     if ".gitignore" in there:
         lines = _text(folder / ".gitignore").split()
         known_lines = {line.strip("/") for line in lines}
