@@ -359,8 +359,8 @@ def _is_batch(value: Any) -> bool:
 
 def _is_chat_log(value: Any) -> bool:
     request, response = map(first_record(value).get, ("request", "response"))
-    asked = isinstance(request, Mapping) and "messages" in request
-    return asked and isinstance(response, Mapping) and ("choices" in response or "output" in response)
+    prompted = isinstance(request, Mapping) and "messages" in request
+    return prompted and isinstance(response, Mapping) and ("choices" in response or "output" in response)
 
 
 LOGS = {

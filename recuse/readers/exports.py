@@ -349,12 +349,14 @@ def _argilla(raw: RawTable) -> RawTable | None:
                 answers = [one for one in as_list(record.get(f"responses.{question}", "")) if isinstance(one, Mapping)]
                 given = [(one.get("value"), one.get("user_id"), one.get("status", "submitted")) for one in answers]
                 suggestion, of = f"suggestions.{question}", ".value"
-            said = [(str(user), "person", cell_text(value)) for value, user, state in given if state == "submitted"]
+            given_by = [(str(user), "person", cell_text(value)) for value, user, state in given if state == "submitted"]
             if suggestion + of in record:
-                said.append((record.get(f"{suggestion}.agent") or "suggestion", "judge", record[suggestion + of]))
+                given_by.append((record.get(f"{suggestion}.agent") or "suggestion", "judge", record[suggestion + of]))
             of_question = {"item": item, "rater": "", "kind": "", "criterion": question, "value": ""}
-            rows += [{**of_question, "rater": who, "kind": kind, "value": value, **texts} for who, kind, value in said]
-            places += [k] * len(said)
+            rows += [
+                {**of_question, "rater": who, "kind": kind, "value": value, **texts} for who, kind, value in given_by
+            ]
+            places += [k] * len(given_by)
     if not rows:
         return None
     roles = {"item": ("item",), "rater": "rater", "kind": "kind", "criterion": "criterion", "value": ("value",)}

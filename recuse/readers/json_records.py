@@ -59,9 +59,9 @@ def of_log(path: Path, value: Any, name: str, log: ToolLog, notes: Sequence[str]
     except (AttributeError, TypeError, KeyError, IndexError) as error:
         raise RecuseError(f"it is not as {log.called} is written: {error}; export it again") from error
     records = [one for one in held if isinstance(one, dict)]
-    met = [one for one in held if not isinstance(one, dict)]
-    kinds = sorted({(done, what) for what, done, _ in met})  # what is left out comes first
-    faults = [f for done, what in kinds for f in Fault.where(what, [at for w, _, at in met if w == what], done)]
+    troubles = [one for one in held if not isinstance(one, dict)]
+    kinds = sorted({(done, what) for what, done, _ in troubles})  # what is left out comes first
+    faults = [f for done, what in kinds for f in Fault.where(what, [at for w, _, at in troubles if w == what], done)]
     return from_records(path, records, notes=(*notes, log.called), made_by=name, faults=faults)
 
 
