@@ -46,6 +46,7 @@ class Scores:
     people: str
     judge: str = ""
     unsure: str = ""  # a source that may be a person's or a program's
+    sources: tuple[str, ...] = ()  # all that there are, where many a table has columns of these names
     note: str = "annotations are by people, other sources by judges"
 
     def read(self, raw: RawTable) -> RawTable | None:
@@ -55,6 +56,8 @@ class Scores:
         if not values:
             return None
         source, value = frame[self.source], frame[values[0]]
+        if self.sources and not source.isin(self.sources).all():
+            return None
         for other in values[1:]:
             value = value.where(value.ne(""), frame[other])
         person = source.eq(self.people)
@@ -92,7 +95,8 @@ SCORES = (
       for name in ("annotation_name", "name")),
     Scores("assessments of MLflow", ("trace_id",), "assessment_name", "source.source_type", ("feedback.value",),
            "source.source_id", "HUMAN", "source.source_id"),
-    *(Scores("scores of Opik", ("id",), name, "source", ("value",), "created_by", "ui", note=OPIK)
+    *(Scores("scores of Opik", ("id",), name, "source", ("value",), "created_by", "ui", note=OPIK,
+             sources=("ui", "sdk", "online_scoring"))
       for name in ("feedback_scores.name", "name")),
     Scores("feedback of LangSmith", ("run_id",), "key", "feedback_source.type", ("score", "value"),
            "feedback_source.user_id", "app", unsure="api"),

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from recuse.ratings.scale import RIGHT
-from recuse.readers.column_names import FACTORS, NAMES, PARTS, TALKS, is_person, plain, rater_name
+from recuse.readers.column_names import FACTORS, NAMES, PARTS, TALKS, is_criterion, is_person, plain, rater_name
 from recuse.readers.columns import MOST_SLICES, Column, Roles
 from recuse.readers.judgement_rows import Judgements
 from recuse.readers.mapping import ColumnMapping
@@ -144,7 +144,7 @@ def take_factors(roles: Roles) -> None:
 
 def take_what_tells_apart(roles: Roles) -> None:
     """Where nothing is called a system and items have several rows, the short column that tells these apart, each
-    level at most once an item: rows on different things are no repeats of one."""
+    level at most once an item: rows on different things are no repeats of one. It names systems, or criteria."""
     if "target" in roles.taken or not roles.taken.get("item") or roles.taken.get("first") or "repeat" in roles.taken:
         return
     keys = roles.filled("item", "rater", "criterion", "factors")
@@ -154,7 +154,8 @@ def take_what_tells_apart(roles: Roles) -> None:
         chance = column.holds_labels and again < SURELY  # a few ratings may differ by chance
         some = 1 < len(column.distinct) <= len(roles.frame) // 2 and not (column.numeric or column.wordy)
         if some and not (other or chance) and not roles.frame.duplicated([*keys, column.name]).any():
-            roles.take("target", column)
+            about = sum(is_criterion(str(value)) for value in column.distinct) >= len(column.distinct) / 2
+            roles.take("criterion" if about and "criterion" not in roles.taken else "target", column)
             return
 
 

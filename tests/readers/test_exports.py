@@ -288,3 +288,15 @@ def test_what_people_annotated_beside_weaves_scores_is_theirs(file):
     columns = "id,inputs.question,output.scores.llm_judge.score,annotation.human_quality"
     read = read_file(file("a.csv", "\n".join([columns, *rows])))
     assert read.ratings.raters == {"output.scores.llm_judge": "judge", "annotation.human_quality": "person"}
+
+
+@pytest.mark.parametrize(("people", "judge"), [("HUMAN", "LLM"), ("human", "gpt-4o"), ("anna", "claude")])
+def test_a_score_per_row_of_no_known_tool_is_by_whom_its_source_names(file, people, judge):
+    """Opik's columns are called as many others' are: id, name, source and value; `HUMAN` is no source of Opik's."""
+    rows = [
+        (f"t{k}", criterion, 1 + (k + n + (who == judge) * (k % 4 == 0)) % 5, who)
+        for k in range(40) for n, criterion in enumerate(("helpfulness", "accuracy")) for who in (people, judge)
+    ]  # fmt: skip
+    read = read_file(file("a.csv", csv("id,name,value,source", rows)))
+    assert dict(read.ratings.raters) == {people: "person", judge: "judge"}
+    assert (read.mapping.criterion, set(read.ratings.headline)) == ("name", {"helpfulness", "accuracy"})
