@@ -130,6 +130,14 @@ def test_over_beta_people_are_table_2_of_the_paper():
     assert endorsements(task, recovered(back, np.array([0.2, 0.2, 0.6])))[1] == pytest.approx(0.2 + 0.5 * 0.6)
 
 
+def test_nothing_is_decided_of_numbers():
+    """Beside a criterion with options, one with scores has no estimate."""
+    options = said(*FOUR).table
+    scores = options.assign(criterion="score", score=[float(k % 2) for k in range(len(options))], response=None)
+    both = Ratings.of(pd.concat([options, scores], ignore_index=True))
+    assert {names[1] for names in decision_consistency(both)} == {"rating"}
+
+
 def test_the_property_is_the_option_that_is_stated_to_be():
     """Else the first of options without an order: "toxic" here, whatever was meant."""
     ratings = said(*FOUR)
