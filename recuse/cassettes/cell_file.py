@@ -106,10 +106,9 @@ def contents(path: Path) -> tuple[bytes, os.stat_result]:
 
 def stamp_of(path: Path) -> Stamp | None:
     """What tells whether the file that holds a cell was changed; None where there is no file."""
-    try:
+    with suppress(FileNotFoundError):
         return plain_file.stamp_of(pack_file.holder(path))
-    except FileNotFoundError:
-        return None
+    return None
 
 
 def readable_part(path: Path) -> bytes:

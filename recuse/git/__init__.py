@@ -157,11 +157,10 @@ SHA = re.compile(r"[0-9a-f]{7,64}")
 
 def identity_of(root: Path, panels: Iterable[str], gates: Path, environ: Mapping[str, str]) -> Known:
     """{"commit", "recorded": {panel: (first day, last day)}, "gates": sha256}; each as far as it is known."""
-    recorded = recording_days(root, panels)
     digest = hashlib.sha256(gates.read_bytes()).hexdigest() if gates.is_file() else ""
     commits = (environ.get(name, "").lower() for name in COMMITS)
     commit = next((sha for sha in commits if SHA.fullmatch(sha)), "")  # "" where nobody says it, as on a desk
-    return {"commit": commit, "recorded": recorded, "gates": digest}
+    return {"commit": commit, "recorded": recording_days(root, panels), "gates": digest}
 
 
 def recording_days(root: Path, panels: Iterable[str]) -> dict[str, tuple[str, str]]:

@@ -142,10 +142,8 @@ def _message(payload: Any) -> str:
     if not isinstance(payload, dict):
         return str(payload)
     error = payload.get("error", payload)
-    if isinstance(error, str):
-        return error
     if not isinstance(error, dict):
-        return ""
+        return error if isinstance(error, str) else ""
     text = error.get("message") or error.get("Message") or error.get("detail") or error.get("type") or ""
     field = error.get("param")
     message = text if isinstance(text, str) else json.dumps(text, ensure_ascii=False)

@@ -141,12 +141,3 @@ UNLOCK: Mapping[str, str] = {
     "cells": "give each judge's score of each text: totals over texts or authors do not contain them",
     "pairs": "give each judge's single replies: published statistics do not say which scores belong to one reply",
 }
-
-
-def unfixed(fixes: SourceFixes, rests_on: SourceFixes) -> tuple[SourceFixes, ...]:
-    """What a question rests on where the source does not fix it; empty where it does.
-
-    >>> unfixed("cells", "margins"), unfixed("cells", "pairs")
-    ((), ('pairs',))
-    """
-    return () if LEVELS.index(rests_on) <= LEVELS.index(fixes) else (rests_on,)

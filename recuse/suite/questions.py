@@ -13,7 +13,7 @@ import pandas as pd
 from recuse.cassettes.matching import request_key
 from recuse.elicitation.panel_ratings import REMARKS, scales_of
 from recuse.elicitation.plan import Plan, make_plan, planned_items, planned_levels
-from recuse.panels import UNLOCK, Panel, load_panel, unfixed
+from recuse.panels import LEVELS, UNLOCK, Panel, load_panel
 from recuse.protocols import called, headline_of, parts_of
 from recuse.protocols import protocol as known_protocol
 from recuse.protocols.wording import facts_of
@@ -204,7 +204,7 @@ class Selection:
         places += [Elicitation(file.name, file.task, file.protocol(kind)) for file in files if protocol in (None, FILE)]
         for one in places:
             source = self.panels.get(one.panel)  # none for a file, which holds the single ratings
-            open_ones = unfixed(source.source_fixes, rests_on) if source else ()
+            open_ones = (rests_on,) if source and LEVELS.index(rests_on) > LEVELS.index(source.source_fixes) else ()
             if wanting := (*missing(needs, self.offers(one)), *open_ones) if one.protocol else (kind,):
                 lacking.append(not_asked(one.panel, one.task, one.protocol, wanting))
             else:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from recuse.gates import Gates
 from recuse.metrics.upgrade import Upgrade
-from recuse.panels import UNLOCK, Panel, unfixed
+from recuse.panels import UNLOCK, Panel
 from recuse.protocols import protocol as known_protocol
 from recuse.ratings import Ratings
 from recuse.ratings.answers import people_beside_truth
@@ -132,7 +132,7 @@ def open_source(path: Ratings | RatingsSource, gates: Gates, given: Mapping[str,
         if columns := [name for name, value in given.items() if value and name not in ("compared", "threshold")]:
             raise RecuseError(f"{path}: a panel has no columns to name by --{columns[0]}")
         source = Source.of_panel(root_of([path]), path.resolve(), gates)
-        if unfixed(source.panel.source_fixes, "pairs"):
+        if source.panel.source_fixes != "pairs":
             raise RecuseError(
                 f"{path}: not measured: the source gives no pairs, and judges are compared text by text; "
                 f"{UNLOCK['pairs']}"
