@@ -235,7 +235,8 @@ class Ratings:
         """What is remembered of some of these rows as well: where they come from, and what was said of them."""
         return {ORIGIN: self._memory[ORIGIN]} if ORIGIN in self._memory else {}
 
-    def without(self, *judges: str) -> Ratings:
+    @remembered
+    def without(self, /, *judges: str) -> Ratings:
         """The same ratings without these judges, here and in what stands `beside`."""
         if not set(judges) & set(self.judges):
             return self
@@ -245,10 +246,7 @@ class Ratings:
             return None if beside_rows is None else beside_rows.without(*judges)
 
         kept = self.table[~(self.table["rater"].isin(judges) & self.table["kind"].eq(JUDGE))]
-        memory = self._origin
-        return self.remember(
-            ("without", *judges), lambda: replace(self, table=kept, beside=without_judges, _memory=memory)
-        )
+        return replace(self, table=kept, beside=without_judges, _memory=self._origin)
 
     def joined_by(self, other: Ratings) -> Ratings:
         """The same ratings with the judges of `other`, who were asked the same, among the raters; `beside` is
@@ -338,18 +336,18 @@ class Ratings:
         pairs = zip(names, levels, strict=True)
         return ", ".join(level if name == CRITERION else level_words(name, level) for name, level in pairs)
 
-    def folded(self) -> Ratings:
+    @remembered
+    def folded(self, /) -> Ratings:
         """The patterns that these items are of, counted (`recuse.ratings.folding`); the same where they are few or
         differ."""
         from recuse.ratings.folding import folded
 
-        few = self.remember_of_rows("folded", lambda: folded(self._of_all_criteria))
-        if few is self._of_all_criteria:
+        whole = self._of_all_criteria
+        few = self.remember_of_rows("folded", lambda: folded(whole))
+        if few is whole:
             return self
-        return self.remember(
-            "patterns", lambda: replace(self, table=few.table, texts=few.texts, times=few.times,
-                                        _memory={"whole": few, "single": self}),
-        )  # fmt: skip
+        memory = {"whole": few, "single": self}
+        return replace(self, table=few.table, texts=few.texts, times=few.times, _memory=memory)
 
     def single(self) -> Ratings:
         """The single items that these stand for. `RecuseError` where they were counted and are too many."""

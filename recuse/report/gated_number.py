@@ -8,7 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 from recuse.schema import number_text
 from recuse.schema.details import Detail, Kind, detail_as
@@ -16,9 +16,6 @@ from recuse.schema.number_text import MINUS, is_number
 from recuse.schema.results import UNDESCRIBED, MeasureRow, Results
 from recuse.schema.verdict_rows import AcceptanceRow, EstimateRow, LimitRow, RemedyRow, VerdictRow
 from recuse.schema.vocabulary import ACCEPTED, ACCEPTED_DOUBT, ACCEPTED_FAULT, GREEN, NOT_MEASURED, UNDECIDED
-
-Row = TypeVar("Row")
-Key = TypeVar("Key")
 
 
 class Lexicon:

@@ -81,13 +81,13 @@ def parts(view: ResultsModel, questions: list[Question], known: Known) -> dict[s
     through = [n.state for n in view.numbers if n.is_let_through]
     counts = Counter(n.state for n in view.numbers if n.verdict) - Counter(through)
     tables = verdict_tables(view, [group for q in questions if q.id != "upgrade" for group in view.groups(q)])
-    return {
+    of_results = first_line.heading, first_line.opening, first_line.next_step, first_line.expiring
+    of_view = first_line.used, first_line.upgrade_lines, changed, run_faults
+    named = {part.__name__: part(view.results) for part in of_results} | {part.__name__: part(view) for part in of_view}
+    return named | {
         "view": view,
         "decision": view.results.get("decision"),
-        "used": first_line.used(view),
         "meanings": {use: row.get("question") for use, row in (view.results.get("uses") or {}).items()},
-        "upgrade_lines": first_line.upgrade_lines(view),
-        "changed": changed(view),
         "changed_title": TITLE,
         "most_changes": MOST_CHANGES,
         "tally": [(o, *counted(o, counts[o]).split(" ", 1)) for o in reversed(SHOWN) if counts[o]],
@@ -96,13 +96,8 @@ def parts(view: ResultsModel, questions: list[Question], known: Known) -> dict[s
         "upgrades": upgrade_tables(view),
         "tables": tables,
         "readings": column_readings(tables),
-        "heading": first_line.heading(view.results),
-        "opening": first_line.opening(view.results),
-        "next_step": first_line.next_step(view.results),
-        "expiring": first_line.expiring(view.results),
         "words": {(j["panel"], j["judge"]): view.words_on(j["panel"], j["judge"]) for j in view.judges},
         "attention": needs_attention(view),
-        "run_faults": run_faults(view),
         "parts_before": parts_before(view, questions),
         "parts_after": [baseline_part(view), *parts_after(view, known)],
         "baseline": view.results.get("baseline"),
@@ -138,18 +133,13 @@ def environment(*folders: str) -> Environment:
         name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(figure).__name__).lower()
         return Markup(env.get_template(f"figures/{name}.html.j2").render(it=figure))
 
-    env.globals |= {
-        "draw": draw,
-        "word_meanings": vocabulary.WORD_MEANINGS,
-        "word_outcomes": OUTCOMES,
-        "outcome_names": SHOWN,
-        "provenance_meanings": vocabulary.PROVENANCE_MEANINGS,
-        "palette": style.PALETTE,
-        "on_shade": style.ON_SHADE,
-        "ramps": style.RAMPS,
-        "strongest": style.STRONGEST,
-        "loud": (vocabulary.FAIL, vocabulary.NOT_MEASURED),
-    }
+    loud = vocabulary.FAIL, vocabulary.NOT_MEASURED
+    env.globals |= {"draw": draw, "word_outcomes": OUTCOMES, "outcome_names": SHOWN, "loud": loud}
+    for module, names in (
+        (style, "PALETTE ON_SHADE RAMPS STRONGEST"),
+        (vocabulary, "WORD_MEANINGS PROVENANCE_MEANINGS"),
+    ):
+        env.globals |= {name.lower(): getattr(module, name) for name in names.split()}
     return env
 
 
