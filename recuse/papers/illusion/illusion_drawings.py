@@ -292,12 +292,6 @@ _agreement = Forest("agreement_by_rubric", "Agreement on texts, by where the rub
                     by="", head="rubric", signed=True, panel="")  # fmt: skip
 
 
-def _rubric_pairs(group: Group) -> HeatMaps | None:
-    """r of every pair of judges by every rubric: what is compared is the same pair."""
-    cells = {(row["pair"], _rubric(n)): row["r"] for n in _by_rubric(group) for row in n.entries("pairs")}
-    return _pair_map(group, "r of every pair of judges", cells)
-
-
 def _steps(group: Group) -> Table:
     rows = (
         [Cell(_rubric(n), f"after: {n.lexicon.level(RUBRIC, str(n.detail.get('before', '')))}"),
@@ -314,7 +308,9 @@ rubric_commensurability = Drawing(
     reading=_most_by,
     figures=(
         lambda group: _agreement.plot(_by_rubric(group), group.label),
-        _rubric_pairs,
+        lambda group: _pair_map(group, "r of every pair of judges", {
+            (row["pair"], _rubric(n)): row["r"] for n in _by_rubric(group) for row in n.entries("pairs")
+        }),
         _steps,
         DetailTable(
             "structural_share", "How much of it is gone when judges name the dimensions themselves",

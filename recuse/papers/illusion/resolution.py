@@ -161,13 +161,17 @@ def resolution_gap(part: Ratings) -> Estimate:
 
 def _by_judge(part: Ratings, metric: str, level: Level, method: str) -> Iterator[Named]:
     array = judges_array(part)
-    count = len(array.raters)
-    values = [level(shares_of_judge(array, place).sum(axis=0)) for place in range(count)] if count > 1 else []
+    count, centre = len(array.raters), _centre(array.means)
+
+    def against_others(place: int) -> Floats:
+        return pair_shares(array.means[place], np.delete(array.means, place, axis=0), centre)
+
+    values = [level(against_others(place).sum(axis=0)) for place in range(count)] if count > 1 else []
     pairs = np.full((count, count), np.nan)
     for place, of in enumerate(values):  # averaged over targets
         pairs[place, np.arange(count) != place] = of if of.ndim == 1 else mean_known(of[:, None])
     for place, judge in enumerate(array.raters):
-        shares = shares_of_judge(array, place)
+        shares = against_others(place)
         coefficient = coefficient_of(shares, level)
         facts: dict[str, Any] = {
             "n": common_items(shares), "n_excluded": lost_texts(array, place), "method": method,
@@ -203,11 +207,6 @@ def all_pairs(means: Floats) -> Floats:
     centre, nothing = _centre(means), np.empty((means.shape[1], 0, means.shape[2], 6))
     parts = [pair_shares(means[a], means[a + 1 :], centre) for a in range(len(means) - 1)]
     return np.concatenate([nothing, *parts], axis=1)
-
-
-def shares_of_judge(array: RatingArray, judge: int) -> Floats:
-    """Shares of one judge against every other: (items, others, targets, 6)."""
-    return pair_shares(array.means[judge], np.delete(array.means, judge, axis=0), _centre(array.means))
 
 
 def coefficient_of(shares: Floats, level: Level) -> Coefficient:
