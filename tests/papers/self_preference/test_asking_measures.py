@@ -328,3 +328,12 @@ def test_padding_won_where_nothing_is_said_of_length_lies_above_zero() -> None:
     texts = pd.DataFrame({"item": ["p", "q"], "a": "s", "b": "t", "words_a": [10, 30], "words_b": [20, 15]})
     ratings = Ratings.of(frame, factors=["prompt"], texts=texts)
     assert choice_changes.padding_change(ratings).of(judge="j", prompt="uninstructed").value == 0.5
+
+
+def test_a_text_of_which_nothing_is_known_is_none_that_was_lost() -> None:
+    rows = [("j", item, prompt, 3.0) for item in ITEMS[:2] for prompt in ("plain", "solved")]
+    frame = pd.DataFrame(rows, columns=["judge", "item", "prompt", "score"])
+    texts = pd.DataFrame({"item": ITEMS[:2], "target": "", "true_rating": [2.0, None]})
+    found = labelled_texts.error_by_prompt(Ratings.of(frame, scales=SCALE, texts=texts, factors=["prompt"]))
+    plain = found.of(judge="j", prompt="plain")
+    assert (plain.value, plain.n, plain.n_excluded) == (1.0, 1, 0)

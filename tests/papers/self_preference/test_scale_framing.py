@@ -48,6 +48,15 @@ def test_a_text_that_nobody_was_asked_about_is_not_left_out(both, measure):
     assert (estimate.n, estimate.n_excluded) == (1, 1)
 
 
+def test_a_text_that_was_asked_in_one_direction_alone_is_left_out_whichever_it_was(both):
+    """Two stories, of which the second was asked about in the second direction only."""
+    ratings = both({("x", "a"): [4, 3]}, {("x", "a"): [1, 2]})
+    later, first = ratings.table["item"] != ratings.table["item"].iloc[0], ratings.table["direction"] == "ascending"
+    once = replace(ratings, table=ratings.table[~(later & first)], _memory={})
+    estimate = one(scale_framing.framing_shift(once))
+    assert (estimate.n, estimate.n_excluded) == (1, 1)
+
+
 # --------------------------------------------------------------------------- level
 
 
