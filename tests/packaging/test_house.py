@@ -9,7 +9,7 @@ def test_the_engine_keeps_its_budget() -> None:
     assert house.lines(papers=False) <= 47_072
     assert house.lines(papers=True) <= 60_217
     assert house.engine_modules() <= 237
-    assert len(house.short_helpers_of_one_caller()) <= 30
+    assert len(house.short_helpers_of_one_caller()) <= 27
 
 
 def test_no_two_modules_of_one_name() -> None:
