@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import ndtri
 
 from recuse.ratings import Ratings, ResponseSets
 from recuse.ratings.people_faults import PeopleFault, people_faults, sentences
@@ -210,3 +211,18 @@ def test_right_answers_are_no_person_at_fault():
     with_key = frame({**people, "key": turned("0-10", FORMS["0-10"](quality))})
     assert [fault.people for fault in people_faults(with_key)] == [("key",)]
     assert people_faults(replace(with_key, truth="key", _memory={})) == ()
+
+
+def test_the_interval_is_as_wide_as_leaving_out_each_text_says_where_a_few_texts_make_the_correlation() -> None:
+    rng = np.random.default_rng(2)
+    truth = rng.standard_t(3, 60)
+    people = {name: truth + rng.normal(0, 0.1, 60) for name in ("ann", "ben", "cid")}
+    eve, others = -truth + rng.normal(0, 0.8, 60), np.mean([*people.values()], axis=0)
+    (fault,) = people_faults(frame({**people, "eve": eve}))
+    without = [np.corrcoef(np.delete(eve, k), np.delete(others, k))[0, 1] for k in range(60)]
+    z = np.arctanh(without)
+    error = np.sqrt(59 * np.mean((z - z.mean()) ** 2))
+    assert error > 1 / np.sqrt(57)  # Fisher's would be too narrow here
+    middle, half = np.arctanh(np.corrcoef(eve, others)[0, 1]), ndtri(1 - 0.01 / 4 / 2) * error
+    assert (fault.people, fault.kind) == (("eve",), "reversed")
+    assert (fault.low, fault.high) == pytest.approx((np.tanh(middle - half), np.tanh(middle + half)))
