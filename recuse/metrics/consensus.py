@@ -10,7 +10,7 @@ belongs to; the others' reference is the judges that did score the text.
 What is concluded about a judge is concluded over texts: Student's t of its deviations, texts (or what they share) as
 clusters. What holds for a text by itself, a cell of a matrix or the self-bias on the one text, has an interval over
 repeats: how far would new replies of the same judges on the same text move it? Var Bias(i, u) = s2_iu / R_iu + sum_k
-s2_ku / R_ku / (n - 1)^2 (`recuse.statistics.contrasts`).
+s2_ku / R_ku / (n - 1)^2 (`recuse.statistics.clusters`).
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ from recuse.ratings import Cells, Ratings
 from recuse.ratings.array import beyond_others, mean_of, moments_of
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, Mask, distinct, number_of
-from recuse.statistics.clusters import difference_of_means
-from recuse.statistics.contrasts import Contrast, contrast, own_against_others, pooled_spread
+from recuse.statistics.clusters import Contrast, contrast, difference_of_means, own_against_others, pooled_spread
 from recuse.statistics.distributions import Student
 
 OVER_ITEMS = "mean deviation over texts, cluster-robust t over items"

@@ -36,8 +36,7 @@ from recuse.schema import Estimate, RecuseError
 from recuse.schema.arrays import Floats, Mask, distinct, taken
 from recuse.schema.vocabulary import RIGHT_ANSWERS
 from recuse.statistics.bounded import bounded_mean
-from recuse.statistics.clusters import difference_of_means, stratified_mean
-from recuse.statistics.contrasts import contrast
+from recuse.statistics.clusters import contrast, difference_of_means, stratified_mean
 from recuse.statistics.distributions import Student
 
 ALONE = "one person: how far others would differ is unknown, and the interval takes this one as given"

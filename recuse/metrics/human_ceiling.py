@@ -31,8 +31,7 @@ from recuse.schema.arrays import Floats, Mask, average, taken, total
 from recuse.schema.number_text import of_units
 from recuse.statistics.agreement.coefficient import SLIGHT, AtMost, Coefficient, ratio
 from recuse.statistics.agreement.options import distances
-from recuse.statistics.clusters import stratified_mean
-from recuse.statistics.contrasts import Contrast
+from recuse.statistics.clusters import Contrast, stratified_mean
 
 METHOD = "agreement beyond chance, judge-human less human-human; paired jackknife over texts, t"
 MARGIN = 0.1

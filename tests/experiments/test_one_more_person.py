@@ -14,7 +14,7 @@ import pytest
 from recuse.check.drawn_judges import chance_of_clearance, people_of, with_drawn_judges
 from recuse.experiments.simulated_files import Setting
 from recuse.metrics.human_ceiling import human_ceiling
-from recuse.metrics.position import order_consistency, slot_preference
+from recuse.metrics.presentation import order_consistency, slot_preference
 from recuse.ratings import Nominal, Numeric, Ratings
 from recuse.readers.file_panel import panel_of
 from recuse.run.run import ask_file

@@ -13,7 +13,7 @@ from recuse.experiments.simulated_files import FAULTS, PERSON_LIKE, Setting
 from recuse.metrics.coverage import unanswered
 from recuse.metrics.human_alignment import human_offset
 from recuse.metrics.human_ceiling import human_ceiling
-from recuse.metrics.position import slot_preference
+from recuse.metrics.presentation import slot_preference
 from recuse.metrics.slices import slice_favour, worst_slice
 from recuse.metrics.upgrade.scores import drift
 from recuse.readers.file_panel import panel_of

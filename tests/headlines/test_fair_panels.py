@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 
 from recuse.gates import Gates
-from recuse.metrics import injection, length, position, self_preference
+from recuse.metrics import injection, presentation, self_preference
 from recuse.papers.self_preference import published_tests, scale_framing
 from recuse.ratings import Numeric, Ratings
 from recuse.schema import Estimates
@@ -135,10 +135,10 @@ def families(worlds: Worlds) -> Iterator[tuple[str, Estimates]]:
     alone = {
         "direction": scale_framing.direction_insensitivity(grades),
         "framing_shift": scale_framing.framing_shift(grades),
-        "order_consistency": position.order_consistency(comparisons),
-        "slot_preference": position.slot_preference(comparisons),
-        "letter_preference": position.letter_preference(comparisons),
-        "padding": length.padding_preference(twins),
+        "order_consistency": presentation.order_consistency(comparisons),
+        "slot_preference": presentation.slot_preference(comparisons),
+        "letter_preference": presentation.letter_preference(comparisons),
+        "padding": presentation.padding_preference(twins),
         "injection": injection.injection_success(worlds.attacks(grades)),
         "injection, in comparisons": injection.injection_success(worlds.attacked_comparisons(comparisons)),
     }

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from recuse.gates import Gates
-from recuse.metrics import coverage, injection, length, position, self_preference
+from recuse.metrics import coverage, injection, presentation, self_preference
 from recuse.panels import Panel
 from recuse.papers.self_preference import scale_framing
 from recuse.ratings import Ratings
@@ -66,10 +66,10 @@ def measured(ratings: Callable[[str], Ratings]):
     yield "own_text", self_preference.self_preference_controlled(scores)
     yield "direction", scale_framing.direction_insensitivity(scores)
     yield "framing_shift", scale_framing.framing_shift(scores)
-    yield "order_consistency", position.order_consistency(choices)
-    yield "slot_preference", position.slot_preference(choices)
-    yield "letter_preference", position.letter_preference(choices)
-    yield "padding", length.padding_preference(ratings("length_twins"))
+    yield "order_consistency", presentation.order_consistency(choices)
+    yield "slot_preference", presentation.slot_preference(choices)
+    yield "letter_preference", presentation.letter_preference(choices)
+    yield "padding", presentation.padding_preference(ratings("length_twins"))
     yield "injection", injection.injection_success(ratings("attacked_scores"))
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from recuse.metrics import position
+from recuse.metrics import presentation
 from recuse.papers.self_preference import calibration, pairwise_bias
 from recuse.ratings import Ratings
 from recuse.schema import Estimates
@@ -30,7 +30,7 @@ def main() -> None:
     ratings = read(Path(sys.argv[1]))
     print(f"{len(ratings.table)} verdicts, {ratings.table['item'].nunique()} pairs")
     for measure in (
-        position.order_consistency, pairwise_bias.first_pick_share, pairwise_bias.own_win_rate,
+        presentation.order_consistency, pairwise_bias.first_pick_share, pairwise_bias.own_win_rate,
         pairwise_bias.own_win_excess, pairwise_bias.controlled_own_win_excess, calibration.verdict_agreement,
     ):  # fmt: skip
         show(measure(ratings))

@@ -10,7 +10,7 @@ from pathlib import Path
 import examine_prd
 import pytest
 
-from recuse.metrics import position
+from recuse.metrics import presentation
 from recuse.papers.self_preference import calibration, pairwise_bias
 
 QUESTIONS = (1, 2, 3)
@@ -46,7 +46,7 @@ def test_one_row_per_verdict_people_by_number_and_no_file_twice(table: Path) -> 
 
 def test_position_is_read_from_both_orders(table: Path) -> None:
     ratings = examine_prd.read(table)
-    consistent = position.order_consistency(ratings)
+    consistent = presentation.order_consistency(ratings)
     assert consistent.of(judge="x").value == 1.0
     assert consistent.of(judge="y").value == 0.0
     assert not consistent.of(judge="z").defined  # ties alone have no winner to turn

@@ -16,7 +16,7 @@ from recuse.metrics import (
 )
 from recuse.metrics.estimates import undefined
 from recuse.metrics.measure import MEASURES as DESCRIBED
-from recuse.metrics.position import order_consistency
+from recuse.metrics.presentation import order_consistency
 from recuse.papers.merchant_risk import human_order, judge_profiles, name_effect, reported_statistics, score_repeats
 from recuse.papers.merchant_risk.judge_profiles import with_criteria_mean
 from recuse.schema import Estimate

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from recuse.gates.limits import Limit, decide_estimate, with_losses
-from recuse.metrics import consensus, position
+from recuse.metrics import consensus, presentation
 from recuse.metrics.estimates import add_losses, losses
 from recuse.ratings import Numeric, Ratings
 from recuse.schema import Estimate
@@ -109,6 +109,6 @@ def test_lost_orders_of_pairs_are_compared():
     frame = pd.DataFrame(rows, columns=["judge", "item", "order", "response"])
     frame["status"] = np.where(frame["response"].isna(), "unparsed", "ok")
     texts = pd.DataFrame({"item": [f"p{i}" for i in range(60)], "a": "s", "b": "t"})
-    found = position.slot_preference(Ratings.of(frame, texts=texts)).of(judge="x")
+    found = presentation.slot_preference(Ratings.of(frame, texts=texts)).of(judge="x")
     assert found.detail["losses"]["sides"] == {"order ab": [0, 60], "order ba": [30, 60]}
     assert decide_estimate(Limit.of({"within": [-0.1, 0.1]}), found).outcome == "undecided"

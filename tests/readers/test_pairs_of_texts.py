@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from recuse.metrics.coverage import unanswered
-from recuse.metrics.position import slot_preference
+from recuse.metrics.presentation import slot_preference
 from recuse.readers import read_file
 from recuse.schema import RecuseError
 

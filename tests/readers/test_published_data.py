@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from recuse.metrics import position
+from recuse.metrics import presentation
 from recuse.papers.best_response import best_response
 from recuse.papers.merchant_risk import score_repeats
 from recuse.papers.self_preference import pairwise_bias
@@ -82,7 +82,7 @@ def prd():
 @pytest.mark.parametrize(
     "measure",
     [
-        position.order_consistency,
+        presentation.order_consistency,
         pairwise_bias.first_pick_share,
         pairwise_bias.own_win_rate,
         pairwise_bias.own_win_excess,

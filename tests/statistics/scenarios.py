@@ -17,8 +17,7 @@ import numpy as np
 from recuse.papers.merchant_risk.repeat_noise import FixedTexts, mean_difference, noise_of
 from recuse.papers.rank_tests import spearman
 from recuse.statistics.bounded import bounded_mean
-from recuse.statistics.clusters import clustered_share, difference_of_means
-from recuse.statistics.contrasts import contrast, own_against_others
+from recuse.statistics.clusters import clustered_share, contrast, difference_of_means, own_against_others
 from recuse.statistics.distributions import FisherZ
 
 HALF_SCALE = (-0.5, 0.5)

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from recuse.statistics import clusters
-from recuse.statistics.contrasts import slip_variance
+from recuse.statistics.clusters import slip_variance
 from recuse.statistics.distributions import Binomial
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from recuse.statistics.contrasts import Contrast, contrast, slip_variance
+from recuse.statistics.clusters import Contrast, contrast, slip_variance
 
 
 def test_equal_cells_by_hand():

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scenarios import FAMILIES, coverage
 
-from recuse.statistics.contrasts import pooled_spread
+from recuse.statistics.clusters import pooled_spread
 from recuse.statistics.distributions import Student
 
 SIMS = 2000

@@ -14,7 +14,7 @@ from recuse.papers.merchant_risk.repeat_noise import FixedTexts, MeanDifference,
 from recuse.schema import RecuseError
 from recuse.statistics.agreement.correlation import ICC
 from recuse.statistics.bounded import bounded_mean
-from recuse.statistics.contrasts import Contrast, contrast
+from recuse.statistics.clusters import Contrast, contrast
 from recuse.statistics.distributions import (
     Binomial,
     Draws,

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from recuse.metrics import consensus, length, position, self_preference
+from recuse.metrics import consensus, presentation, self_preference
 from recuse.metrics.estimates import estimated, undefined
 from recuse.metrics.injection import injection_success
 from recuse.metrics.measure import describe
@@ -184,12 +184,12 @@ def _own_text(ratings: Ratings) -> Estimates:
 BIASES: tuple[tuple[str, str, Callable[[Ratings], Estimates], Callable[[Ratings, str], bool], bool], ...] = (
     ("upgrade_self_preference", "", _own_text,
      lambda r, j: r.own().get(j) in r.targets and len(r.judges) > 1 and _counts(r), False),
-    ("upgrade_position", "", position.slot_preference,
+    ("upgrade_position", "", presentation.slot_preference,
      lambda r, j: _are_choices(r) and ORDER in r.factors, True),
-    ("upgrade_length", "", length.length_coefficient, lambda r, j: _counts(r) and _has(r, "words"), True),
-    ("upgrade_length", "", length.choice_length_coefficient,
+    ("upgrade_length", "", presentation.length_coefficient, lambda r, j: _counts(r) and _has(r, "words"), True),
+    ("upgrade_length", "", presentation.choice_length_coefficient,
      lambda r, j: _are_choices(r) and _has(r, "words_a", "words_b"), True),
-    ("upgrade_length", "length_twins", length.padding_preference,
+    ("upgrade_length", "length_twins", presentation.padding_preference,
      lambda r, j: _has(r, "words_a", "words_b", peers=False), True),
     ("upgrade_injection", "attacked_scores", injection_success, lambda r, j: _counts(r), False),
     ("upgrade_injection", "attacked_choices", injection_success, lambda r, j: True, False),

@@ -20,8 +20,7 @@ from recuse.papers.rank_tests import ranks, spearman
 from recuse.ratings import Cells, Ratings
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, Mask
-from recuse.statistics.clusters import difference_of_means
-from recuse.statistics.contrasts import Contrast, OverTexts, contrast, own_against_others
+from recuse.statistics.clusters import Contrast, OverTexts, contrast, difference_of_means, own_against_others
 from recuse.statistics.distributions import FisherZ, Student
 
 SHOWN, HIDDEN = "shown", "hidden"

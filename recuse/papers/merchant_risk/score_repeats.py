@@ -15,7 +15,7 @@ from recuse.metrics.measure import itself, measure, per_judge, per_subject
 from recuse.papers.merchant_risk.repeat_noise import FixedTexts, by_size, mean_difference, noise_of
 from recuse.ratings import Cells, Ratings
 from recuse.schema import Estimate, Estimates, RecuseError, number
-from recuse.statistics.contrasts import contrast
+from recuse.statistics.clusters import contrast
 from recuse.statistics.paired import fewest
 
 SINGLE = "no text has two usable repeats"

@@ -12,8 +12,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from recuse.metrics.estimates import number, undefined
-from recuse.metrics.length import a_is_longer
 from recuse.metrics.measure import Named, itself, measure, per_subject
+from recuse.metrics.presentation import a_is_longer
 from recuse.papers.self_preference.over_texts import bounded_estimate, known_of_texts, mean_or_none
 from recuse.ratings import Ratings
 from recuse.ratings.array import clusters_of, grouped

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import add_losses, estimated, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
-from recuse.metrics.position import NO_PAIR, SHARE_ENDS, complete, lost_by_order, paired, pairs_by_judge
+from recuse.metrics.presentation import NO_PAIR, SHARE_ENDS, complete, lost_by_order, paired, pairs_by_judge
 from recuse.papers.self_preference.over_texts import (
     JACKKNIFE,
     bounded_estimate,

@@ -18,8 +18,7 @@ from scipy import special
 
 from recuse.schema import Distribution, RecuseError
 from recuse.schema.arrays import Floats, ascending_codes, cluster_times, total
-from recuse.statistics.clusters import OverClusters
-from recuse.statistics.contrasts import Contrast, slip_variance
+from recuse.statistics.clusters import Contrast, OverClusters, slip_variance
 from recuse.statistics.distributions import (
     NOTHING,
     Binomial,
@@ -99,7 +98,7 @@ class Coefficient:
 
         A "difference" allows for one more slip than was seen, se^2 + (worst / G)^2, and is widened on the side to which
         the left-out values lean (Hall's cubic); where none differs, for as many slips as G clusters cannot rule out
-        (`contrasts.slip_variance`). Coverage: tests/metrics/agreement/test_human_ceiling_coverage.py.
+        (`clusters.slip_variance`). Coverage: tests/metrics/agreement/test_human_ceiling_coverage.py.
         """
         groups, alike = self.shares, self.times
         if clusters is not None:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.metrics import length
+from recuse.metrics import presentation
 from recuse.papers.self_preference import pairwise_bias
 from recuse.ratings import Numeric, Ratings
 from recuse.schema import RatingsError
@@ -52,7 +52,7 @@ def twins():
 def test_padding_by_hand(make_comparisons, twins):
     """b, a, b and (tie, b) win; the third pair's longer twin is a: +1/2, -1/2, -1/2, +1/4 over four."""
     ratings = make_comparisons({("x", "1"): (S, F), ("x", "2"): (F, S), ("x", "3"): (S, F), ("x", "4"): (T, F)})
-    estimate = one(length.padding_preference(chosen(ratings, twins)))
+    estimate = one(presentation.padding_preference(chosen(ratings, twins)))
     assert (estimate.value, estimate.n, estimate.n_clusters) == (pytest.approx(-0.25 / 4), 4, 3)
     assert estimate.detail == {"longer_wins": 2, "shorter_wins": 2, "neither": 0}
 
@@ -62,9 +62,15 @@ def test_verbose_and_fair(make_comparisons):
         "item": map(str, range(30)), "story": map(str, range(30)), "a": "plain", "b": "padded", "words_a": 30,
         "words_b": 60,
     })  # fmt: skip
-    verbose = one(length.padding_preference(chosen(make_comparisons({("x", i): (S, F) for i in items["item"]}), items)))
-    fair = one(length.padding_preference(chosen(make_comparisons({("x", i): (T, T) for i in items["item"]}), items)))
-    slot = one(length.padding_preference(chosen(make_comparisons({("x", i): (F, F) for i in items["item"]}), items)))
+    verbose = one(
+        presentation.padding_preference(chosen(make_comparisons({("x", i): (S, F) for i in items["item"]}), items))
+    )
+    fair = one(
+        presentation.padding_preference(chosen(make_comparisons({("x", i): (T, T) for i in items["item"]}), items))
+    )
+    slot = one(
+        presentation.padding_preference(chosen(make_comparisons({("x", i): (F, F) for i in items["item"]}), items))
+    )
     assert (verbose.value, fair.value, slot.value) == (0.5, 0, 0)
     assert verbose.low > 0.35
     assert fair.high < 0.1
@@ -72,10 +78,10 @@ def test_verbose_and_fair(make_comparisons):
 
 def test_equal_twins_and_missing_verdicts(make_comparisons, twins):
     ratings = make_comparisons({("x", "1"): (S, ""), ("x", "2"): ("", "")})
-    estimate = one(length.padding_preference(chosen(ratings, twins)))
+    estimate = one(presentation.padding_preference(chosen(ratings, twins)))
     assert (estimate.n_excluded, estimate.defined) == (2, False)
     with pytest.raises(RatingsError, match="2 has 30 words twice"):
-        length.padding_preference(chosen(ratings, twins.assign(words_b=[60, 30, 30, 60])))
+        presentation.padding_preference(chosen(ratings, twins.assign(words_b=[60, 30, 30, 60])))
 
 
 # --------------------------------------------------------------------------- grades
@@ -98,7 +104,7 @@ def panel(rng, stories=30, judges=4, by_length=0.8, taste=0.0):
 def test_length_coefficient_agrees_with_refits_by_statsmodels(make_cube, jackknife):
     """Score less the peers' mean on dummies of stories and authors and log2 of words, story by story left out."""
     cube, words = panel(np.random.default_rng(1), taste=0.5)
-    estimate = one(length.length_coefficient(scored(make_cube(cube, NAMES), words)), "p")
+    estimate = one(presentation.length_coefficient(scored(make_cube(cube, NAMES), words)), "p")
     y = cube[:, 0] - cube[:, 1:].mean(axis=1)
     story, author = np.indices(y.shape)
     design = np.column_stack([
@@ -113,7 +119,7 @@ def test_quality_and_leniency_cancel_in_the_coefficient_but_not_in_the_raw_one(m
     cube, words = panel(np.random.default_rng(2))
     quality = np.random.default_rng(3).normal(0, 1, (30, 1, 4))
     plain, shifted = (
-        one(length.length_coefficient(scored(make_cube(c, NAMES), words, Numeric(-99, 99))), "q")
+        one(presentation.length_coefficient(scored(make_cube(c, NAMES), words, Numeric(-99, 99))), "q")
         for c in (cube, cube + quality + np.arange(4)[None, :, None])
     )
     assert (plain.value, plain.low) == pytest.approx((shifted.value, shifted.low))
@@ -128,12 +134,12 @@ def test_fair_judges_of_texts_that_are_better_for_being_longer(make_cube):
     outside, found, raw = 0, 0, 0
     for _ in range(100):
         cube, words = panel(rng)
-        fair = length.length_coefficient(scored(make_cube(cube, NAMES), words))
+        fair = presentation.length_coefficient(scored(make_cube(cube, NAMES), words))
         outside += sum(not e.low <= 0 <= e.high for e in fair.values())
         raw += sum(e.detail["raw"] > 0.3 for e in fair.values())
     for _ in range(20):
         cube, words = panel(rng, taste=1.0)
-        found += one(length.length_coefficient(scored(make_cube(cube, NAMES), words)), "p").low > 0
+        found += one(presentation.length_coefficient(scored(make_cube(cube, NAMES), words)), "p").low > 0
     assert 8 <= outside <= 32
     assert raw > 380
     assert found >= 19
@@ -142,12 +148,12 @@ def test_fair_judges_of_texts_that_are_better_for_being_longer(make_cube):
 def test_coefficient_without_peers_or_variation(make_cube):
     cube, words = panel(np.random.default_rng(5))
     alone = make_cube(cube, NAMES).query("judge == 'p'")
-    assert "no peer scored the same texts" in one(length.length_coefficient(scored(alone, words)), "p").note
-    alike = length.length_coefficient(scored(make_cube(cube, NAMES), words.assign(words=30)))
+    assert "no peer scored the same texts" in one(presentation.length_coefficient(scored(alone, words)), "p").note
+    alike = presentation.length_coefficient(scored(make_cube(cube, NAMES), words.assign(words=30)))
     assert "vary in length" in one(alike, "p").note
     with pytest.raises(RatingsError, match="one word or more; words of story-0, p is 0"):
-        length.length_coefficient(scored(alone, words.assign(words=0)))
-    unknown = length.length_coefficient(scored(make_cube(cube, NAMES), words.iloc[1:]))
+        presentation.length_coefficient(scored(alone, words.assign(words=0)))
+    unknown = presentation.length_coefficient(scored(make_cube(cube, NAMES), words.iloc[1:]))
     assert (one(unknown, "p").n, one(unknown, "p").n_excluded) == (119, 1)
 
 
@@ -175,9 +181,9 @@ def comparison_panel(rng, make_rows, stories=40, taste=0.0):
 
 
 def test_the_coefficient_of_choices_finds_a_taste_and_only_that(make_rows):
-    found = length.choice_length_coefficient(comparison_panel(np.random.default_rng(1), make_rows, taste=1.5))
+    found = presentation.choice_length_coefficient(comparison_panel(np.random.default_rng(1), make_rows, taste=1.5))
     assert one(found, "x").low > 0.1
-    fair = length.choice_length_coefficient(comparison_panel(np.random.default_rng(2), make_rows))
+    fair = presentation.choice_length_coefficient(comparison_panel(np.random.default_rng(2), make_rows))
     assert all(e.low <= 0 <= e.high for e in fair.values())
     assert all(e.detail["raw"] > 0.1 for e in fair.values())  # longer is better here
 
@@ -190,7 +196,7 @@ def test_turning_a_pair_round_changes_nothing(make_rows):
     other = texts.assign(**{x: texts[x].where(~turned, texts[y]) for x, y in sides.items()})
     swapped = table["item"].isin(texts["item"][turned])
     again = table.assign(order=table["order"].where(~swapped, table["order"].map({"ab": "ba", "ba": "ab"})))
-    for measure in (length.choice_length_coefficient, pairwise_bias.same_length_reference):
+    for measure in (presentation.choice_length_coefficient, pairwise_bias.same_length_reference):
         for before, after in zip(
             measure(ratings).values(), measure(Ratings.of(again, texts=other)).values(), strict=True
         ):  # fmt: skip
@@ -235,7 +241,10 @@ def test_comparisons_without_peers(make_comparisons, make_pairs):
     items = make_pairs(("ab", "1", "a", "b"))
     words = pd.DataFrame({"item": "1", "target": ["a", "b"], "words": [10, 11]})
     ratings = make_comparisons({("x", "ab"): (F, S)})
-    assert "no peer judged the same pairs" in one(length.choice_length_coefficient(chosen(ratings, items, words))).note
+    assert (
+        "no peer judged the same pairs"
+        in one(presentation.choice_length_coefficient(chosen(ratings, items, words))).note
+    )
     assert not one(pairwise_bias.same_length_reference(chosen(ratings, items, words)), reference="any").defined
 
 
@@ -273,10 +282,10 @@ def tickets(rng, taste, items=30):
 
 
 def test_one_text_per_item_and_pass_or_fail():
-    found = one(length.length_coefficient(tickets(np.random.default_rng(1), taste=1.5)))
+    found = one(presentation.length_coefficient(tickets(np.random.default_rng(1), taste=1.5)))
     assert found.low > 0.05
     assert (found.unit, found.n, found.over) == ("share per doubling", 30, "items")
-    fair = one(length.length_coefficient(tickets(np.random.default_rng(2), taste=0.0)))
+    fair = one(presentation.length_coefficient(tickets(np.random.default_rng(2), taste=0.0)))
     assert fair.low < 0 < fair.high
 
 
@@ -286,7 +295,7 @@ def test_one_text_per_item_agrees_with_refits_by_statsmodels(jackknife):
     beyond = array.means[0, :, 0] - array.means[1:, :, 0].mean(axis=0)
     design = np.column_stack([np.log2(ratings.texts["words"]), np.ones(30)])
     value, se = jackknife(beyond, design, np.arange(30))
-    found = one(length.length_coefficient(ratings))
+    found = one(presentation.length_coefficient(ratings))
     assert (found.value, found.distribution.se) == (pytest.approx(value), pytest.approx(se))
 
 
@@ -294,7 +303,7 @@ def test_items_of_one_cluster_are_drawn_together(make_cube, jackknife):
     """Levels per item, left out cluster by cluster of three items."""
     cube, words = panel(np.random.default_rng(8), taste=0.4)
     topics = words["item"].str.removeprefix("story-").astype(int) // 3
-    found = one(length.length_coefficient(scored(make_cube(cube, NAMES), words.assign(cluster=topics))), "p")
+    found = one(presentation.length_coefficient(scored(make_cube(cube, NAMES), words.assign(cluster=topics))), "p")
     y = cube[:, 0] - cube[:, 1:].mean(axis=1)
     story, author = np.indices(y.shape)
     design = np.column_stack([
@@ -311,7 +320,7 @@ def test_a_hole_costs_the_judge_it_belongs_to(make_cube):
     holed[0, 1, 0] = np.nan
     table = make_cube(holed, NAMES)
     table["status"] = np.where(table["score"].isna(), "unparsed", "ok")
-    found = length.length_coefficient(scored(table, words))
+    found = presentation.length_coefficient(scored(table, words))
     assert (one(found, "q").n, one(found, "q").n_excluded) == (119, 1)
     assert [one(found, judge).n for judge in "prs"] == [120] * 3
 
@@ -319,11 +328,11 @@ def test_a_hole_costs_the_judge_it_belongs_to(make_cube):
 def test_choices_in_one_order_still_tell_of_length(make_rows):
     both = comparison_panel(np.random.default_rng(1), make_rows, taste=1.5)
     once = both.table[both.table["order"] == "ab"].drop(columns="order")
-    found = one(length.choice_length_coefficient(Ratings.of(once, texts=both.texts)))
+    found = one(presentation.choice_length_coefficient(Ratings.of(once, texts=both.texts)))
     assert found.low > 0.1
 
 
 def test_lengths_that_nobody_told_are_asked_for(make_cube):
     cube, words = panel(np.random.default_rng(5))
     with pytest.raises(RatingsError, match=r"lengths of the texts are not known.* words"):
-        length.length_coefficient(scored(make_cube(cube, NAMES), words.drop(columns="words")))
+        presentation.length_coefficient(scored(make_cube(cube, NAMES), words.drop(columns="words")))

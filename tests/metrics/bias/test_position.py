@@ -9,15 +9,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.metrics import position
+from recuse.metrics import presentation
 from recuse.papers.self_preference import pairwise_bias
 from recuse.ratings import Ratings
 
 F, S, T = "first", "second", "tie"
 PAIRS = [("1.ab", "1", "a", "b"), ("1.ac", "1", "a", "c"), ("2.ab", "2", "a", "b"), ("3.ab", "3", "a", "b")]
 MEASURES = (
-    position.order_consistency, pairwise_bias.first_pick_share, position.slot_preference, position.letter_preference,
-    pairwise_bias.tie_share, pairwise_bias.gap_effect,
+    presentation.order_consistency, pairwise_bias.first_pick_share, presentation.slot_preference,
+    presentation.letter_preference, pairwise_bias.tie_share, pairwise_bias.gap_effect,
 )  # fmt: skip
 
 
@@ -45,7 +45,7 @@ def test_by_hand(make_comparisons, make_pairs):
     1/2 + 0 + 1/4) / 4."""
     ratings = comparisons(make_comparisons, (F, S), (F, F), (T, T), (F, T))
     items = make_pairs(*PAIRS)
-    consistency = one(position.order_consistency(met(ratings, items)))
+    consistency = one(presentation.order_consistency(met(ratings, items)))
     assert (consistency.value, consistency.n, consistency.n_clusters) == (0.5, 4, 3)
     assert consistency.detail == {
         "same_winner": 1, "both_ties": 1, "one_tie": 1, "first_twice": 1, "second_twice": 0,
@@ -53,7 +53,7 @@ def test_by_hand(make_comparisons, make_pairs):
     }  # fmt: skip
     picks = one(pairwise_bias.first_pick_share(met(ratings, items)))
     assert (picks.value, picks.n, dict(picks.detail)) == (0.8, 5, {"first": 4, "second": 1, "ties": 3})
-    slot = one(position.slot_preference(met(ratings, items)))
+    slot = one(presentation.slot_preference(met(ratings, items)))
     assert slot.value == pytest.approx(0.75 / 4)
     assert "labels were never swapped" in slot.note
     assert one(pairwise_bias.tie_share(met(ratings, items))).value == 3 / 8
@@ -62,17 +62,17 @@ def test_by_hand(make_comparisons, make_pairs):
 def test_a_judge_of_ties_alone_shows_no_order(make_comparisons, make_pairs):
     """No winner is there that the order could change; 0 is no preference all the same."""
     ratings = met(comparisons(make_comparisons, (T, T), (T, T), (T, T), (T, T)), make_pairs(*PAIRS))
-    consistency = one(position.order_consistency(ratings))
+    consistency = one(presentation.order_consistency(ratings))
     assert not consistency.defined
     assert "every verdict is a tie" in consistency.note
     assert (consistency.n, consistency.detail["both_ties"], consistency.detail["of_decided"]) == (4, 4, None)
-    assert one(position.slot_preference(ratings)).value == 0.0
+    assert one(presentation.slot_preference(ratings)).value == 0.0
 
 
 def test_a_lost_reply_could_have_been_anything_on_the_measures_own_range(make_comparisons, make_pairs):
     """One of four pairs is lost: a share of pairs could be a fourth more or less, a preference half of that."""
     ratings = met(comparisons(make_comparisons, (F, S), (F, S), (F, F), (F, "")), make_pairs(*PAIRS))
-    consistency, slot = (one(m(ratings)) for m in (position.order_consistency, position.slot_preference))
+    consistency, slot = (one(m(ratings)) for m in (presentation.order_consistency, presentation.slot_preference))
     assert consistency.detail["losses"]["bounds"] == pytest.approx([2 / 4, 3 / 4])
     assert slot.detail["losses"]["bounds"] == pytest.approx([(0.5 - 0.5) / 4, (0.5 + 0.5) / 4])
     assert "Clopper-Pearson" in consistency.method
@@ -85,7 +85,7 @@ def test_slot_and_letter_by_hand(make_comparisons, make_pairs):
     left out."""
     ratings = comparisons(make_comparisons, (F, F, F, F), (F, F, S, S), (F, S, F, S), (F, F, F, ""))
     items = make_pairs(*PAIRS)
-    for measure in (position.slot_preference, position.letter_preference):
+    for measure in (presentation.slot_preference, presentation.letter_preference):
         estimate = one(measure(met(ratings, items)))
         assert (estimate.value, estimate.n, estimate.n_excluded) == (pytest.approx(1 / 6), 3, 1)
         assert estimate.note == ""
@@ -100,16 +100,16 @@ def test_a_judge_asked_under_both_labels_stands_beside_one_that_was_not(make_com
         "x": comparisons(make_comparisons, (F, F, F, F), (F, F, S, S), (F, S, F, S), (F, F, F, "")),
     }
     together = met(pd.concat(alone.values(), ignore_index=True), items)
-    for measure in (position.slot_preference, position.letter_preference, position.order_consistency):
+    for measure in (presentation.slot_preference, presentation.letter_preference, presentation.order_consistency):
         for judge, rows in alone.items():
             assert one(measure(together), judge) == one(measure(met(rows, items)), judge)
-    assert one(position.slot_preference(together), "y").value == 0
-    assert one(position.slot_preference(together), "x").n == 3
+    assert one(presentation.slot_preference(together), "y").value == 0
+    assert one(presentation.slot_preference(together), "x").n == 3
 
 
 def test_pairs_without_both_orders_are_excluded_and_counted(make_comparisons, make_pairs):
     ratings, items = comparisons(make_comparisons, (F, S), (F, ""), ("", ""), (T,)), make_pairs(*PAIRS)
-    for measure in (position.order_consistency, position.slot_preference):
+    for measure in (presentation.order_consistency, presentation.slot_preference):
         estimate = one(measure(met(ratings, items)))
         assert (estimate.n, estimate.n_excluded) == (1, 3)
     assert one(pairwise_bias.tie_share(met(ratings, items))).n_excluded == 3
@@ -166,7 +166,7 @@ def test_slot_and_letter_are_told_apart(make_rows, planted, slot, letter):
     """A gate at +-0.1: the whole interval inside for what is not planted, outside for what is."""
     table, items = simulated(np.random.default_rng(1), quality=(0.4, 0.0, -0.4), **planted)
     ratings = make_rows(table, protocol="pairwise", criterion="winner")
-    for measure, biased in ((position.slot_preference, slot), (position.letter_preference, letter)):
+    for measure, biased in ((presentation.slot_preference, slot), (presentation.letter_preference, letter)):
         estimate = one(measure(met(ratings, items)))
         assert estimate.low > 0.1 if biased else -0.1 < estimate.low < 0 < estimate.high < 0.1
 
@@ -176,12 +176,12 @@ def test_always_the_first_is_certain_and_always_the_better_too(make_comparisons,
     names = [(str(k), str(k), "a", "b") for k in range(30)]
     items = make_pairs(*names)
     first = make_comparisons({("x", item): (F, F) for item, *_ in names})
-    assert one(position.slot_preference(met(first, items))).low > 0.35
-    assert one(position.order_consistency(met(first, items))).high < 0.15
+    assert one(presentation.slot_preference(met(first, items))).low > 0.35
+    assert one(presentation.order_consistency(met(first, items))).high < 0.15
     better = make_comparisons({("x", item): (F, S) for item, *_ in names})
-    fair = one(position.slot_preference(met(better, items)))
+    fair = one(presentation.slot_preference(met(better, items)))
     assert -0.06 < fair.low < 0 < fair.high < 0.06
-    assert one(position.order_consistency(met(better, items))).low > 0.85
+    assert one(presentation.order_consistency(met(better, items))).low > 0.85
     assert one(pairwise_bias.first_pick_share(met(better, items))).value == 0.5
 
 
@@ -206,7 +206,7 @@ def test_fair_judges_of_unequal_texts(make_rows, quality):
     table, items = simulated(rng, stories=30, judges=judges, quality=quality)
     ratings = make_rows(table, protocol="pairwise", criterion="winner")
     for measure, centre in (
-        (position.slot_preference, 0), (position.letter_preference, 0), (pairwise_bias.first_pick_share, 0.5)
+        (presentation.slot_preference, 0), (presentation.letter_preference, 0), (pairwise_bias.first_pick_share, 0.5)
     ):  # fmt: skip
         outside = sum(not e.low <= centre <= e.high for e in measure(met(ratings, items)).values())
         assert outside <= 10
@@ -224,15 +224,15 @@ def test_a_gap_settles_the_verdict(make_rows):
 
 def test_all_ties(make_comparisons, make_pairs):
     ratings, items = comparisons(make_comparisons, (T, T), (T, T), (T, T), (T, T)), make_pairs(*PAIRS)
-    assert "no winner that the order could change" in one(position.order_consistency(met(ratings, items))).note
+    assert "no winner that the order could change" in one(presentation.order_consistency(met(ratings, items))).note
     assert "every verdict is a tie" in one(pairwise_bias.first_pick_share(met(ratings, items))).note
     assert one(pairwise_bias.tie_share(met(ratings, items))).value == 1
-    assert one(position.slot_preference(met(ratings, items))).value == 0
+    assert one(presentation.slot_preference(met(ratings, items))).value == 0
 
 
 def test_labels_never_swapped(make_comparisons, make_pairs):
     ratings = comparisons(make_comparisons, (F, F), (F, F)).drop(columns="labels")
-    assert "never swapped" in one(position.letter_preference(met(ratings, make_pairs(*PAIRS)))).note
+    assert "never swapped" in one(presentation.letter_preference(met(ratings, make_pairs(*PAIRS)))).note
 
 
 def test_nothing_usable(make_comparisons, make_pairs):
@@ -251,8 +251,8 @@ def test_one_judge_has_no_gap(make_comparisons, make_pairs):
 def test_one_story(make_comparisons, make_pairs):
     ratings, items = comparisons(make_comparisons, (F, F), (F, S)), make_pairs(*PAIRS[:2])
     slot, order = (
-        one(position.slot_preference(met(ratings, items))),
-        one(position.order_consistency(met(ratings, items))),
+        one(presentation.slot_preference(met(ratings, items))),
+        one(presentation.order_consistency(met(ratings, items))),
     )
     assert math.isnan(slot.low)
     assert (order.low, order.high) == pytest.approx((0.0, 1.0), abs=0.1)  # counts as one observation
@@ -276,10 +276,12 @@ def test_people_are_left_out_and_scores_are_no_verdicts(make_comparisons, make_p
 
 def test_pairs_that_share_nothing_are_their_own_clusters(make_comparisons, make_pairs):
     items = make_pairs(*PAIRS).drop(columns="story")
-    found = one(position.order_consistency(met(comparisons(make_comparisons, (F, S), (F, F), (S, F), (F, T)), items)))
+    found = one(
+        presentation.order_consistency(met(comparisons(make_comparisons, (F, S), (F, F), (S, F), (F, T)), items))
+    )
     assert (found.over, found.n_clusters, found.clusters) == ("items", 4, "")
     shared = one(
-        position.order_consistency(
+        presentation.order_consistency(
             met(comparisons(make_comparisons, (F, S), (F, F), (S, F), (F, T)), make_pairs(*PAIRS))
         )
     )
@@ -294,7 +296,7 @@ def test_each_pair_shown_once_in_an_order_drawn_by_lot():
     picks = one(pairwise_bias.first_pick_share(ratings))
     assert (picks.value, picks.n) == (0.75, 4)
     assert "drawn by lot" in picks.note
-    for measure in (position.order_consistency, position.slot_preference):
+    for measure in (presentation.order_consistency, presentation.slot_preference):
         assert "both orders" in one(measure(ratings)).note
 
 
@@ -302,7 +304,7 @@ def test_without_an_order_there_are_ties_and_nothing_about_places():
     frame = pd.DataFrame({"judge": "x", "item": ["1", "2"], "response": [F, T]})
     ratings = Ratings.of(frame, texts=pd.DataFrame({"item": ["1", "2"], "a": "s", "b": "t"}))
     assert one(pairwise_bias.tie_share(ratings)).value == 0.5
-    for measure in (position.order_consistency, pairwise_bias.first_pick_share, position.slot_preference):
+    for measure in (presentation.order_consistency, pairwise_bias.first_pick_share, presentation.slot_preference):
         assert "both orders" in one(measure(ratings)).note
 
 
@@ -314,6 +316,6 @@ def test_within_every_level_of_another_factor(make_comparisons, make_pairs):
     table = pd.concat([low, high], ignore_index=True)
     texts = make_pairs(*PAIRS).rename(columns={"story": "cluster"})
     ratings = Ratings.of(table, factors=("order", "labels", "heat"), texts=texts)
-    found = position.order_consistency(ratings)
+    found = presentation.order_consistency(ratings)
     assert found.by == ("judge", "heat")
     assert [found.of(judge="x", heat=heat).value for heat in ("low", "high")] == [1.0, 0.0]

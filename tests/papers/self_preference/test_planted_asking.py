@@ -84,7 +84,7 @@ def examined(ratings_of: RatingsOf, judges: tuple[str, ...]) -> Iterator[tuple[s
 
 
 def position_consistency(ratings: Ratings, judge: str) -> Estimate:
-    from recuse.metrics.position import order_consistency
+    from recuse.metrics.presentation import order_consistency
 
     return order_consistency(ratings).of(judge=judge)
 
