@@ -123,6 +123,20 @@ def test_promptfoo(file):
     assert list(mine["response"]) == ["pass", "fail", "fail", "pass"]
 
 
+def test_faults_of_a_log_are_told_by_what_was_done_about_them(file):
+    """Each with its own places; what is left out comes first, wherever it stands."""
+    scores = [
+        {"grader": {"value": value, "explanation": why}} for value, why in (("C", ""), (None, "no grade"), ("I", ""))
+    ]
+    samples = [{"id": k, "epoch": 1, "scores": score} for k, score in enumerate([*scores, {}], start=1)]
+    log = {"eval": {"model": "m"}, "samples": samples}
+    raw = read_path(file("log.json", json.dumps(log)))
+    assert [(fault.what, fault.places, fault.done) for fault in raw.faults] == [
+        ("samples have no score", ("sample 4",), "they are left out"),
+        ("scores that no grader could give", ("sample 2, grader: 'no grade'",), "they count as unusable"),
+    ]
+
+
 def test_alpaca_eval(file):
     read = read_file(file("annotations.json", json.dumps(ALPACA)))
     table = read.ratings.table.set_index("item")

@@ -405,3 +405,10 @@ def test_a_correct_option_is_true_and_no_judge(file):
     rows = [f"t{k},{'ABCD'[k % 4]},{'ABCD'[(k + (k % 9 < 1)) % 4]},{'ABCD'[(k + (k % 7 < 1)) % 4]}" for k in range(60)]
     read = read_file(file("a.csv", "\n".join(["id,correct_option,human_answer,gpt4_answer", *rows])))
     assert (read.ratings.truth, read.ratings.judges) == ("correct_option", ("gpt4_answer",))
+
+
+def test_rows_below_one_that_is_left_out_keep_their_lines(file):
+    rows = [f"t{k},{k % 3},{k % 2}" for k in range(12)]
+    text = "\n".join(["item,judge,anna", *rows[:6], "item,judge,anna", *rows[6:]])
+    raw = read_file(file("a.csv", text)).raw
+    assert [raw.at(k) for k in (5, 6, 11)] == [7, 9, 14]
