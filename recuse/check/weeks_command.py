@@ -39,10 +39,10 @@ from recuse.readers.column_names import plain
 from recuse.readers.file_panel import load_file_panel
 from recuse.readers.formats import read_path
 from recuse.readers.mapping import is_pattern, stem_of
-from recuse.readers.order_in_time import in_time
 from recuse.run.show import Row, check_tables, show_tables
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
+from recuse.schema.factors import in_time
 from recuse.schema.number_text import fitting
 
 FEWEST, FEWEST_TEXTS = 5, 5

@@ -19,19 +19,15 @@ NAMES: Mapping[str, tuple[str, ...]] = {role: tuple(words.split()) for role, wor
     CALLED_ON, DERIVED, SPREADS, ATTRIBUTES, DATES, SURE, PROPERTIES, WHOSE, SUFFIX,
 ) = (tuple(words.split()) for words in WORDS["lists"].values())  # fmt: skip
 """Each is explained where its words stand."""
-LONGEST_NAME = 4
-"""A column's name of more words is a sentence."""
+LONGEST_NAME = 4  # a column's name of more words is a sentence
 
-ADDRESS = re.compile(r"[^@\s]+@[^@\s]+\.[a-z]{2,}", re.IGNORECASE)
-"""An address for mail, which only people have."""
+ADDRESS = re.compile(r"[^@\s]+@[^@\s]+\.[a-z]{2,}", re.IGNORECASE)  # an address for mail, which only people have
 SCRIPTS = re.compile(r"(?<=[a-z0-9])(?=[\u3040-\u9fff\uac00-\ud7a3])|(?<=[\u3040-\u9fff\uac00-\ud7a3])(?=[a-z0-9])")
 """Where letters of Latin meet Japanese, Chinese or Korean ones: another word begins."""
 NUMBERED = re.compile(r"^(.+?)(?:\.|[ _](?i:r)|[ _]\(?(?i:run|rep|repeat|round)[ _]?)(\d{1,3})\)?$")
 """How the columns of one rater are told apart: gpt_run1, anna (round 2); tone_R1 may be a first reviewer's."""
-SIZE = re.compile(r"\d{2,3}b")
-"""How many parameters a model has, in billions: a question may be called 2b."""
-VERSION = re.compile(r"(?i)(?:\d\.|deepseek[ _]r)\d+$")
-"""How names of judges end that bear a version: claude-3.5."""
+SIZE = re.compile(r"\d{2,3}b")  # how many parameters a model has, in billions: a question may be called 2b
+VERSION = re.compile(r"(?i)(?:\d\.|deepseek[ _]r)\d+$")  # how names of judges end that bear a version: claude-3.5
 
 
 HUMPS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[a-z]\d)(?=[A-Z])|(?<=\d)(?=[A-Z][a-z])")
@@ -174,8 +170,7 @@ def rater_name(column: str) -> str:
 
 SIDES = (("a", "b"), ("0", "1"), ("1", "2"), ("first", "second"), ("left", "right"), ("one", "two"))
 """How the two columns of a pair are told apart."""
-THIRD = (("b", "c"), ("1", "2"), ("2", "3"), ("two", "three"))
-"""And a third one from the second."""
+THIRD = (("b", "c"), ("1", "2"), ("2", "3"), ("two", "three"))  # and a third one from the second
 
 
 def told_apart(
@@ -206,8 +201,7 @@ def base_of(name: str, names: Sequence[str]) -> str:
 PLACES, BRACKETED = re.compile(r"[ _.:/|-]+"), re.compile(r"^[(\[](.*)[)\]]$")  # "Clarity (Anna)"
 NOBODY_KNOWN = 3
 """From so many raters on, a whole table of raters x criteria is one although no rater is called as judges or people."""
-FILLED = 0.6
-"""Of raters x criteria, how many must be there: a rater may leave a criterion out."""
+FILLED = 0.6  # of raters x criteria, how many must be there: a rater may leave a criterion out
 
 
 def crossed_names(names: Sequence[str], stated: Collection[str] = ()) -> dict[str, tuple[str, str]] | None:

@@ -23,8 +23,7 @@ DAY = re.compile(r"\d{1,4}([-./])\d{1,2}\1\d{1,4}(?!\d)")
 MONTH = rf"(?:{'|'.join(values.MONTHS)})[a-z]*"
 GRADE_AS_DAY = re.compile(rf"(?i)\d{{1,2}}[-. ]+{MONTH}|{MONTH}[-. ]+\d{{1,2}}")
 ISO = re.compile(r"\d{4}-\d\d-\d\d")
-LONGEST_NUMBER = 200
-"""Longer cells hold no number, and are not searched for one."""
+LONGEST_NUMBER = 200  # longer cells hold no number, and are not searched for one
 Fact = TypeVar("Fact")
 
 
@@ -52,9 +51,7 @@ class Column:
     is_gold = _called(column_names.is_gold)
     may_be_a_person = _called(column_names.may_be_a_person)
     plain = _called(column_names.plain)
-    """Its name in plain form."""
-    ending = _called(lambda name: plain(name).rsplit("_", 1)[-1])
-    """The last word of that."""
+    ending = _called(lambda name: plain(name).rsplit("_", 1)[-1])  # the last word of the plain name
 
     def __str__(self) -> str:
         """Its name, as in a message."""
@@ -134,9 +131,8 @@ class Column:
     @property
     def holds_labels(self) -> bool:
         """Whether its values are labels whose order is known: pass, fail, good, ..., or stand in the place of one."""
-        known = {label for order in ORDERS for label in order}
-        answers = [word for word in labels_of(pd.Series(self.distinct[:50])) if word not in STATUSES]
-        return bool(answers) and all(word in known for word in answers)
+        answers = {*labels_of(pd.Series(self.distinct[:50]))} - {*STATUSES}
+        return bool(answers) and answers <= values.KNOWN
 
     @cached_property
     def holds_sets(self) -> bool:
@@ -224,8 +220,7 @@ def like_ratings(frame: pd.DataFrame, name: str) -> bool:
     return few and column.like_ratings and (column.numeric or column.holds_labels)
 
 
-MOST_SLICES = 30
-"""What has more levels is no slice, and no list of raters that a column of sources would hold."""
+MOST_SLICES = 30  # what has more levels is no slice, and no list of raters that a column of sources would hold
 
 
 class Roles:
@@ -258,7 +253,7 @@ class Roles:
         self, role: str, fits: Callable[[Column], bool] = lambda column: True, names: Iterable[str] | None = None
     ) -> None:
         """Give the role to the first free column that is called so and fits; `names` in place of the role's own."""
-        called = (c for name in names or NAMES[role] for c in self.free if c.plain == name)
+        called = (c for name in (NAMES[role] if names is None else names) for c in self.free if c.plain == name)
         if role not in self.taken and (column := next((c for c in called if len(c.distinct) and fits(c)), None)):
             self.take(role, column)
 

@@ -19,25 +19,17 @@ from recuse.schema import RecuseError
 
 PLACE, RANKS, HALF = r"(?i)\d+\s*(?:st|nd|rd|th)", ("rank", "place", "ranking", "placement"), 0.5
 TEXTS_RANKED, RANKINGS = 3, 20
-GREATEST = 1e15
-"""Numbers of this size are ids or slips, and nobody's ratings."""
-FREE_TEXT = 60
-"""A column with more different labels than this holds sentences, not ratings."""
-STRICT = 2
-"""A rater whose best mark is so far below the others' best may be strict, on the same scale."""
-FEWEST_LABELS = 10
-"""Fewer answers of people or of judges may have no label in common by chance."""
-ENOUGH_OF_PEOPLE, OFTEN = 40, 0.15
-"""So many ratings by people tell the end of their scale, if at least this share lies on it."""
-FAR = 2
-"""What lies further off than the range of all other numbers, so many times, may stand for something else."""
-FROM_1 = 7
-"""Scales up to here mostly begin with 1, longer ones as often with 0."""
+GREATEST = 1e15  # numbers of this size are ids or slips, and nobody's ratings
+FREE_TEXT = 60  # a column with more different labels than this holds sentences, not ratings
+STRICT = 2  # a rater whose best mark is so far below the others' best may be strict, on the same scale
+FEWEST_LABELS = 10  # fewer answers of people or of judges may have no label in common by chance
+ENOUGH_OF_PEOPLE, OFTEN = 40, 0.15  # so many ratings by people tell the end of their scale, if this share lies on it
+FAR = 2  # what lies further off than the range of all other numbers, so many times, may stand for something else
+FROM_1 = 7  # scales up to here mostly begin with 1, longer ones as often with 0
 SHIFTED, SELDOM = 3, 0.04
 """From so many different marks on a scale has ends of its own; an end that is given less often may be missing."""
 DECIDED = "--use decide --threshold NUMBER; --save of recuse check keeps it"
-MANY = 0.1
-"""Where so many cells name an option twice, they are no sets."""
+MANY = 0.1  # where so many cells name an option twice, they are no sets
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,9 +213,8 @@ def _size(label: str) -> float:
 
 def _labels(part: pd.DataFrame, criterion: str, given: Ordinal | Nominal | None, place: Place) -> CriterionAnswers:
     labels = labels_of(part["cell"])
-    same = {} if given else cell_values.same_verdicts(labels.drop_duplicates())
-    if not given:
-        _check_one_best(labels.drop_duplicates())
+    different = labels.drop_duplicates()
+    same = {} if given else cell_values.same_verdicts(different)
     labels = labels.replace(same) if same else labels
     counts = labels.value_counts()
     if huge := [label for label in counts.index if _size(label) >= GREATEST]:  # infinite ones as well
@@ -231,6 +222,7 @@ def _labels(part: pd.DataFrame, criterion: str, given: Ordinal | Nominal | None,
         raise RecuseError(f"column {column} holds {shown(cell)}, which is no rating; empty such cells")
     scale, strange = given, {*map(str, counts.index)} - {*(given.options if given else ())}
     if scale is None:
+        _check_one_best(different)
         # labels that a person and one more rater give, each more than once, are part of the scale that people were
         # given, while what judges alone say may be no answer at all ("unclear", "refused")
         by_rater = part.assign(label=labels).groupby(["label", "rater", "kind"], observed=True)
@@ -245,9 +237,7 @@ def _labels(part: pd.DataFrame, criterion: str, given: Ordinal | Nominal | None,
                     f"the column of ratings holds free text ({len(counts)} different answers, first "
                     f"{shown(part['cell'].iloc[0])}); name another column with --value"
                 )
-        _check_shared_labels(times[times["label"].isin(scale.options)])
-        if isinstance(scale, Nominal):
-            _check_words_of_people(times)
+        _check_labels_of_people(times[times["label"].isin(scale.options)], isinstance(scale, Nominal))
     bad = labels.isin(strange)
     what = f"answer(s) are none of {', '.join(scale.options)}: {', '.join(shown(s) for s in sorted(strange)[:5])}"
     faults = faults_in(what, part[bad], place, "they count as unusable")
@@ -270,25 +260,11 @@ def _check_one_best(labels: pd.Series[Any]) -> None:
         )
 
 
-def _check_words_of_people(times: pd.DataFrame) -> None:
-    """`RecuseError` for words that people alone give, beside a known order that holds all that judges say: "not rated"
-    beside pass and fail may stand for no answer, and would set people at odds. `times` as below."""
-    by_people = times["kind"].eq("person")
-    judged = {*times["label"][~by_people]}
-    orders = sorted(cell_values.ORDERS, key=len) if not judged <= {*"abcd"} else []  # of a question, and no grades
-    order = next((order for order in orders if judged <= {*order}), ())
-    other = [*times["label"][by_people & ~times["label"].isin(order)].drop_duplicates()]
-    if judged and order and other:
-        raise RecuseError(
-            f"people alone say {', '.join(map(shown, other))}; if that stands for no answer, say --scale "
-            f'"{"<".join(order)}"; if it is one, --scale "{",".join((*order, *other))}" or, where these have an order, '
-            '--scale "worst<...<best"'
-        )
-
-
-def _check_shared_labels(times: pd.DataFrame) -> None:
+def _check_labels_of_people(times: pd.DataFrame, without_order: bool) -> None:
     """A judge whose labels and people's have no word in common answers in other words, or another question: the two
-    would never agree. `times`: how often (`n`) each label of the scale is given, by rater."""
+    would never agree. Without an order, words that people alone give beside a known order that holds all that judges
+    say, "not rated" beside pass and fail, may stand for no answer, and would set people at odds. `times`: how often
+    (`n`) each label of the scale is given, by rater."""
     by_people = times["kind"].eq("person")
     known = {*times["label"][by_people]}
     for judge, own in times[~by_people].groupby("rater", observed=True, sort=False):
@@ -299,6 +275,16 @@ def _check_shared_labels(times: pd.DataFrame) -> None:
                 f'nothing says which label of one is which of the other; say it (--same "{own["label"].min()}=WORD OF '
                 'PEOPLE,..."), or leave a column out with --ignore'
             )
+    judged = {*times["label"][~by_people]} if without_order else set()
+    orders = sorted(cell_values.ORDERS, key=len) if not judged <= {*"abcd"} else []  # of a question, and no grades
+    order = next((order for order in orders if judged <= {*order}), ())
+    other = [*times["label"][by_people & ~times["label"].isin(order)].drop_duplicates()]
+    if judged and order and other:
+        raise RecuseError(
+            f"people alone say {', '.join(map(shown, other))}; if that stands for no answer, say --scale "
+            f'"{"<".join(order)}"; if it is one, --scale "{",".join((*order, *other))}" or, where these have an order, '
+            '--scale "worst<...<best"'
+        )
 
 
 def _check_one_kind(part: pd.DataFrame, words: pd.Series[bool]) -> None:
@@ -331,8 +317,7 @@ def _check_one_scale(part: pd.DataFrame, values: pd.Series[float]) -> None:
     # reach the end of a scale too rarely to look like it
     enough = len(people) >= ENOUGH_OF_PEOPLE and len(judges) and people.max() <= b
     stop = enough and (people == b).mean() >= OFTEN and (judges > b).mean() >= OFTEN
-    strict = a - b <= STRICT and not stop
-    if a > 1.6 * b and not strict and scale_of_numbers(values[part["rater"] == high]).maximum > b:
+    if a > 1.6 * b and (a - b > STRICT or stop) and scale_of_numbers(values[part["rater"] == high]).maximum > b:
         raise RecuseError(
             f"{high} gives numbers up to {a:g}, {low} only up to {b:g}; if that is one scale, say so "
             f"(--scale={scale_of_numbers(values).minimum:g}-{a:g}), otherwise bring them to one"

@@ -32,13 +32,12 @@ from recuse.readers.json_cells import with_fields_of_json, with_last_words, with
 from recuse.readers.judgement_rows import Judgements, lengthened, named, with_confidence, with_kinds
 from recuse.readers.judgements import read_answers
 from recuse.readers.mapping import ColumnMapping, folder_of, given_mapping, saved_mapping, saved_path, stem_of
-from recuse.readers.order_in_time import in_time
 from recuse.readers.raw_table import Fault, RawTable, errors_in, shown, word_count
 from recuse.readers.recognise import with_roles
 from recuse.readers.repeated_rows import with_absent_rows, with_copies_in_clusters, without_copies, without_duplicates
 from recuse.readers.values import as_numbers, as_whole_numbers, spelled, written_otherwise
 from recuse.schema import Provenance, RecuseError
-from recuse.schema.factors import VERSION, levels_in
+from recuse.schema.factors import VERSION, in_time, levels_in
 from recuse.schema.number_text import more
 from recuse.schema.results import PanelRow
 from recuse.schema.vocabulary import FILE
@@ -56,10 +55,7 @@ SETTLING: tuple[Callable[[Judgements], Judgements], ...] = (
 """What makes rows that count of that: what its columns are, who says what, what is there twice, in this order."""
 FEW_RATED, FEW_NAMED = 5, 8
 FOLDED_AWAY = ("item", "rater", "value", "ignore")
-
-
-SETS = "response_set"
-"""What stands in the place of a protocol for sets of options beside a file's ratings."""
+SETS = "response_set"  # what stands in the place of a protocol for sets of options beside a file's ratings
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,14 +21,11 @@ from recuse.schema.factors import LEVELS
 
 FEWEST_CLUSTERS = 20
 """With fewer levels a topic groups texts and is a slice: an interval over a handful of clusters says nothing."""
-MERGED = 0.5
-"""Of so many rows without a name of their own, cells are merged; a few are names that were forgotten."""
-SHARED = 0.5
-"""Texts have so many raters more than one, on average, where they are what was judged."""
+MERGED = 0.5  # of so many rows without a name of their own, cells are merged; a few are names that were forgotten
+SHARED = 0.5  # texts have so many raters more than one, on average, where they are what was judged
 QUERIES, DOCUMENTS = ("query_id", "question_id", "qid"), ("doc_id", "document_id", "passage_id")
 """What relevance is judged of: a document for a query."""
-SURELY = 5
-"""So many rows that a column of letters tells apart are not told apart by chance."""
+SURELY = 5  # so many rows that a column of letters tells apart are not told apart by chance
 
 
 def take_item(roles: Roles, rows: int = 0) -> None:
@@ -89,11 +86,9 @@ def take_item_of_pairs(roles: Roles) -> None:
 def _take_shared(roles: Roles, columns: Sequence[Column]) -> None:
     """The first of these columns whose levels come again, none of them twice from a rater on one question."""
     keys = roles.filled("rater", "criterion", "first", "second")
-    for column in columns:
-        again = SURELY < len(column.distinct) <= column.number / 2
-        if again and not roles.frame.duplicated([*keys, column.name]).any():
-            roles.take("item", column)
-            return
+    again = (c for c in columns if SURELY < len(c.distinct) <= c.number / 2)
+    if shared := next((c for c in again if not roles.frame.duplicated([*keys, c.name]).any()), None):
+        roles.take("item", shared)
 
 
 def take_parts(roles: Roles) -> None:
@@ -122,15 +117,15 @@ def take_cluster(roles: Roles) -> None:
     if "cluster" not in roles.taken and len(item) == 2 and (plain(item[0]) in TALKS or many):
         roles.taken["cluster"] = item[0]
 
-    def holds_clusters(column: Column, fewest: int) -> bool:
+    def holds_clusters(column: Column) -> bool:
         """Whether every item lies in one level of it, and a level holds several items."""
+        fewest = 2 if column.plain in TALKS else FEWEST_CLUSTERS
         if column.wordy or not fewest <= len(column.distinct) < len(roles.frame):
             return False
         pairs = roles.frame[[*item, column.name]].drop_duplicates()
         return not item or len(column.distinct) < len(pairs) > 2 * int(pairs.duplicated([*item]).sum())
 
-    roles.take_named("cluster", lambda c: holds_clusters(c, 2), TALKS)
-    roles.take_named("cluster", lambda c: holds_clusters(c, FEWEST_CLUSTERS))
+    roles.take_named("cluster", holds_clusters, (*TALKS, *NAMES["cluster"]))
 
 
 def take_factors(roles: Roles) -> None:
@@ -175,8 +170,7 @@ def _varies(roles: Roles, column: Column, keys: list[str]) -> bool:
     return bool((roles.frame.groupby(keys, sort=False)[column.name].nunique() > 1).any())
 
 
-SELDOM = 0.2
-"""A group in which more items than these come back says something of a row, not which item it is."""
+SELDOM = 0.2  # a group in which more items than these come back says something of a row, not which item it is
 
 
 def with_merged_cells(judged: Judgements) -> Judgements:
@@ -254,9 +248,8 @@ def _tells_rows_apart(raw: RawTable, mapping: ColumnMapping, other: str) -> bool
             len(raw.frame[names].drop_duplicates()) for names in (keys, texts, [*keys, other], [*texts, other])
         )
         return several > one and still <= with_other
-    if not (mapping.repeat or mapping.repeats):
-        return False
-    return bool(raw.frame.duplicated(keys).any() and not raw.frame.duplicated([*keys, other]).any())
+    repeats = mapping.repeat or mapping.repeats
+    return bool(repeats and raw.frame.duplicated(keys).any() and not raw.frame.duplicated([*keys, other]).any())
 
 
 def groups_of(mapping: ColumnMapping) -> list[str]:

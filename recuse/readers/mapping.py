@@ -22,8 +22,7 @@ LISTS = ("item", "value", "repeats", "judges", "people", "factors", "slices", "i
 LONGEST = 1 << 20
 DEEP = re.compile(r"""(?<![\w-])(?:[\w-]++|"[^"\n]*"|'[^'\n]*')(?:\s*\.\s*(?:[\w-]++|"[^"\n]*"|'[^'\n]*')){30}""")
 """A file of so many characters, and names within names so deep, are no mapping and take tomllib gigabytes."""
-SETTINGS = ("scale", "same", "positive", "threshold", "truth", "sampled", "rates", "encoding")
-"""What is no column."""
+SETTINGS = ("scale", "same", "positive", "threshold", "truth", "sampled", "rates", "encoding")  # what is no column
 OWN = ("row", "rater", "kind", "item", "target", "criterion", "repeat", "column", "cell", "score", "response", "status")
 """What rows of judgements have for themselves, and no factor is called."""
 

@@ -9,14 +9,11 @@ from recuse.readers.columns import MOST_SLICES, Column, Roles
 from recuse.readers.values import OUT_OF, chosen, is_verdict
 from recuse.schema import RecuseError
 
-SAME_COLUMN = 0.98
-"""Two columns that say the same in so many rows name the same things."""
-SOURCES = ("source", "name", "by", "from", "origin")
-"""Columns that may say who a score came from."""
+SAME_COLUMN = 0.98  # two columns that say the same in so many rows name the same things
+SOURCES = ("source", "name", "by", "from", "origin")  # columns that may say who a score came from
 BY_NUMBER = ("id", "rater", "annotator", "reviewer", "worker", "user", "labeler", "labeller")
 """Columns of raters that may hold numbers."""
-SURELY = 5
-"""Fewer rows about one thing may be there by mistake."""
+SURELY = 5  # fewer rows about one thing may be there by mistake
 TOLD = ("target", "criterion", "text", "first", "second", "repeat", "order")
 """What may tell rows about one item apart, whoever rated."""
 

@@ -17,18 +17,13 @@ from recuse.readers.raw_table import shown
 from recuse.readers.values import as_numbers, is_empty, is_verdict, labels_of
 from recuse.schema import RecuseError
 
-FEWEST = 10
-"""So many rows tell whether a column is made of others."""
+FEWEST = 10  # so many rows tell whether a column is made of others
 SEVERAL = 5
 """Judges who are outvoted so often among them make a column that is never against most of them one to ask about."""
-MENDED = 0.95
-"""What three people or more mostly say, in so many rows at least, is their vote that somebody went over."""
-RELATED = 30
-"""Over so many rows two columns' numbers have something to do with each other, or not."""
-SURELY = 4
-"""So many standard errors tell a weak relation from a close one."""
-MOST_MARKS = 11
-"""Different numbers of the longest usual scale that has each of them given, 0 to 10."""
+MENDED = 0.95  # what three people or more mostly say, in so many rows at least, is their vote that somebody went over
+RELATED = 30  # over so many rows two columns' numbers have something to do with each other, or not
+SURELY = 4  # so many standard errors tell a weak relation from a close one
+MOST_MARKS = 11  # different numbers of the longest usual scale that has each of them given, 0 to 10
 
 
 def leave_out_derived(roles: Roles, named: Collection[str]) -> None:
@@ -94,8 +89,7 @@ def leave_out_who_gave(roles: Roles) -> None:
 def _computed(roles: Roles, named: Collection[str]) -> dict[Column, bool]:
     """Columns of numbers, called as nobody in particular, that are the mean, the least, the greatest or a weighed sum
     of the others' in every row, a mean rounded or not, where these differ in several rows, and whether all of these are
-    judges. `RecuseError` for a person's
-    column that is such a sum of columns that are nobody's by name."""
+    judges. `RecuseError` for a person's column that is such a sum of columns that are nobody's by name."""
     numeric = [c for c in roles.free if c.numeric and c.like_ratings and not c.is_nobodys]
     table = pd.DataFrame({c.name: as_numbers(c.cells) for c in numeric})
     computed: dict[Column, bool] = {}
@@ -230,14 +224,12 @@ def check_left_out(roles: Roles) -> None:
     called as one holds answers of another kind, on another scale or in other words: to leave it out in silence would
     say that nobody rated the texts, or clear whoever is left."""
     raters = {roles.columns[c]: name for name, columns in roles.taken.get("raters", {}).items() for c in columns}
-    values = (roles.columns[name] for name in roles.filled("value"))
-    days = [c for c in (*(c for c in roles.free if c.may_be_a_person), *raters, *values) if c.made_days]
-    if days:
+    columns = [*raters, *(roles.columns[name] for name in roles.filled("value"))]
+    if days := [c for c in (*(c for c in roles.free if c.may_be_a_person), *columns) if c.made_days]:
         raise RecuseError(
             f"{days[0]} holds days such as {shown(str(days[0].distinct[0]))}, which a spreadsheet makes of 4/5; "
             f"write its cells as text and export it again, or say --ignore {as_option(map(str, days))}"
         )
-    columns = [*raters, *(roles.columns[name] for name in roles.filled("value"))]
     called = [c for c in columns if AGREES.search(c.plain) and is_verdict(c.words)]
     known = {*roles.stated, *columns_in([roles.given.get("value")])}
     if columns[1:] and (unclear := [c.name for c in called if c.name not in known]):
@@ -250,19 +242,20 @@ def check_left_out(roles: Roles) -> None:
     if not raters or roles.stated:
         return
     free = [c for c in roles.free if not c.is_attribute and (c.holds_labels or not c.is_reason)]
+    repeated = [c for c in free if 1 < len(c.distinct) <= min(FEW_LABELS, c.number / 2)]
     others: list[Column] = []
     rater = next(iter(raters))
     people = [c for c in free if c.may_be_a_person]
     if not any(map(may_be_a_person, raters.values())):
-        words = [c.words for c in people if _comes_again(c)]  # of which another column's may be the same few
+        words = [c.words for c in people if c in repeated]  # of which another column's may be the same few
         others = [
-            c for c in people if _marks(c) or (_comes_again(c) and words.count(c.words) > 1)
+            c for c in people if _marks(c) or (c in repeated and words.count(c.words) > 1)
             or (c.numeric and rater.numeric and _related(c, rater))
         ]  # fmt: skip
     elif not any(map(is_judge, raters.values())):
         judged = (*NAMES["text"], *NAMES["target"], *PROMPTS)
         others = [  # texts with a number each, "8/10 - polite and short", that are not called as what is judged
-            c for c in free if c.is_judge and (_comes_again(c) or (
+            c for c in free if c.is_judge and (c in repeated or (
                 c.told_once and c.ending not in judged and c.filled.astype(str).str.contains(r"\d").all()
             ))
         ]  # fmt: skip
@@ -293,11 +286,7 @@ def _related(column: Column, rater: Column) -> bool:
     both = pd.DataFrame({"own": column.ordered, "other": rater.ordered}).dropna()
     if len(both) < RELATED or both.nunique().min() < 2:
         return False
-    return bool(abs(both["own"].corr(both["other"])) > 4 / len(both) ** 0.5)
-
-
-def _comes_again(column: Column) -> bool:
-    return 1 < len(column.distinct) <= min(FEW_LABELS, column.number / 2)
+    return bool(abs(both["own"].corr(both["other"])) > SURELY / len(both) ** 0.5)
 
 
 def _marks(column: Column) -> bool:

@@ -71,15 +71,14 @@ def _take_criteria(roles: Roles) -> None:
     """Beside a column of raters every other one that may hold ratings is a criterion, and no fact."""
     stated = [c for c in roles.free if c.name in roles.stated]
     other = (*column_names.BATCHES, *column_names.SURE)
-    rated = _may_rate(roles)
-    kept = [c for c in rated if c in stated or (c.plain not in other and c.varied and len(c.distinct) > 1)]
+    kept = [c for c in _may_rate(roles) if c in stated or (c.plain not in other and c.varied and len(c.distinct) > 1)]
     others = _take_others(roles, kept)
     kept = [c for c in kept if c not in others]
     facts = [c for c in kept if c not in stated and _is_a_fact(roles, c, kept)]
-    facts = [] if others and facts == kept else facts  # on what stands beside others' answers all may be at one
-    why = "by its name a system, or one rater's alone, or the same in all rows of a rater or of a text"
-    roles.leave_out(facts, why)
-    roles.take_all("value", [c for c in kept if c not in facts])
+    if not (others and facts == kept):  # on what stands beside others' answers all may be at one
+        why = "by its name a system, or one rater's alone, or the same in all rows of a rater or of a text"
+        roles.leave_out(facts, why)
+    roles.take_all("value", [c for c in kept if c in roles.free])
 
 
 def _take_columns(roles: Roles) -> None:
@@ -257,15 +256,13 @@ def choosers_between(roles: Roles, first: Column, second: Column) -> list[Column
         and all(word in sides or won(word) for word in c.words)
         and (not c.numeric or (texts and {"first", "second"} <= {*map(won, c.words)}))
     ]  # fmt: skip
-    stated = [c for c in choosing if c.name in roles.stated or len(c.distinct) > 1]
-    some = stated or roles.stated
-    row = "rater" in roles.taken  # who always chose the first is whom the row names, as g1_winner
-    return [
-        c for c in choosing
-        if c in stated or (some and not c.is_attribute and (
-            (c.is_judge and says_who_won(roles, c)) or (row and c.ending in column_names.WINNERS)
-        ))
+    sure = [c for c in choosing if c.name in roles.stated or len(c.distinct) > 1]
+    alone = [c for c in choosing if (sure or roles.stated) and not c.is_attribute]
+    alone = [  # who always chose the first is whom the row names, as g1_winner
+        c for c in alone if (c.is_judge and says_who_won(roles, c))
+        or ("rater" in roles.taken and c.ending in column_names.WINNERS)
     ]  # fmt: skip
+    return [c for c in choosing if c in sure or c in alone]
 
 
 IN_ORDER = re.compile(
@@ -319,7 +316,6 @@ def _take_wide(roles: Roles, columns: Sequence[Column]) -> None:
 
 
 ROUNDS = (("before", "after"), ("pre", "post"), ("initial", "final"), ("initial", "revised"), ("original", "revised"))
-"""How columns are called that hold what one person said at first, and later."""
 
 
 def _check_one_form(roles: Roles, raters: dict[str, tuple[str, ...]]) -> None:
@@ -362,8 +358,7 @@ def _two_columns(whose: str, own: Sequence[str]) -> RecuseError:
 
 
 FLAGS = ("is", "has", "need", "needs", "was", "can", "should")
-FLAG = re.compile(rf"(?:{'|'.join(FLAGS)})_")
-"""How columns begin that say something of a text beside those of the raters: is_test, needs_review."""
+FLAG = re.compile(rf"(?:{'|'.join(FLAGS)})_")  # of a text beside the raters' columns: is_test, needs_review
 
 
 def _alike(roles: Roles, sure: Collection[Column]) -> list[Column]:

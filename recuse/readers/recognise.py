@@ -42,10 +42,9 @@ def _recognised(raw: RawTable) -> ColumnMapping:
     _take_repeats(roles)
     _take_pair(roles)
     roles.take_named("rater", lambda c: names_raters(roles, c))
-    bearing = ["", *(c.plain for c in roles.free if {*c.plain.split("_")} & {*NAMES["rater"]})]  # llm_judge
-    composed = [name for name in bearing if name not in NAMES["rater"]]
-    several = [c for c in roles.free if c.plain in composed and not c.wordy and sum(map(is_judge, c.words)) > 1]
-    roles.take_named("rater", lambda c: c in several and not says_who_won(roles, c), composed)
+    bearing = [c for c in roles.free if {*c.plain.split("_")} & {*NAMES["rater"]} and c.plain not in NAMES["rater"]]
+    several = [c.plain for c in bearing if not c.wordy and sum(map(is_judge, c.words)) > 1]  # llm_judge
+    roles.take_named("rater", lambda c: not says_who_won(roles, c), several)
     roles.take_named("rater", lambda c: users_rated(roles, c), ("user_id",))
     take_sources(roles)
     _take_kind(roles)
@@ -59,9 +58,8 @@ def _recognised(raw: RawTable) -> ColumnMapping:
     roles.take_named("repeat", lambda c: c.numeric and ("_" in c.plain) < len(c.distinct) <= 1000)  # run_index, all 0
     leave_out_matches(roles)
     sets = sum(c.holds_sets for c in roles.free)  # a right answer answers as others do
-    true = [c.plain for c in roles.free if c.is_gold and not c.is_nobodys]
     right = [c.plain for c in roles.free if c.plain.startswith("correct_")]  # of several, "Correct? (Anna)", each says
-    true = [name for name in true if name not in right[1:] + right[:-1]]
+    true = [c.plain for c in roles.free if c.is_gold and not (c.is_nobodys or c.plain in right[1:] + right[:-1])]
     holds = [c for c in roles.free if c.rating and len(c.distinct) > 1 and (not c.holds_sets or sets > 1)]
     roles.take_named("gold", holds.__contains__, (*NAMES["gold"], *true))
     roles.take_named("author", lambda c: not c.wordy)
@@ -90,8 +88,7 @@ def _recognised(raw: RawTable) -> ColumnMapping:
     return ColumnMapping(**roles.taken, ignored=roles.ignored)
 
 
-MOST_RATED = 400
-"""So many columns of ratings are no list of raters and their criteria."""
+MOST_RATED = 400  # so many columns of ratings are no list of raters and their criteria
 
 
 def _check_width(roles: Roles) -> None:
@@ -139,8 +136,8 @@ def _of_own_texts(roles: Roles, texts: Collection[Column]) -> dict[Column, Colum
     """Column of ratings -> the text that it is about, where several of both differ in the same words: judge_alpha and
     judge_beta beside answer_alpha and answer_beta. None where a person or a true answer says of the whole row what they
     say: the texts are replies of judges then."""
-    rated = [c for c in roles.rated if (c.numeric or c.holds_labels or c.is_judge) and not (c.is_nobodys or c in texts)]
     whole = [c for c in roles.rated if c.is_person or c.is_gold]
+    rated = [c for c in roles.rated if (c.numeric or c.holds_labels or c.is_judge) and not (c.is_nobodys or c in texts)]
     rated = [c for c in rated if not (c in whole or names_somebody(c))]
     shapes: tuple[dict[tuple[str, str], dict[str, Column]], ...] = ({}, {})
     for column in (*rated, *(c for c in texts if not c.is_reason)):
@@ -194,16 +191,14 @@ def _check_order(roles: Roles) -> None:
     orders = [c for c in two if any(ORDERED.search(plain(str(word))) for word in (c.name, *c.distinct))]
     orders = [c for c in orders if len(c.words) == 2 and {*map(chosen, c.words)} != PLACED]
     orders += [c for c in two if SHOWN.search(c.plain) and {*map(chosen, c.words)} == PLACED]
-    if not orders:
-        return  # before any other column's words are spelled
     pair = roles.filled("first", "second")
     if not pair:  # texts may be classes A and B, and an order new
         orders = [c for c in orders if any(SWAPPED.search(plain(str(word))) for word in (c.name, *c.distinct))]
     sides = {word for name in pair for word in roles.columns[name].words}
-    others = [c for c in roles.columns.values() if c.name not in (*pair, *map(str, orders))]
-    letters = [c for c in others if {*map(chosen, c.words)} >= PLACED and not c.words & sides]
-    letters = [c for c in letters if all(map(chosen, c.words)) and (pair or {"a", "b"} <= c.words)]
-    if not (orders and letters):
+    others = [c for c in roles.columns.values() if orders and c.name not in (*pair, *map(str, orders))]
+    letters = [c for c in others if PLACED <= {*map(chosen, c.words)} and all(map(chosen, c.words))]
+    letters = [c for c in letters if not c.words & sides and (pair or {"a", "b"} <= c.words)]
+    if not letters:
         return
     item = roles.filled("item")
     one = roles.frame[[*item, *pair]].drop_duplicates()
@@ -228,8 +223,7 @@ def _take_repeats(roles: Roles) -> None:
     named = [c for c in roles.free if c.plain in NAMES["rater"] and c not in alike]  # those asked are in its rows
     names = tuple(map(str, several))
     known = roles.filled("raters", "people", "judges", "rater") or any(names_raters(roles, c) for c in named)
-    words = {match[1] for c in several if (match := REPEATS.match(c.plain))}
-    if not (alike or known) and words & {"r", "s", "score", "rating"}:
+    if not (alike or known) and any(re.match(r"(?:r|s|score|rating)_?\d", c.plain) for c in several):
         raise RecuseError(
             f"{', '.join(names)}: nothing says whose they are: if each is a person's, say --people {as_option(names)}; "
             "if they are a judge's repeats, call them after it (gpt_run1, gpt_run2); if each is of another text, write "

@@ -22,10 +22,8 @@ from recuse.readers.raw_table import Fault, faults_in, shown, single_blanks
 from recuse.readers.values import is_empty
 from recuse.schema import RecuseError
 
-SURELY = 5
-"""Fewer rows may be alike by chance."""
-MANY = 0.1
-"""Of a person's texts, so many are not asked about twice by mistake."""
+SURELY = 5  # fewer rows may be alike by chance
+MANY = 0.1  # of a person's texts, so many are not asked about twice by mistake
 
 
 def without_copies(judged: Judgements) -> Judgements:
@@ -114,8 +112,7 @@ def _check_asked_once(judged: Judgements, rows: pd.DataFrame, keys: list[str]) -
     )
 
 
-SHORT = 20
-"""Texts of fewer letters ("Yes.", "No idea") may be the same without being copies."""
+SHORT = 20  # texts of fewer letters ("Yes.", "No idea") may be the same without being copies
 
 
 def with_copies_in_clusters(judged: Judgements) -> Judgements:
@@ -257,8 +254,7 @@ def _absent(
     rows: pd.DataFrame, frame: pd.DataFrame, factors: list[str], text: NDArray[np.intp], not_put: list[str]
 ) -> Iterator[tuple[str, list[tuple[dict[str, Any], Texts]], Texts]]:  # fmt: skip
     """(judge, [(factor -> level, its absent texts at these)], the texts that it has) of every judge."""
-    first = np.zeros(text.max() + 1, dtype=np.intp)
-    first[text[::-1]] = np.arange(len(rows))[::-1]  # a row of each text, which tells what it is about
+    first = np.unique(text, return_index=True)[1]  # a row of each text, which tells what it is about
     criterion, target = (rows[name].iloc[first].to_numpy() for name in ("criterion", "target"))
     author = rows["author"].iloc[first].to_numpy() if "author" in rows else target
     batches = [frame[name].to_numpy()[rows["row"].to_numpy()[first]] for name in frame if plain(str(name)) in BATCHES]
@@ -274,12 +270,11 @@ def _absent(
     by = {raters[code]: judges & (rater == code) for code in pd.unique(rater[judges]).tolist()}
     having = {name: among(its) for name, its in by.items()}
     people = among(~judges)
-    known: Texts = np.ones(len(first), dtype=bool)
-    for side in ("first", "second") if not_put else ():
-        known &= ~np.isin(rows[side].astype(str).to_numpy()[first], not_put)
+    none = np.zeros(len(first), dtype=bool)
+    sides = (rows[side].iloc[first].astype(str) for side in ("first", "second") if not_put)
+    known: Texts = ~np.any([none, *(side.isin(not_put) for side in sides)], axis=0)
     for judge, own in having.items():
         others = [texts for name, texts in having.items() if name != judge]
-        none = np.zeros(len(first), dtype=bool)
         meeting = np.any([none, *(texts for texts in others if (texts & own).any())], axis=0)
         elsewhere = np.any([none, *others], axis=0) & ~meeting
         due = meeting | (people & ~elsewhere if (people & own).any() else False)

@@ -11,23 +11,15 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from recuse.ratings import Numeric
-from recuse.readers.column_names import (
-    NAMES,
-    as_option,
-    is_criterion,
-    is_date,
-    is_judge,
-    is_person,
-    listed,
-    plain,
-    splits,
-)
+from recuse.readers import column_names
+from recuse.readers.column_names import NAMES, as_option, is_criterion, is_date, is_judge, is_person, plain, splits
 from recuse.readers.columns import columns_of
 from recuse.readers.json_records import GAME
 from recuse.readers.mapping import ColumnMapping, stem_of
@@ -83,7 +75,7 @@ def in_the_same_words(raw: RawTable) -> RawTable:
     what is no such list, and for an answer that no cell holds."""
     if not (same := str(raw.given.get("same", ""))):
         return raw
-    pairs = [tuple(part.strip() for part in pair.split("=")) for pair in listed(same)]
+    pairs = [tuple(part.strip() for part in pair.split("=")) for pair in column_names.listed(same)]
     if not all(len(pair) == 2 and all(pair) for pair in pairs):
         raise RecuseError(f"same is a list of answers that say the same, for example good=pass,bad=fail; got {same!r}")
     meant = {one.lower(): other for one, other in pairs}
@@ -135,8 +127,7 @@ def as_rows(raw: RawTable) -> RawTable:
     return replace(rows, frame=frame, roles={**roles, "criterion": "criterion"})
 
 
-GRID = re.compile(r"(.+?)\s*\[(.+)\]")
-"""How forms call a column of a grid: the question, and its row in brackets."""
+GRID = re.compile(r"(.+?)\s*\[(.+)\]")  # how forms call a column of a grid: the question, and its row in brackets
 
 
 def _texts_by_criteria(names: Sequence[str]) -> dict[str, tuple[str, str]]:
@@ -242,9 +233,8 @@ def with_systems_apart(raw: RawTable) -> RawTable:
     return raw
 
 
-MARKED = {"1": True, "true": True, "1.0": True, "x": True, "0": False, "false": False, "0.0": False, "": False}
-MARK_FEWEST = 3
-"""So many columns, of which one is marked in every row, are the answers to one question."""
+MARKED = {**dict.fromkeys(("1", "1.0", "true", "x"), True), **dict.fromkeys(("0", "0.0", "false", ""), False)}
+MARK_FEWEST = 3  # so many columns, of which one is marked in every row, are the answers to one question
 
 
 def with_marked_answers(raw: RawTable) -> RawTable:
@@ -276,9 +266,8 @@ BEST_FIRST = re.compile(r"\s*(?:>>|->|→|>)\s*")
 LISTED = re.compile(r"\s*[,;/|]\s*")
 RANKING = re.compile(r"[^<>=]{1,60}(?:[>=][^<>=]{1,60})*>[^<>=]{1,60}(?:[>=][^<>=]{1,60})*")
 RANK_OF = re.compile(r"(?i)^(?:rank|place|ranking)[ _.:-]+(?:of[ _])?(.+)$|^(.+)[ _.:-]+(?:rank|place|ranking)$")
-LOOKED_AT, SURELY, MOST, FEWEST = 200, 0.9, 30, 3
-"""Cells that are looked at; the share of them that must be rankings; the most texts of one, and the fewest of a list or
-of columns."""
+LOOKED_AT, SURELY = 200, 0.9  # cells that are looked at, and the share of them that must be rankings
+MOST, FEWEST = 30, 3  # texts of a ranking; texts of a list, or columns
 TARGET = "system"
 ENDS = {1: "st", 2: "nd", 3: "rd"}
 
@@ -297,13 +286,10 @@ def with_places(raw: RawTable) -> RawTable:
     if not columns or (sides and any(all(len(re.findall(r"[^<>=\s]+", cell)) <= 2 for cell in each) for each in cells)):
         return _with_ranked_columns(raw)  # of reply_a and reply_b, which have columns of their own, which is better
     places = {name: [_places(form.sub(">", str(c).strip())) for c in raw.frame[name]] for name, form in columns.items()}
-    ranked = [list(dict.fromkeys(text for name in columns for text in places[name][k])) for k in range(len(raw.frame))]
-    row = np.repeat(np.arange(len(ranked)), [max(len(texts), 1) for texts in ranked])
-    texts = [text for each in ranked for text in sorted(each) or [""]]
-    frame = raw.frame.iloc[row].reset_index(drop=True)
-    for name in columns:
-        frame[name] = [places[name][k].get(text, "") for k, text in zip(row, texts, strict=True)]
-    frame[TARGET] = texts
+    ranked = [sorted({*chain(*each)}) or [""] for each in zip(*places.values(), strict=True)]
+    row, texts = np.repeat(np.arange(len(ranked)), [*map(len, ranked)]), [*chain(*ranked)]
+    own = {name: [each[k].get(text, "") for k, text in zip(row, texts, strict=True)] for name, each in places.items()}
+    frame = raw.frame.iloc[row].reset_index(drop=True).assign(**own, **{TARGET: texts})
     note = f"{', '.join(columns)} holds rankings, the best first: each text's place is read, 1 for the best"
     return raw.of_rows(frame, row, note)
 
@@ -338,11 +324,9 @@ def _with_ranked_columns(raw: RawTable) -> RawTable:
 
 def _places(cell: str) -> dict[str, str]:
     """Text -> its place; nothing for a cell that is no ranking, or names a text twice."""
-    if not RANKING.fullmatch(cell):
-        return {}
     places: dict[str, str] = {}
     place = 1
-    for level in cell.split(">"):
+    for level in cell.split(">") if RANKING.fullmatch(cell) else ():
         tied = [text.strip() for text in level.split("=") if text.strip()]
         if any(text in places for text in tied) or len(places) > MOST:
             return {}

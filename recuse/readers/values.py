@@ -33,8 +33,7 @@ CHOICE_WORDS = {word: side for side in ("first", "second", "tie") for word in WO
 """What people write for the first of two, the second, and neither."""
 SIDE = re.compile(
     r"^(?:the )?(?:response|model|assistant|option|answer|output|system|candidate|reply|summary|text|choice|bot|"
-    r"sentence|story|translation)"
-    r"[ _-]?(?=\w+)"
+    r"sentence|story|translation)[ _-]?(?=\w+)"
 )
 WINS = re.compile(r" (?:is )?(?:the )?(?:clearly |much |slightly )?(?:better|best|wins|won|preferred|winner)$")
 """What stands around a side: "Response A", "B is better"."""
@@ -225,9 +224,9 @@ def _but_for_strays(values: Any) -> tuple[float, float] | None:
     """Ends of the smallest usual scale that all but `STRAYS` of whole numbers fill; None where none is outside, and
     where all lie within 0 to 10, or in 0 to 100: a grade that is seldom given is a grade, and the worst ones are
     seldom given."""
-    if not len(values) or (values.min() >= 0 and values.max() <= 10):
+    if len(values) < FEWEST or (values.min() >= 0 and values.max() <= 10):
         return None
-    for low, high in sorted(ENDS[1:], key=lambda ends: ends[1] - ends[0]) if len(values) >= FEWEST else ():
+    for low, high in sorted(ENDS[1:], key=lambda ends: ends[1] - ends[0]):
         inside = values[(low <= values) & (values <= high)]
         outside = values[(values < low) | (values > high)]
         filled = {low, high} <= set(inside) and bool((inside == inside.round()).all())
@@ -282,10 +281,7 @@ BOTH = ("both", "either", "both could be right", "either could be right")
 MOST_OPTIONS, LONGEST, MANY = 20, 40, 25
 WEAK = re.compile(r"\s*[,;/+&]\s*|\s+and\s+|\s+or\s+")
 """Stand between options only where each part is an answer of its own elsewhere: labels may hold them too."""
-
-
-PAIR = re.compile(r"(\d+),(\d+)")
-HALVES = 3
+PAIR, HALVES = re.compile(r"(\d+),(\d+)"), 3
 
 
 def decimal_commas(labels: Sequence[str]) -> bool:
@@ -298,10 +294,8 @@ def decimal_commas(labels: Sequence[str]) -> bool:
     alone = {label for label in labels if label.isdecimal()}
     if not pairs or any(re.fullmatch(r"\d+(,\s*\d+){2,}|\d+, +\d+", label) for label in labels):
         return False
-    if any(a == b or not {a, b} <= alone for a, b in pairs):
-        return True
     halves = {b for _, b in pairs} == {"5"}
-    if halves and len(pairs) >= HALVES:
+    if any(a == b or not {a, b} <= alone for a, b in pairs) or (halves and len(pairs) >= HALVES):
         return True
     if halves or any(int(a) > int(b) for a, b in pairs):
         a, b = pairs[0]
@@ -342,10 +336,9 @@ def find_sets(labels: Sequence[str], criterion: str = "", declared: ResponseSets
         options = tuple(sorted({*options}.union(*parted.values()) - {*parted}))
     if len(options) == 2:
         parted |= {label: list(options) for label in BOTH if label in labels and label not in options}
-    called = plain(criterion) in SETS
-    several = any(len(parts) > 1 for parts in parted.values())
+    several = plain(criterion) in SETS or any(len(parts) > 1 for parts in parted.values())
     fitting = 1 < len(options) <= MOST_OPTIONS and all(len(option) <= LONGEST for option in options)
-    if declared is None and not (fitting and (several or called)):
+    if declared is None and not (fitting and several):
         return None
     scale = declared or ResponseSets(options)
     strange = {label: why for label in labels if (why := _fault(parted.get(label, [label]), options))}

@@ -12,7 +12,7 @@ from scipy import special
 
 from recuse.check import weeks_command
 from recuse.check.weeks_command import ALARMS, chart
-from recuse.readers.order_in_time import in_time
+from recuse.schema.factors import in_time
 
 FILE = Path(__file__).parent / "weeks.csv"
 
