@@ -28,8 +28,6 @@ NUMBERED = re.compile(r"^(.+?)(?:\.|[ _](?i:r)|[ _]\(?(?i:run|rep|repeat|round)[
 """How the columns of one rater are told apart: gpt_run1, anna (round 2); tone_R1 may be a first reviewer's."""
 SIZE = re.compile(r"\d{2,3}b")  # how many parameters a model has, in billions: a question may be called 2b
 VERSION = re.compile(r"(?i)(?:\d\.|deepseek[ _]r)\d+$")  # how names of judges end that bear a version: claude-3.5
-
-
 HUMPS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[a-z]\d)(?=[A-Z])|(?<=\d)(?=[A-Z][a-z])")
 """Where a word begins in a name without signs between: judgeModel, GPT4Score; A1AI3MTR9 is a code, and no words."""
 
@@ -168,14 +166,12 @@ def rater_name(column: str) -> str:
     return column
 
 
-SIDES = (("a", "b"), ("0", "1"), ("1", "2"), ("first", "second"), ("left", "right"), ("one", "two"))
-"""How the two columns of a pair are told apart."""
-THIRD = (("b", "c"), ("1", "2"), ("2", "3"), ("two", "three"))  # and a third one from the second
+SIDES = (("a", "b"), ("0", "1"), ("1", "2"), ("first", "second"), ("left", "right"), ("one", "two"),
+         ("chosen", "rejected"))  # fmt: skip
+THIRD = (("b", "c"), ("1", "2"), ("2", "3"), ("two", "three"))  # a third text is told apart from the second
 
 
-def told_apart(
-    names: Collection[str], sides: Iterable[tuple[str, str]] = (*SIDES, ("chosen", "rejected"))
-) -> list[tuple[str, str]]:
+def told_apart(names: Collection[str], sides: Iterable[tuple[str, str]] = SIDES) -> list[tuple[str, str]]:
     """Pairs of names that differ in the word for a side alone: reply_a and reply_b, left_model and right_model,
     answer1_body and answer2_body."""
     pairs = []
@@ -195,8 +191,6 @@ def base_of(name: str, names: Sequence[str]) -> str:
         return match[1]
     return name
 
-
-# --------------------------------------------------------------------------- named after two things at once
 
 PLACES, BRACKETED = re.compile(r"[ _.:/|-]+"), re.compile(r"^[(\[](.*)[)\]]$")  # "Clarity (Anna)"
 NOBODY_KNOWN = 3

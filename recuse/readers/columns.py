@@ -23,6 +23,7 @@ DAY = re.compile(r"\d{1,4}([-./])\d{1,2}\1\d{1,4}(?!\d)")
 MONTH = rf"(?:{'|'.join(values.MONTHS)})[a-z]*"
 GRADE_AS_DAY = re.compile(rf"(?i)\d{{1,2}}[-. ]+{MONTH}|{MONTH}[-. ]+\d{{1,2}}")
 ISO = re.compile(r"\d{4}-\d\d-\d\d")
+MOST_SLICES = 30  # what has more levels is no slice, and no list of raters that a column of sources would hold
 LONGEST_NUMBER = 200  # longer cells hold no number, and are not searched for one
 Fact = TypeVar("Fact")
 
@@ -218,9 +219,6 @@ def like_ratings(frame: pd.DataFrame, name: str) -> bool:
         return False
     few = 1 < len(column.distinct) <= FEW_LABELS and not (column.wordy or column.dated)
     return few and column.like_ratings and (column.numeric or column.holds_labels)
-
-
-MOST_SLICES = 30  # what has more levels is no slice, and no list of raters that a column of sources would hold
 
 
 class Roles:

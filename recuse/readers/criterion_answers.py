@@ -50,9 +50,7 @@ def read_criterion(part: pd.DataFrame, criterion: str, declared: str, place: Pla
 
     `RecuseError` where numbers and labels or scales of another length are mixed, and for free text."""
     given = cell_values.scale_from_text(declared) if declared else None
-    answers = None
-    if not isinstance(given, Numeric | Ordinal | Nominal):
-        answers = _sets(part, criterion, given, place)
+    answers = None if isinstance(given, Numeric | Ordinal | Nominal) else _sets(part, criterion, given, place)
     if given is None and {*as_numbers(part["cell"].drop_duplicates())} <= {0.0, 1.0}:  # labels, though pandas wrote 1.0
         part = part.assign(cell=as_numbers(part["cell"]).map("{:.0f}".format))
     elif answers is None and not isinstance(given, ResponseSets | Ordinal | Nominal):
@@ -193,15 +191,13 @@ def _are_places(part: pd.DataFrame, values: pd.Series[float]) -> bool:
     whole = (size > 1) & groups.transform("min").eq(1)
     if whole.any():  # nunique is slow
         whole &= groups.transform("max").eq(size) & groups.transform("nunique").eq(size)
-    if called:
-        return bool(whole.mean() > cell_values.KNOWN_SHARE)
     top = float(values.max())
-    if bool(whole.all()) and top >= TEXTS_RANKED and groups.ngroups >= RANKINGS:
+    if not called and bool(whole.all()) and top >= TEXTS_RANKED and groups.ngroups >= RANKINGS:
         raise RecuseError(
             f"everybody gives the texts of an item 1 to {top:g}, each once, so these are places in a "
             f'ranking; say which is best: --scale "1-{top:g} lowest best" if 1 is, --scale 1-{top:g} if {top:g} is'
         )
-    return False
+    return bool(called and whole.mean() > cell_values.KNOWN_SHARE)
 
 
 def _size(label: str) -> float:

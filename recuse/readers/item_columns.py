@@ -25,6 +25,7 @@ MERGED = 0.5  # of so many rows without a name of their own, cells are merged; a
 SHARED = 0.5  # texts have so many raters more than one, on average, where they are what was judged
 QUERIES, DOCUMENTS = ("query_id", "question_id", "qid"), ("doc_id", "document_id", "passage_id")
 """What relevance is judged of: a document for a query."""
+SELDOM = 0.2  # a group in which more items than these come back says something of a row, not which item it is
 SURELY = 5  # so many rows that a column of letters tells apart are not told apart by chance
 
 
@@ -170,9 +171,6 @@ def _varies(roles: Roles, column: Column, keys: list[str]) -> bool:
     return bool((roles.frame.groupby(keys, sort=False)[column.name].nunique() > 1).any())
 
 
-SELDOM = 0.2  # a group in which more items than these come back says something of a row, not which item it is
-
-
 def with_merged_cells(judged: Judgements) -> Judgements:
     """The table with the name of an item, and of a system, in every row of it, where a spreadsheet has it in the first
     alone: no rater comes twice before the next name. `RecuseError` for several rows of a rater that name no item."""
@@ -221,9 +219,8 @@ def _with_texts_of_items(judged: Judgements) -> Judgements:
     one question are no repeats. Where each rater has texts of its own, they are what it said; where people's columns
     say one thing of an item, a judge alone was asked again."""
     raw, mapping = judged.raw, judged.mapping
-    if not mapping.text or len(mapping.item) != 1 or "item" in raw.roles:
-        return judged
-    if mapping.target or mapping.pairs or mapping.repeat or mapping.repeats:
+    told = mapping.target or mapping.pairs or mapping.repeat or mapping.repeats
+    if told or not mapping.text or len(mapping.item) != 1 or "item" in raw.roles:
         return judged
     keys = mapping.filled("item", "rater", "criterion", "factors")
     again = int(raw.frame.duplicated(keys).sum())

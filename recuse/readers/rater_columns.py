@@ -15,6 +15,8 @@ from recuse.readers.nobodys_columns import check_related, leave_out_derived
 from recuse.readers.values import STATUSES, chosen
 from recuse.schema import RecuseError
 
+ROUNDS = (("before", "after"), ("pre", "post"), ("initial", "final"), ("initial", "revised"), ("original", "revised"))
+
 
 def take_raters_beside(roles: Roles) -> None:
     """Beside a column of ratings, columns that bear a person's or a judge's name and hold answers of the same kind:
@@ -35,7 +37,7 @@ def take_raters_beside(roles: Roles) -> None:
     ]  # fmt: skip
     alike = [c for c in called if c.only_answers_of(values[0])]
     if own := [c for c in roles.free if c.name in roles.stated or c in alike]:
-        _take_of(roles, {c: c.name for c in own})
+        _take_of(roles, {c: (c.name, "") for c in own})
 
 
 def take_raters(roles: Roles) -> None:
@@ -154,8 +156,7 @@ def _take_beside_bare(roles: Roles) -> bool:
         return False
     roles.leave_out(others, "on a criterion that the others did not rate")
     usual = "judge" if kinds.pop() else "people"
-    own = {**{c: (usual, c) for c in rest}, **own}
-    _take_of(roles, {c: whose for c, (whose, _) in own.items()}, {c: str(about) for c, (_, about) in own.items()})
+    _take_of(roles, {**{c: (usual, c) for c in rest}, **own})
     return True
 
 
@@ -168,11 +169,11 @@ def _whose(columns: Iterable[Column], criteria: Collection[Column]) -> dict[Colu
     }  # fmt: skip
 
 
-def _take_of(roles: Roles, whose: Mapping[Column, str], criteria: Mapping[Column, str] | None = None) -> None:
-    """Column -> the rater whose it is, and the criterion that it is about where a rater's are no repeats."""
-    roles.taken["raters"] = _by_rater({column.name: rater for column, rater in whose.items()})
-    if criteria is not None:
-        roles.taken["criteria"] = {column.name: criterion for column, criterion in criteria.items()}
+def _take_of(roles: Roles, whose: Mapping[Column, tuple[str, str | Column]]) -> None:
+    """Column -> the rater whose it is, and the criterion that it is about, "" where a rater's are repeats."""
+    roles.taken["raters"] = _by_rater({column.name: rater for column, (rater, _) in whose.items()})
+    if criteria := {column.name: str(about) for column, (_, about) in whose.items() if about}:
+        roles.taken["criteria"] = criteria
     roles.use(whose)
 
 
@@ -214,9 +215,9 @@ def _take_others(
             f"--ignore {alone[0]}"
         )
     names = [*map(str, alone)]
-    raters = {c: base_of(c.name, names) for c in alone} | {c: whose for c, (whose, _) in own.items()}
-    _take_of(roles, raters, {c: about.name for c, (_, about) in own.items()} if several else None)
-    return raters
+    raters = {c: (base_of(c.name, names), "") for c in alone}
+    _take_of(roles, raters | {c: (whose, about.name if several else "") for c, (whose, about) in own.items()})
+    return [*alone, *own]
 
 
 def _is_a_fact(roles: Roles, column: Column, columns: Iterable[Column]) -> bool:
@@ -306,16 +307,12 @@ def _take_wide(roles: Roles, columns: Sequence[Column]) -> None:
     of = {c: c.name if c.name in stated else base_of(c.name, names) for c in columns}
     crossed = column_names.crossed_names([*dict.fromkeys(of.values())], stated)
     if crossed and "gold" not in roles.taken:  # which is true of one question
-        whose = {c: rater for base, (rater, _) in crossed.items() for c in columns if of[c] == base}
-        _take_of(roles, whose, {c: crossed[base][1] for c, base in of.items()})
+        _take_of(roles, {c: whose for base, whose in crossed.items() for c in columns if of[c] == base})
     elif len(columns) > 1 and all(c.is_criterion for c in columns):
-        _take_of(roles, dict.fromkeys(columns, "judge"), {c: c.name for c in columns})
+        _take_of(roles, {c: ("judge", c) for c in columns})
     else:
-        _take_of(roles, of)
+        _take_of(roles, {c: (base, "") for c, base in of.items()})
         _check_one_form(roles, roles.taken["raters"])
-
-
-ROUNDS = (("before", "after"), ("pre", "post"), ("initial", "final"), ("initial", "revised"), ("original", "revised"))
 
 
 def _check_one_form(roles: Roles, raters: dict[str, tuple[str, ...]]) -> None:

@@ -22,6 +22,8 @@ from recuse.readers.reshaping import without_unrated_roles
 from recuse.readers.values import chosen
 from recuse.schema import RecuseError
 
+MOST_RATED = 400  # so many columns of ratings are no list of raters and their criteria
+MOST_KINDS = 4
 PLACES = tuple(zip(NAMES["first"], NAMES["second"], strict=True))
 REPEATS = re.compile(r"^(r|rep|repeat|run|trial|score|rating|sample|s)_?(\d{1,3})$")
 
@@ -86,9 +88,6 @@ def _recognised(raw: RawTable) -> ColumnMapping:
         )
     roles.ignored |= {column.name: _why_ignored(roles, column) for column in roles.free}
     return ColumnMapping(**roles.taken, ignored=roles.ignored)
-
-
-MOST_RATED = 400  # so many columns of ratings are no list of raters and their criteria
 
 
 def _check_width(roles: Roles) -> None:
@@ -196,7 +195,7 @@ def _check_order(roles: Roles) -> None:
         orders = [c for c in orders if any(SWAPPED.search(plain(str(word))) for word in (c.name, *c.distinct))]
     sides = {word for name in pair for word in roles.columns[name].words}
     others = [c for c in roles.columns.values() if orders and c.name not in (*pair, *map(str, orders))]
-    letters = [c for c in others if PLACED <= {*map(chosen, c.words)} and all(map(chosen, c.words))]
+    letters = [c for c in others if {*map(chosen, c.words)} >= PLACED and all(map(chosen, c.words))]
     letters = [c for c in letters if not c.words & sides and (pair or {"a", "b"} <= c.words)]
     if not letters:
         return
@@ -274,9 +273,6 @@ def _take_pair(roles: Roles) -> None:
         roles.take("first", one)
         roles.take("second", other)
         return
-
-
-MOST_KINDS = 4
 
 
 def _take_kind(roles: Roles) -> None:

@@ -23,6 +23,9 @@ from recuse.readers.values import is_empty
 from recuse.schema import RecuseError
 
 SURELY = 5  # fewer rows may be alike by chance
+SHORT = 20  # texts of fewer letters ("Yes.", "No idea") may be the same without being copies
+LOGS = ("openai_batch", "inspect", "promptfoo", "alpaca_eval", "deepeval")
+Texts = NDArray[np.bool_]
 MANY = 0.1  # of a person's texts, so many are not asked about twice by mistake
 
 
@@ -112,9 +115,6 @@ def _check_asked_once(judged: Judgements, rows: pd.DataFrame, keys: list[str]) -
     )
 
 
-SHORT = 20  # texts of fewer letters ("Yes.", "No idea") may be the same without being copies
-
-
 def with_copies_in_clusters(judged: Judgements) -> Judgements:
     """The rows with a column `cluster`, and what clusters are called; rows without one where items are neither in
     clusters nor copies of each other.
@@ -183,10 +183,6 @@ def _joined(cluster: pd.Series[Any], one: Any, other: Any) -> pd.Series[Any]:
     part = connected_components(links, directed=False)[1]
     first = pd.Series(names).groupby(part).first()
     return pd.Series(first.to_numpy()[part[names.get_indexer(cluster)]], index=cluster.index)
-
-
-LOGS = ("openai_batch", "inspect", "promptfoo", "alpaca_eval", "deepeval")
-Texts = NDArray[np.bool_]
 
 
 def with_absent_rows(judged: Judgements) -> Judgements:
