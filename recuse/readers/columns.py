@@ -23,6 +23,7 @@ DAY = re.compile(r"\d{1,4}([-./])\d{1,2}\1\d{1,4}(?!\d)")
 MONTH = rf"(?:{'|'.join(values.MONTHS)})[a-z]*"
 GRADE_AS_DAY = re.compile(rf"(?i)\d{{1,2}}[-. ]+{MONTH}|{MONTH}[-. ]+\d{{1,2}}")
 ISO = re.compile(r"\d{4}-\d\d-\d\d")
+SAME_COLUMN = 0.98  # two columns that say the same in so many rows name the same things
 MOST_SLICES = 30  # what has more levels is no slice, and no list of raters that a column of sources would hold
 LONGEST_NUMBER = 200  # longer cells hold no number, and are not searched for one
 Fact = TypeVar("Fact")
@@ -277,3 +278,21 @@ class Roles:
     def filled(self, *names: str) -> list[str]:
         """The columns of those of these roles that are taken, in this order; of several columns each."""
         return columns_in(self.taken.get(name) for name in names)
+
+    def says_who_won(self, column: Column) -> bool:
+        """Whether it holds choices between two alone: model_a, model_b, tie, or in every row one of the two there."""
+        won = column.cells.map({value: bool(values.chosen(str(value).lower())) for value in column.distinct}).eq(True)
+        for side in self.filled("first", "second"):
+            won |= column.cells.eq(self.columns[side].cells)
+        return bool(won[column.filled.index].all())
+
+    def answers_as_others(self, column: Column, *, won: bool = False) -> bool:
+        """A column called judge or model that holds what people's columns hold is a rater's answers; names of models
+        are names, whoever else bears them, unless they say who `won`."""
+        names = not won and any(column_names.is_judge(str(value)) for value in column.distinct)
+        if names or not 1 < len(column.distinct) <= MOST_SLICES:
+            return False
+        called = {name for role in ("target", "author", "first", "second", "rater") for name in NAMES[role]}
+        others = (c for c in self.free if c is not column and (c.plain not in called or (c.numeric and c.is_person)))
+        alike = (c for c in others if c.rating and len(column.words & c.words) >= max(1, len(column.words) / 2))
+        return any(float((column.cells == c.cells).mean()) < SAME_COLUMN for c in alike)

@@ -10,7 +10,6 @@ from itertools import combinations
 from recuse.readers import column_names
 from recuse.readers.column_names import NAMES, as_option, base_of, is_judge, is_person, is_rater, plain, rater_name
 from recuse.readers.columns import MOST_SLICES, Column, Roles
-from recuse.readers.named_raters import answers_as_others, says_who_won
 from recuse.readers.nobodys_columns import check_related, leave_out_derived
 from recuse.readers.values import STATUSES, chosen
 from recuse.schema import RecuseError
@@ -233,7 +232,7 @@ def _is_a_fact(roles: Roles, column: Column, columns: Iterable[Column]) -> bool:
     item = roles.filled("item", "target")
     if column.numeric or column.holds_labels:
         return bool(item) and same_within(column, item) and not all(same_within(other, item) for other in columns)
-    if plain(column.name.rsplit(".", 1)[-1]) in NAMES["target"] and not answers_as_others(roles, column):
+    if plain(column.name.rsplit(".", 1)[-1]) in NAMES["target"] and not roles.answers_as_others(column):
         return True
     raters = roles.frame[roles.taken["rater"]]
     if raters[column.filled.index].nunique() == 1 < max(raters[other.filled.index].nunique() for other in columns):
@@ -260,7 +259,7 @@ def choosers_between(roles: Roles, first: Column, second: Column) -> list[Column
     sure = [c for c in choosing if c.name in roles.stated or len(c.distinct) > 1]
     alone = [c for c in choosing if (sure or roles.stated) and not c.is_attribute]
     alone = [  # who always chose the first is whom the row names, as g1_winner
-        c for c in alone if (c.is_judge and says_who_won(roles, c))
+        c for c in alone if (c.is_judge and roles.says_who_won(c))
         or ("rater" in roles.taken and c.ending in column_names.WINNERS)
     ]  # fmt: skip
     return [c for c in choosing if c in sure or c in alone]

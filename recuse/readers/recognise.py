@@ -11,19 +11,24 @@ import pandas as pd
 
 from recuse.readers import column_names, item_columns
 from recuse.readers.column_names import NAMES, PROMPTS, SETS, WINNERS, as_option, is_judge, is_person, plain, told_apart
-from recuse.readers.columns import Column, Roles
+from recuse.readers.columns import MOST_SLICES, SAME_COLUMN, Column, Roles
 from recuse.readers.judgement_rows import Judgements
 from recuse.readers.mapping import ColumnMapping
-from recuse.readers.named_raters import names_raters, names_systems, says_who_won, take_sources, users_rated
 from recuse.readers.nobodys_columns import check_left_out, leave_out_matches, leave_out_who_gave
 from recuse.readers.rater_columns import choosers_between, names_somebody, take_raters, take_raters_beside
 from recuse.readers.raw_table import RawTable, shown
 from recuse.readers.reshaping import without_unrated_roles
-from recuse.readers.values import chosen
+from recuse.readers.values import OUT_OF, chosen, is_verdict
 from recuse.schema import RecuseError
 
 MOST_RATED = 400  # so many columns of ratings are no list of raters and their criteria
 MOST_KINDS = 4
+SOURCES = ("source", "name", "by", "from", "origin")  # columns that may say who a score came from
+BY_NUMBER = ("id", "rater", "annotator", "reviewer", "worker", "user", "labeler", "labeller")
+"""Columns of raters that may hold numbers."""
+SURELY = 5  # fewer rows about one thing may be there by mistake
+TOLD = ("target", "criterion", "text", "first", "second", "repeat", "order")
+"""What may tell rows about one item apart, whoever rated."""
 PLACES = tuple(zip(NAMES["first"], NAMES["second"], strict=True))
 REPEATS = re.compile(r"^(r|rep|repeat|run|trial|score|rating|sample|s)_?(\d{1,3})$")
 
@@ -43,12 +48,12 @@ def _recognised(raw: RawTable) -> ColumnMapping:
     _check_sides(roles)
     _take_repeats(roles)
     _take_pair(roles)
-    roles.take_named("rater", lambda c: names_raters(roles, c))
+    roles.take_named("rater", lambda c: _names_raters(roles, c))
     bearing = [c for c in roles.free if {*c.plain.split("_")} & {*NAMES["rater"]} and c.plain not in NAMES["rater"]]
     several = [c.plain for c in bearing if not c.wordy and sum(map(is_judge, c.words)) > 1]  # llm_judge
-    roles.take_named("rater", lambda c: not says_who_won(roles, c), several)
-    roles.take_named("rater", lambda c: users_rated(roles, c), ("user_id",))
-    take_sources(roles)
+    roles.take_named("rater", lambda c: not roles.says_who_won(c), several)
+    roles.take_named("rater", lambda c: _users_rated(roles, c), ("user_id",))
+    _take_sources(roles)
     _take_kind(roles)
     item_columns.take_item(roles)
     roles.take_named("criterion", lambda c: len(c.distinct) <= 100 and not c.numeric)
@@ -67,7 +72,9 @@ def _recognised(raw: RawTable) -> ColumnMapping:
     roles.take_named("author", lambda c: not c.wordy)
     roles.take_named("reason", lambda c: not c.numeric)
     if not roles.taken.get("first"):
-        roles.take_named("target", lambda c: names_systems(roles, c))
+        short = [c for c in roles.free if not c.wordy or c.plain in NAMES["target"][:5]]  # of long prompts
+        systems = [c for c in short if 1 <= len(c.distinct) <= min(200, len(roles.frame) / 2)]
+        roles.take_named("target", lambda c: c in systems and not roles.answers_as_others(c))
     _check_order(roles)
     roles.take_named("order", lambda c: set(c.distinct) <= {"ab", "ba"})
     item_columns.take_cluster(roles)
@@ -214,6 +221,87 @@ def _check_order(roles: Roles) -> None:
     )
 
 
+def _names_raters(roles: Roles, column: Column) -> bool:
+    """A column called judge may hold the names of judges, or the ratings of the only one."""
+    others = [c for c in roles.free if c is not column and c.rating]
+    scores = any(c.plain in NAMES["value"] for c in others)
+    if len(column.distinct) == 1 and not scores and any(c.is_judge and not c.is_attribute for c in others):
+        return False  # other columns are called as judges are and hold ratings
+    called = column.plain.endswith(BY_NUMBER)
+    least = 2 if called else 3  # a judge's 0 and 1 may tell good texts from bad ones
+    few = least <= len(column.distinct) <= MOST_SLICES and not column.has_fraction
+    letters = called and all(len(word) == 1 for word in column.words) and not roles.answers_as_others(column)
+    if letters and not (column.numeric or is_verdict(column.words)):
+        return True  # annotators A, B and C, whatever they are as grades: nobody beside them gives any
+    if column.numeric and few and column.name not in roles.stated and _tells_apart(roles, column):
+        return True
+    if column.wordy or column.holds_labels or (column.numeric and not called):
+        return False
+    won = False  # model_a, model_b, tie: who won, unless they tell apart rows about one pair
+    about = [name for name, other in roles.columns.items() if not all(map(chosen, other.words))]
+    if about and all(map(chosen, column.words)):
+        twice, left = (int(roles.frame.duplicated(keys).sum()) for keys in (about, [*about, column.name]))
+        won = twice == 0 or left > (1 - SAME_COLUMN) * twice
+    if all(re.match(OUT_OF, str(value)) for value in column.distinct) or roles.answers_as_others(column, won=won):
+        return False
+    return len(column.distinct) <= max(2, len(roles.frame) // 2) or len(roles.frame) < 10
+
+
+def _tells_apart(roles: Roles, column: Column) -> bool:
+    """Whether a column tells apart the rows about one thing, of which another column holds several ratings: it says who
+    rated, though 1, 2 and 3 may be ratings as well. `RecuseError` where such rows are not told apart by numbers that
+    are called as raters are, and nothing says which of the two they are."""
+    free = {c.plain: c for c in roles.free if c is not column and len(c.distinct) > 1}
+    naming = (word for role in TOLD for word in NAMES[role] if word not in NAMES["value"])
+    about = [free[word].name for word in (*naming, *column_names.PARTS) if word in free]
+    item = roles.filled("item") or [free[word].name for word in NAMES["item"] if word in free][:1]
+    some = range(SURELY + 1, len(roles.frame) // 2 + 1)
+    for one in [item] if item else [[c.name] for c in free.values() if len(c.distinct) in some]:
+        keys = [*one, *about]
+        rated = [c for c in free.values() if c.name not in keys and c.rating and not (c.is_attribute or c.is_rater)]
+        several = int(roles.frame.duplicated(keys).sum())
+        groups = roles.frame.groupby(keys, sort=False)[[c.name for c in rated]]
+        if several < SURELY or not (groups.nunique() > 1).any(axis=None):
+            continue
+        if roles.frame.duplicated([*keys, column.name]).sum() <= (1 - SAME_COLUMN) * several:
+            return True
+        if item and column.plain.endswith(BY_NUMBER) and roles.answers_as_others(column):
+            raise RecuseError(
+                f"the numbers in {column} may say who rated or be somebody's ratings: say --rater {column}, or "
+                f"--people {column} and --judges for the others"
+            )
+    return False
+
+
+def _users_rated(roles: Roles, column: Column) -> bool:
+    """`RecuseError` where users may have rated texts that others wrote, or written the texts that others rated; who did
+    is known where columns bear the names of people and of judges."""
+    people = any(c.is_person for c in roles.free if c is not column and c.plain not in NAMES["value"])
+    known = (people and any(c.is_judge for c in roles.free)) or column.name in roles.filled("target", "cluster")
+    if not known and _tells_apart(roles, column):
+        raise RecuseError(
+            f"{column} may say who rated or whose texts were rated: say --rater {column}, or --target {column}"
+        )
+    return False
+
+
+def _take_sources(roles: Roles) -> None:
+    """Where no column names raters, one whose every value is called as judges or as people are, both among them:
+    a log's column that says who a score came from; one that is called source or name may hold other names as well."""
+    scored = any(column.plain in NAMES["value"] for column in roles.free)
+    for column in roles.free if "rater" not in roles.taken else ():
+        values = [str(value) for value in column.distinct[: MOST_SLICES + 1] if not column.is_gold]
+        called = {(is_judge(value), is_person(value)) for value in values}
+        if len(values) > MOST_SLICES or len(called) < 2 or roles.says_who_won(column):
+            continue
+        known = all(value.replace(" ", "").isalpha() or is_judge(value) for value in values)
+        mixed = scored and column.plain in SOURCES and known and called == {(True, False), (False, False)}
+        mixed |= column.is_person and any(judge for judge, _ in called)  # Bewerter, evaluador
+        if (mixed or called == {(True, False), (False, True)}) and not column.wordy:
+            roles.take("rater", column)
+            return
+
+
 def _take_repeats(roles: Roles) -> None:
     several = [c for c in roles.free if REPEATS.match(c.plain) and c.rating]
     if "repeats" in roles.taken or len(several) < 2 or roles.stated & {*map(str, several)}:
@@ -221,7 +309,7 @@ def _take_repeats(roles: Roles) -> None:
     alike = [c for c in roles.rated if c not in several and c.is_rater and c.answers_like(several[0])]
     named = [c for c in roles.free if c.plain in NAMES["rater"] and c not in alike]  # those asked are in its rows
     names = tuple(map(str, several))
-    known = roles.filled("raters", "people", "judges", "rater") or any(names_raters(roles, c) for c in named)
+    known = roles.filled("raters", "people", "judges", "rater") or any(_names_raters(roles, c) for c in named)
     if not (alike or known) and any(re.match(r"(?:r|s|score|rating)_?\d", c.plain) for c in several):
         raise RecuseError(
             f"{', '.join(names)}: nothing says whose they are: if each is a person's, say --people {as_option(names)}; "

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from recuse.ratings.scale import Nominal, Numeric, Ordinal, ResponseSets, Scale
 from recuse.readers.column_names import SETS, WORDS, plain
 from recuse.readers.json_records import parsed
-from recuse.schema import RecuseError
+from recuse.schema import RecuseError, factors
 from recuse.schema.arrays import Floats
 
 EMPTY: tuple[str, ...] = tuple(WORDS["answers"]["empty"])
@@ -68,8 +68,7 @@ THOUSANDS = re.compile(
     r"-?\d{1,3}(?:(?:[\s'’]\d{3})+(?:[.,]\d+)?|(?:,\d{3})+\.\d+|(?:\.\d{3})+,\d+|(?:,\d{3}){2,}|(?:\.\d{3}){2,})"
 )
 """Numbers with a separator of thousands, and with nothing else that it may be."""
-MONTHS = ("jan", "feb", "mar", "mär", "apr", "may", "mai", "jun", "jul", "aug", "sep", "oct", "okt", "nov", "dec",
-          "dez")  # fmt: skip
+MONTHS = tuple(dict.fromkeys(name[:3] for name in factors.MONTHS))
 OUT_OF = r"^(-?\d+(?:[.,]\d+)?)\s*(?:/|out of|of)\s*(\d+)(?:\s*(?:stars?|points?|pts?\.?))?$"
 
 
