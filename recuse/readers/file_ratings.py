@@ -209,13 +209,11 @@ def _rated(judged: Judgements) -> FilePanel:
         texts = ratings.texts
         if texts is not None and "cluster" in texts and (texts["cluster"] != texts["item"]).any():
             ratings = unfolded(ratings, f"an interval over {ratings.clusters} asks")
-    faults_of_people = people_faults(ratings)
+    of_people = people_faults(ratings)
     ratings, versions = _with_versions(ratings)
-    noted = (*versions, *truth, *decided, *sure, *_few_rated(ratings.folded()), *sentences(faults_of_people))
-    return FilePanel(
-        raw.path, raw.sha256, ratings, kind, mapping, raw, judged.rows, raw.faults, (*raw.notes, *noted),
-        faults_of_people,
-    )  # fmt: skip
+    few, rows = _few_rated(ratings.folded()), judged.rows
+    notes = (*raw.notes, *versions, *truth, *decided, *sure, *few, *sentences(of_people))
+    return FilePanel(raw.path, raw.sha256, ratings, kind, mapping, raw, rows, raw.faults, notes, of_people)
 
 
 def _with_versions(ratings: Ratings) -> tuple[Ratings, list[str]]:

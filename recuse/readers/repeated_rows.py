@@ -207,13 +207,15 @@ def with_absent_rows(judged: Judgements) -> Judgements:
     rows, raw, mapping = judged.rows, judged.raw, judged.mapping
     if not mapping.rater or raw.made_by in LOGS or not rows["kind"].eq("judge").any():
         return judged
-    text = _texts(rows)
-    judges = rows["kind"].eq("judge")
-    not_put: list[str] = []
-    if "first" in rows and rows.loc[judges, "rater"].nunique() > 1:  # systems that people alone compared
-        by_people, put = ({*rows.loc[w, ["first", "second"]].astype(str).to_numpy().ravel()} for w in (~judges, judges))
-        not_put = sorted(by_people - put)
-    about = ["item", "target", "criterion", *(side for side in ("first", "second") if side in rows)]
+    judges, about, sides = rows["kind"].eq("judge"), ["item", "target", "criterion"], ["first", "second"]
+    keys, not_put = [rows[name] for name in about], []
+    if "first" in rows:
+        about += sides
+        one, other = (rows[side].astype(str) for side in sides)
+        keys += [one.where(one <= other, other), other.where(one <= other, one)]
+        if rows.loc[judges, "rater"].nunique() > 1:  # systems that people alone compared
+            not_put = sorted({*one[~judges], *other[~judges]} - {*one[judges], *other[judges]})
+    text = grouped(*keys)  # the number of each row's text, from 0 in order of first appearance
     added = []
     notes = [f"pairs with {', '.join(not_put)} were put to no judge, and do not count"] if not_put else []
     for judge, absent, given in _absent(rows, raw.frame, judged.factors, text, not_put):
@@ -237,15 +239,6 @@ def with_absent_rows(judged: Judgements) -> Judgements:
     return judged.noted(*notes, rows=pd.concat([rows, *added], ignore_index=True) if added else rows)
 
 
-def _texts(rows: pd.DataFrame) -> NDArray[np.intp]:
-    """The number of each row's text, from 0 in order of first appearance."""
-    keys = [rows[name] for name in ("item", "target", "criterion")]
-    if "first" in rows:
-        one, other = rows["first"].astype(str), rows["second"].astype(str)
-        keys += [one.where(one <= other, other), other.where(one <= other, one)]
-    return grouped(*keys)
-
-
 def _absent(
     rows: pd.DataFrame, frame: pd.DataFrame, factors: list[str], text: NDArray[np.intp], not_put: list[str]
 ) -> Iterator[tuple[str, list[tuple[dict[str, Any], Texts]], Texts]]:  # fmt: skip
@@ -267,8 +260,8 @@ def _absent(
     having = {name: among(its) for name, its in by.items()}
     people = among(~judges)
     none = np.zeros(len(first), dtype=bool)
-    sides = (rows[side].iloc[first].astype(str) for side in ("first", "second") if not_put)
-    known: Texts = ~np.any([none, *(side.isin(not_put) for side in sides)], axis=0)
+    sides = [rows[side].iloc[first].astype(str).isin(not_put).to_numpy() for side in ("first", "second") if not_put]
+    known: Texts = ~np.any([none, *sides], axis=0)
     for judge, own in having.items():
         others = [texts for name, texts in having.items() if name != judge]
         meeting = np.any([none, *(texts for texts in others if (texts & own).any())], axis=0)
