@@ -29,6 +29,8 @@ FROM_1 = 7  # scales up to here mostly begin with 1, longer ones as often with 0
 SHIFTED, SELDOM = 3, 0.04
 """From so many different marks on a scale has ends of its own; an end that is given less often may be missing."""
 DECIDED = "--use decide --threshold NUMBER; --save of recuse check keeps it"
+ENDS = re.compile(r"[(\[]\s*(\d+(?:\.\d+)?)\s*(?:-|–|to|\.\.)\s*(\d+(?:\.\d+)?)\s*(?:points|stars|scale)?\s*[)\]]")
+"""How a column's name says on which scale its ratings are: accuracy (0-7)."""
 MANY = 0.1  # where so many cells name an option twice, they are no sets
 
 
@@ -127,10 +129,6 @@ def _sets(part: pd.DataFrame, criterion: str, given: ResponseSets | None, place:
     words = f"{criterion}: {sets.words}{', as you said' if given else ''}"
     notes = [words, *cell_values.always_one(part["rater"], values)]
     return CriterionAnswers(sets.scale, values.to_numpy(dtype=object), bad.to_numpy(), "out_of_scale", faults, notes)
-
-
-ENDS = re.compile(r"[(\[]\s*(\d+(?:\.\d+)?)\s*(?:-|–|to|\.\.)\s*(\d+(?:\.\d+)?)\s*(?:points|stars|scale)?\s*[)\]]")
-"""How a column's name says on which scale its ratings are: accuracy (0-7)."""
 
 
 def _numbers(part: pd.DataFrame, criterion: str, given: Numeric | None, place: Place) -> CriterionAnswers | None:

@@ -30,6 +30,8 @@ SURELY = 5  # fewer rows about one thing may be there by mistake
 TOLD = ("target", "criterion", "text", "first", "second", "repeat", "order")
 """What may tell rows about one item apart, whoever rated."""
 PLACES = tuple(zip(NAMES["first"], NAMES["second"], strict=True))
+TWO_NUMBERS = re.compile(r"\[\s*-?\d+(?:\.\d+)?,\s*-?\d+(?:\.\d+)?\s*\]")
+ORDERS_SHOWN = (("ab", "ba"), ("original", "swapped"), ("normal", "swapped"), ("forward", "reverse"))
 REPEATS = re.compile(r"^(r|rep|repeat|run|trial|score|rating|sample|s)_?(\d{1,3})$")
 
 
@@ -107,10 +109,6 @@ def _check_width(roles: Roles) -> None:
             "rater's and every column a text, say --rater COLUMN; otherwise say --people A,B --judges C, or write a "
             "row per answer, with columns item, rater and rating"
         )
-
-
-TWO_NUMBERS = re.compile(r"\[\s*-?\d+(?:\.\d+)?,\s*-?\d+(?:\.\d+)?\s*\]")
-ORDERS_SHOWN = (("ab", "ba"), ("original", "swapped"), ("normal", "swapped"), ("forward", "reverse"))
 
 
 def _check_sides(roles: Roles) -> None:

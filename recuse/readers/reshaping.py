@@ -27,6 +27,9 @@ from recuse.readers.raw_table import RawTable, shown
 from recuse.readers.values import as_numbers, is_empty, scale_from_text
 from recuse.schema import RecuseError
 
+ROLES = ("role", "speaker", "sender", "turn_role", "message_role", "author_role", "from", "turn_type", "message_type")
+"""Columns that say who speaks in a row."""
+
 
 def below_one_another(tables: Sequence[RawTable]) -> RawTable:
     """One table of the rows of all, with a column `rater` that holds the name of the file of each, and one column of
@@ -333,10 +336,6 @@ def _places(cell: str) -> dict[str, str]:
         places |= dict.fromkeys(tied, f"{place}{'th' if place % 100 in (11, 12, 13) else ENDS.get(place % 10, 'th')}")
         place += len(tied)
     return places
-
-
-ROLES = ("role", "speaker", "sender", "turn_role", "message_role", "author_role", "from", "turn_type", "message_type")
-"""Columns that say who speaks in a row."""
 
 
 def without_unrated_roles(raw: RawTable, mapping: ColumnMapping) -> RawTable:
