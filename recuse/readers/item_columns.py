@@ -219,8 +219,8 @@ def _with_texts_of_items(judged: Judgements) -> Judgements:
     one question are no repeats. Where each rater has texts of its own, they are what it said; where people's columns
     say one thing of an item, a judge alone was asked again."""
     raw, mapping = judged.raw, judged.mapping
-    told = mapping.target or mapping.pairs or mapping.repeat or mapping.repeats
-    if told or not mapping.text or len(mapping.item) != 1 or "item" in raw.roles:
+    separate = mapping.target or mapping.pairs or mapping.repeat or mapping.repeats
+    if separate or not mapping.text or len(mapping.item) != 1 or "item" in raw.roles:
         return judged
     keys = mapping.filled("item", "rater", "criterion", "factors")
     again = int(raw.frame.duplicated(keys).sum())
