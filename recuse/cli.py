@@ -8,7 +8,6 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn, TextIO, cast
@@ -81,18 +80,16 @@ SIMULATION = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
 class Command:
     """`calls`: "module:function" below recuse/, imported when the command is given. `options` are that function's
-    arguments, under the same names; those of `given` are handed to it together, as one mapping."""
+    arguments, under the same names; those of `given` are handed to it together, as one mapping. `words`: of help."""
 
-    name: str
-    calls: str
-    help: str
-    description: str
-    options: tuple[Option, ...]
-    given: tuple[Option, ...]
-    usage: str | None
+    def __init__(
+        self, name: str, calls: str, help: str, description: str, *options: Option, given: Sequence[Option] = (),
+        usage: str | None = None,
+    ) -> None:  # fmt: skip
+        self.name, self.calls, self.options, self.given = name, calls, options, given
+        self.words: dict[str, Any] = {"help": help, "description": description or None, "usage": usage}
 
     def function(self) -> Callable[..., int]:
         """What the command calls."""
@@ -100,15 +97,8 @@ class Command:
         return cast("Callable[..., int]", getattr(import_module(f"recuse.{module}"), name))
 
 
-def _command(
-    name: str, calls: str, help: str, description: str, *options: Option, given: tuple[Option, ...] = (),
-    usage: str | None = None,
-) -> Command:  # fmt: skip
-    return Command(name, calls, help, description, options, given, usage)
-
-
 COMMANDS = (
-    _command(
+    Command(
         "check", "check.check_command:run_check",
         "does a judge agree with people? From a file of ratings you already have",
         "Reads ratings (CSV, TSV, JSON lines, JSON, Parquet, logs of other tools; packed or not) and says "
@@ -127,7 +117,7 @@ COMMANDS = (
         given=(USE, _option("--threshold", metavar="NUMBER", help="from this score on a text counts as positive"),
                *COLUMNS),
     ),
-    _command(
+    Command(
         "compare", "upgrade.compare_command:run_compare", "may one judge replace another?",
         "Two judges of a file of ratings, of two files, of a panel or of two panels, on the same texts: "
         "recuse compare FILE JUDGE_IN_USE CANDIDATE, or recuse compare BEFORE AFTER. Exit code: 0 may replace, 1 may "
@@ -139,7 +129,7 @@ COMMANDS = (
         PAGE, JSON, READER,
         given=COLUMNS, usage="recuse compare [options] FILE [FILE] [JUDGE_IN_USE CANDIDATE]",
     ),
-    _command(
+    Command(
         "choose", "check.choose_command:run_choose",
         "which of several judges or prompts, and is a cheaper one good enough?",
         "Of the judges of a file the best for a use, by their errors against people on the same texts, "
@@ -153,7 +143,7 @@ COMMANDS = (
         *TABLES,
         given=(READER, _option("--threshold", metavar="NUMBER", help="to decide: the score that passes"), *COLUMNS),
     ),
-    _command(
+    Command(
         "weeks", "check.weeks_command:run_weeks",
         "other texts each week: has anything changed, and is it the judge or the system?",
         "A control chart of a judge's share of one answer and of its agreement with people, week by week. "
@@ -162,13 +152,13 @@ COMMANDS = (
         _option("--week", metavar="COLUMN", help="the column that names the week, or any period"), *TABLES,
         given=(READER, *COLUMNS),
     ),
-    _command(
+    Command(
         "rank", "check.rank_command:run_rank",
         "systems ranked by pairs: by people, by each judge, and what a judge moves",
         "Bradley-Terry strengths of systems from choices between two texts, with intervals.",
         _file("file", help="pairs of systems, judged by people, judges or both"), *TABLES, given=(READER, *COLUMNS),
     ),
-    _command(
+    Command(
         "init", "starting.init_command:init", "a repository with the shipped questions, for a file or an endpoint",
         "",
         _file("folder", nargs="?", default=Path("."), metavar="FOLDER"),
@@ -180,7 +170,7 @@ COMMANDS = (
         _option("--action", metavar="ADDRESS", help="where the action is: OWNER/NAME/PATH@VERSION"),
         _option("--adopt", action="store_true", help="add to an existing repository; nothing is overwritten"),
     ),
-    _command(
+    Command(
         "validate", "experiments.validate_command:run_validate",
         "how often are good judges cleared, and faults? By simulation",
         "Draws files of ratings with good judges and with planted faults at twice their margin, asks what "
@@ -189,7 +179,7 @@ COMMANDS = (
         _number("--runs", 60, "files per number"), _file("--json", dest="to_json", help="write the shares as JSON"),
         *SIMULATION,
     ),
-    _command(
+    Command(
         "plan", "experiments.plan_command:run_plan",
         "how many texts until a fair judge is cleared? Before they are rated",
         "From a file of ratings of a first try, a panel, or options alone: the chance that a judge which "
@@ -211,7 +201,7 @@ COMMANDS = (
             )
         ),
     ),
-    _command(
+    Command(
         "sql", "readers.engine_tables:sql", "the query that folds ratings in a warehouse into patterns with a count",
         "Prints a query for a table with a row for each rating. Its result as CSV is what recuse check reads.",
         _option("raters", metavar="A,B|FILE", help="who rated: names, or a file with some of the ratings"),
@@ -221,7 +211,7 @@ COMMANDS = (
         _option("--rater", default="", metavar="COLUMN", help="who rated: the file's column, or rater"),
         _option("--value", default="", metavar="COLUMN", help="the answer: the file's column, or label"),
     ),
-    _command(
+    Command(
         "comment", "git.pull_request:comment", "post or update the summary on the pull request of this workflow",
         "Posts summary.md as a comment on the pull request, or updates the one posted before. Reads "
         "GITHUB_TOKEN, GITHUB_REPOSITORY and GITHUB_EVENT_PATH, as a workflow has them.",
@@ -229,20 +219,20 @@ COMMANDS = (
         _option("--name", default="evals", help="several reports on one pull request need several names"),
         _option("--author", default="github-actions[bot]", help="whose comment is updated"),
     ),
-    _command(
+    Command(
         "generate", "run.generate_command:generate", "a panel's models write, and judge what they wrote",
         "Records what the models of a panel write, makes items-PANEL.jsonl of it, and records the judges "
         "of those items. Costs are said first; nothing beyond the panel's budget is asked without --yes.",
         _option("name", metavar="PANEL", help="the panel file"),
         _option("--yes", action="store_true", help="go beyond the panel's budget"),
     ),
-    _command(
+    Command(
         "show", "run.show:show", "an earlier results.json as text or page, or two side by side",
         "Draws a results.json that was kept: its text here, its page with --html. Of two, what differs.",
         _file("results", metavar="RESULTS", help="a results.json, or the folder that holds one"),
         _file("other", nargs="?", metavar="OTHER", help="a later one, to compare"), PAGE,
     ),
-    _command(
+    Command(
         "trend", "git.trend:trend", "the values of a gate over the baselines in git",
         "Reads every committed version of the baseline and prints each judge's values, the oldest first. "
         "Without a name, lists the gates and measures that there are.",
@@ -252,7 +242,7 @@ COMMANDS = (
         _file("--baseline", default=Path("reports/baseline.json")),
         _file("--csv", help="write all values as CSV"),
     ),
-    _command(
+    Command(
         "experiment selection", "papers.indeterminacy.selection_study:selection",
         "which judge each measure of agreement chooses without gold labels, and how good it is",
         "Draws people and judges from a rating model and prints which judge each measure chooses.",
@@ -294,9 +284,7 @@ def _parser() -> argparse.ArgumentParser:
         if group not in groups:
             studies = groups[""].add_parser(group, help="simulations whose truth is known")
             groups[group] = studies.add_subparsers(metavar="STUDY", required=True)
-        one = groups[group].add_parser(
-            name, help=command.help, description=command.description or None, usage=command.usage
-        )
+        one = groups[group].add_parser(name, **command.words)
         for flags, how in command.options:
             one.add_argument(*flags, **how)
         together = [one.add_argument(*flags, **how).dest for flags, how in command.given]

@@ -13,11 +13,10 @@ from shlex import quote
 from typing import Any, Unpack
 
 from recuse.check.check_text import full_text, short_text
-from recuse.check.disagreements import in_words, is_review, read_review, write_disagreements
+from recuse.check.disagreements import in_words, is_review, pass_rate_ranges, read_review, write_disagreements
 from recuse.check.drawn_judges import chance_of_clearance
 from recuse.check.next_labels import is_blank_list, is_label_list, with_labels, write_next_labels
 from recuse.check.people_list import is_people_list, write_people_list
-from recuse.check.underspecified import pass_rate_ranges
 from recuse.gates import Decision, Gates
 from recuse.gates.decision import EXIT
 from recuse.ratings import Ratings
@@ -58,15 +57,15 @@ def run_check(
     to_people: Path | None = None, errors: float = 0.05,
     save: bool = False, everything: bool = False, raters: bool = False,
 ) -> int:  # fmt: skip
-    """The exit code: 0 cleared, 1 not cleared, 2 undecided. Several files are versions of one judge, the oldest first;
-    the verdict is on the newest. With `raters`, each file holds the ratings of one rater. A file that `disagreements`
-    wrote is read back: whom your verdicts side with. Raises `RecuseError` for what cannot be read."""
+    """The exit code: 0 cleared, 1 not cleared, 2 undecided. Several files are versions of one judge, the oldest first,
+    or with `raters` each of one rater. What `disagreements` wrote is read back. `RecuseError` for what cannot be
+    read."""
     labels = [path for path in files if is_label_list(beginning_of(path))]
     files = [path for path in files if path not in labels]
     if not files:
         raise RecuseError(f"{labels[0]} holds labels; give their file as well: recuse check FILE {labels[0]}")
     if is_review(beginning_of(files[-1])):
-        print("\n".join(review.sentence() for review in read_review(files[-1])))
+        print("\n".join(read_review(files[-1])))
         print("Cases chosen for their disagreement say who errs, not how often: they clear nobody.")
         return EXIT[UNDECIDED]
     named = " ".join(quote(str(one)) for one in (*files, *labels))
@@ -79,14 +78,18 @@ def run_check(
     panel = _read(files, labels, raters=raters, reader=reader, lists=bool(lists), **given)
     mapping, saved = panel.mapping.toml(), saved_path(files[-1])
     if save:
-        _refuse_to_drop(saved, mapping)
+        for line in saved.read_text(encoding="utf-8").splitlines() if saved.is_file() else ():
+            if line.strip() and line not in mapping.splitlines():  # it may have been changed by hand
+                raise RecuseError(
+                    f"--save would take out of {saved}: {line}\nChange that file by hand, or delete it first"
+                )
         if not panel.judges:  # is refused below, and is what `recuse init --from` needs of people's labels
             write_output(saved, mapping, bool)
             print(f"Saved what was read as what: {saved}")
     whole = everything or html is not None or json is not None
     answers, gates, questions = _decide(panel, patience=PATIENCE, deciding=not whole)
-    chances = _chances(panel, answers, gates, questions, everything=everything)
-    ranges = pass_rate_ranges(panel.ratings) if whole and panel.kind == "scores" else []
+    chances = _chances(answers, gates, questions, everything=everything)
+    ranges = [*pass_rate_ranges(panel.ratings)] if whole and panel.kind == "scores" else []
     compared = panel.ratings.persons and not (disagreements or _is_counted(panel))
     differing = in_words(panel.ratings) if compared else ""
     if everything:
@@ -111,8 +114,7 @@ def _lists(
     typed: tuple[str, str], disagreements: Path | None, next_list: Sequence[str] | None, to_people: Path | None,
     errors: float,
 ) -> list[TextList]:  # fmt: skip
-    """Per option that lists texts in a file of its own: the file, whether a text was written by that option, and what
-    writes it and gives lines for the terminal, the first with what was written where."""
+    """Per option that lists texts: its file, whether a text was written by it, and what writes it and returns lines."""
     lists: list[TextList] = []
     if next_list:
         if not next_list[0].isdigit():
@@ -144,13 +146,6 @@ def _read(files: Sequence[Path], labels: Sequence[Path], *, lists: bool, **given
     return with_labels(panel, labels) if labels else panel
 
 
-def _refuse_to_drop(saved: Path, mapping: str) -> None:
-    """Raises `RecuseError` where a line that stands in `saved` would go: it may have been changed by hand."""
-    for line in saved.read_text(encoding="utf-8").splitlines() if saved.is_file() else ():
-        if line.strip() and line not in mapping.splitlines():
-            raise RecuseError(f"--save would take out of {saved}: {line}\nChange that file by hand, or delete it first")
-
-
 def _decide(
     panel: FilePanel, limits: Path | str | None = None, *, patience: float = inf, deciding: bool = True
 ) -> tuple[FileRun, Gates, tuple[Question, ...]]:
@@ -166,25 +161,18 @@ def _decide(
         return ask_file(panel, gates, shown, deciding=deciding), gates, questions
 
 
-def _chances(
-    panel: FilePanel, answers: FileRun, gates: Gates, questions: Sequence[Question], *, everything: bool
-) -> dict[str, float]:
-    """How often one more person would be cleared, where `everything` is wanted or a judge is undecided, and so few
-    texts are there that they may be why; {} where nobody knows."""
+def _chances(answers: FileRun, gates: Gates, questions: Sequence[Question], *, everything: bool) -> dict[str, float]:
+    """How often one more person would be cleared, where too few texts may be why a judge is undecided; {}: unknown."""
     undecided = any(one.stated and one.word == UNDECIDED for one in answers.decision.judges)
-    ratings = panel.ratings
+    ratings = answers.panel.ratings
     if not (undecided or everything) or ratings.times or ratings.table["item"].nunique() > MOST_DRAWN:
         return {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        return chance_of_clearance(panel, gates, questions)
+        return chance_of_clearance(answers.panel, gates, questions)
 
 
-PATIENCE = 2.0
-"""Seconds after which somebody at a terminal wants to know how far it is."""
-LARGE = 10_000_000
-"""Bytes that take about as long to read."""
-MOST_LINES = 16
-"""Lines of the terminal about a list of texts, without --all."""
-MOST_DRAWN = 2_000
-"""Texts beyond which judges are not drawn: that many are seldom too few, and it would take seconds."""
+PATIENCE = 2.0  # seconds after which somebody at a terminal wants to know how far it is
+LARGE = 10_000_000  # bytes that take about as long to read
+MOST_LINES = 16  # lines of the terminal about a list of texts, without --all
+MOST_DRAWN = 2_000  # texts beyond which judges are not drawn: that many are seldom too few, and it would take seconds

@@ -9,7 +9,7 @@ from typing import cast
 
 import pandas as pd
 
-from recuse.check.underspecified import pass_rate_sentence
+from recuse.check.disagreements import pass_rate_sentence
 from recuse.gates.causes import rounded
 from recuse.gates.decision import for_use
 from recuse.gates.limits import Limit
@@ -37,9 +37,8 @@ PLAIN = frozenset(["judge", "target", "person", "peer", "criterion", "pair", "by
 
 
 def short_text(answers: FileRun, chances: Mapping[str, float], *, file: str, disagreements: str, listed: bool) -> str:
-    """At most 25 lines: the word on each judge with its cause and the next step, the numbers that decide, what was
-    read, and where the rest is; above a list that was asked for (`listed`), the words and what was read alone. `file`
-    as it was typed, quoted, so that hints can be pasted."""
+    """At most 25 lines: words, causes and next steps, numbers that decide, what was read, and where the rest is; above
+    a list (`listed`) words and what was read. `file` as it was typed, quoted, so that hints can be pasted."""
     if listed:
         words = [one.sentence for one in answers.decision.judges if one.stated]
         kept = [*fitting(words, 4, "more lines; --all prints them"), *islice(_read_briefly(answers, file), 3)]
@@ -154,7 +153,6 @@ def full_text(
 
 
 def _titled(title: str, lines: Iterable[str]) -> list[str]:
-    """A part of the text after an empty line; nothing where it has no lines."""
     part = list(dict.fromkeys(lines))
     return ["", *([title] if title else []), *part] if part else []
 
@@ -228,7 +226,6 @@ BEYOND_CHANCE = ("cohen_kappa", "concordance", "krippendorff_alpha")
 
 
 def _numbers(results: Results, records: Sequence[MeasurementRow]) -> Iterator[str]:
-    """What gates decide, then what is only measured, under every condition, by the rank of the measures."""
     decided = cast("list[VerdictRow]", [record for record in records if "gate" in record])
     for verdict in decided:
         where, shown = _where(verdict["subject"]), with_interval(verdict["estimate"], minus="-") + _slice(verdict)
@@ -261,8 +258,6 @@ def _slice(record: MeasurementRow) -> str:
 
 
 def _in_sentences(records: Sequence[MeasurementRow]) -> Iterator[str]:
-    """How a judge agrees beside people among themselves, whom it may stand in for, what people would say of all texts,
-    and what needs no person."""
     for record in records:
         estimate, where = record["estimate"], _where(record["subject"])
         detail = estimate["detail"]
@@ -318,7 +313,6 @@ def _labels_more(results: Results, records: Sequence[MeasurementRow]) -> Iterato
 
 
 def _readings(results: Results) -> Iterator[str]:
-    """The sentence that the page has above each question's figures."""
     from recuse.report.canonical_form import normalised
     from recuse.report.questions import Drawings
     from recuse.report.results_model import ResultsModel
@@ -331,13 +325,11 @@ def _readings(results: Results) -> Iterator[str]:
 
 
 def _where(subject: Mapping[str, str]) -> str:
-    """The judge first, then under which conditions."""
     names = sorted((name for name in subject if name not in ("panel", "task", "protocol")), key=lambda n: n != "judge")
     return ", ".join(subject[name] if name in PLAIN else level_words(name, subject[name]) for name in names)
 
 
 def _not_asked(results: Results) -> Iterator[str]:
-    """What the file cannot answer, and the column that would unlock it; once per question, the nearest unlock first."""
     rows: dict[str, list[str]] = {}
     answered = {record["title"] for record in (*results["verdicts"], *results["measurements"])}
     far = 0

@@ -36,8 +36,7 @@ from recuse.suite.question_runner import shipped_evals
 
 DRAWS = 2000
 SURE, WORSE = 0.95, 0.1
-BETAS = (0.1, 0.2, 0.3, 0.4)
-"""Shares of those who chose another option that might have accepted the property too."""
+BETAS = (0.1, 0.2, 0.3, 0.4)  # shares of those who chose another option that might have accepted the property too
 
 
 @dataclass(frozen=True)
@@ -60,8 +59,8 @@ class Choice:
 
     @property
     def cheaper(self) -> list[int]:
-        """Judges that cost less than the first, not shown to be worse and shown to be worse by `WORSE` at most, the
-        cheapest first: little evidence names none, nor do means that are the same in every draw."""
+        """Judges that cost less than the first, not shown to be worse and worse by `WORSE` at most, the cheapest first:
+        little evidence names none, nor do means that are the same in every draw."""
         near = (self.behind[:, 1] <= 0) & (self.behind[:, 2] <= WORSE) & (self.costs < self.costs[0])
         if self.use == "estimate":
             near &= self.behind[:, 1] < self.behind[:, 2]
@@ -118,8 +117,7 @@ class Choice:
             yield dict(zip(COLUMNS, (judge, *figures), strict=True))
 
 
-SHOWN = 12
-"""So many judges are printed."""
+SHOWN = 12  # so many judges are printed
 COLUMNS = ("judge", "error", "error_low", "error_high", "less_the_best", "less_low", "less_high", "chance_to_be_best",
            "cost")  # fmt: skip
 
@@ -174,8 +172,7 @@ def contest_of(panel: FilePanel) -> Contest:
 
 
 def _recorded(path: Path, use: str, task: str, given: Mapping[str, Any]) -> Contest:
-    """The judges and candidates of a panel, with what their recorded calls cost by their tokens and prices. Of what is
-    `given`, criteria to leave out and a threshold are no columns of a file."""
+    """Of what is `given`, criteria to leave out and a threshold are no columns of a file."""
     from recuse.upgrade.sources import open_source
 
     if columns := [name for name, value in given.items() if value and name not in ("ignore", "threshold")]:
@@ -202,7 +199,6 @@ def _recorded(path: Path, use: str, task: str, given: Mapping[str, Any]) -> Cont
 
 
 def _as_asked(ratings: Ratings, place: str, ignore: str, threshold: str) -> Ratings:
-    """Without the criteria `ignore`, names with commas between, and decided from the score `threshold` on."""
     ignored = [name.strip() for name in ignore.split(",") if name.strip()]
     left = [name for name in ratings.headline if name not in ignored]
     if not left or not {*ignored} <= {*ratings.headline}:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import multimode
 from typing import Any
@@ -15,14 +14,15 @@ import numpy as np
 import pandas as pd
 
 from recuse.ratings import Ratings
-from recuse.ratings.answers import COMPARED, answers_against_truth
-from recuse.ratings.array import grouped
-from recuse.ratings.scale import Numeric, Ordinal
+from recuse.ratings.answers import COMPARED, answers_against_truth, without_truth
+from recuse.ratings.array import grouped, times_of
+from recuse.ratings.scale import Nominal, Numeric, Ordinal
 from recuse.ratings.text_slices import FEWEST, slices_of
 from recuse.readers.file_ratings import FilePanel
 from recuse.readers.formats import read_path, whole_texts
-from recuse.schema.arrays import Mask
+from recuse.schema.arrays import Mask, average, number_of
 from recuse.schema.number_text import counted, fixed
+from recuse.schema.results import PassRateRow
 from recuse.schema.vocabulary import RIGHT_ANSWERS
 from recuse.security.files import beginning_of, columns_in, write_table
 from recuse.security.sanitize import safe_cell
@@ -31,9 +31,8 @@ YOURS = "your_verdict"
 
 
 def disagreements(read: FilePanel) -> pd.DataFrame:
-    """One row per judge and text on which it and people differ, or it and the right answer, where it is known: item,
-    system, criterion, that answer and people's, the judge's, of which kind and by how much, the text and the judge's
-    reason where the file has them; the widest first."""
+    """One row per judge and text on which it and people, or the right answer where known, differ, the widest first:
+    both answers, of which kind and by how much, and text and reason where the file has them."""
     ratings = read.ratings
     keys = ["item", "target", "criterion", *ratings.factors]
     rows, people, answers = _differing(ratings, keys)
@@ -64,8 +63,7 @@ def disagreements(read: FilePanel) -> pd.DataFrame:
 
 
 def count_disagreements(ratings: Ratings) -> tuple[int, int]:
-    """How many there are, without writing any, and in how many of them scores lie half of the scale's range apart or
-    more: few such texts can decide what agreement on all the others says nothing of."""
+    """How many there are, and in how many of them scores lie half of the scale's range apart or more."""
     few = ratings.folded()
     rows = _differing(few, ["item", "target", "criterion", *few.factors])[0]
     texts = few.table[["item", "criterion"]].iloc[rows["place"]].astype(str)
@@ -149,54 +147,31 @@ RIGHT = "right_answer"
 NO_KEYS = ("people", RIGHT, "answer", "kind", "difference", "text", "reason", YOURS)
 
 
-@dataclass(frozen=True, slots=True)
-class Review:
-    """Of one judge: how many cases there are, how many you decided, and with whom you sided; `neither` with no one. The
-    right answers stand in the place of people where they are known (`right`)."""
-
-    judge: str
-    cases: int
-    with_judge: int
-    with_people: int
-    neither: int
-    right: bool = False
-
-    def sentence(self) -> str:
-        """With whom you side, in numbers."""
-        decided = self.with_judge + self.with_people + self.neither
-        if not decided:
-            return f"{self.judge}: none of {counted(self.cases, 'disagreement')} has a your_verdict yet."
-        return (
-            f"{self.judge}: you decided {decided} of {counted(self.cases, 'disagreement')}; you side with the "
-            f"judge in {self.with_judge}, with {RIGHT_ANSWERS if self.right else 'people'} in {self.with_people}, "
-            f"with neither in {self.neither}."
-        )
-
-
 def is_review(text: str) -> bool:
     """Whether a text is what `--disagreements` wrote: its first line names all of `COLUMNS`."""
     return set(COLUMNS) <= set(columns_in(text))
 
 
-def read_review(path: Path) -> list[Review]:
-    """One summary per judge. People's side is the answer of any of them, or where it is known the right one.
-
-    Raises `RecuseError` for a file that cannot be read."""
-    reviewed, frame = [], read_path(path).frame
+def read_review(path: Path) -> Iterator[str]:
+    """A sentence per judge: with whom you side, people or the right answer. `RecuseError` for what cannot be read."""
+    frame = read_path(path).frame
     labels = set(map(_cell, frame["answer"]))
     for judge, rows in frame.groupby("judge", sort=False):
         right = rows[RIGHT].astype(str) if RIGHT in rows else pd.Series("", rows.index)
         cells = zip(rows["your_verdict"], rows["answer"], rows["people"], right, strict=True)
         sides = [_side(*each, labels) for each in cells]
-        ours, theirs, neither = (sides.count(side) for side in ("judge", "people", "neither"))
-        reviewed.append(Review(str(judge), len(rows), ours, theirs, neither, bool(right.ne("").any())))
-    return reviewed
+        decided, of = len(sides) - sides.count(""), counted(len(rows), "disagreement")
+        whom = RIGHT_ANSWERS if right.ne("").any() else "people"
+        numbers = (
+            f"you decided {decided} of {of}; you side with the judge in {sides.count('judge')}, with {whom} in "
+            f"{sides.count('people')}, with neither in {sides.count('neither')}."
+        )
+        yield f"{judge}: {numbers if decided else f'none of {of} has a your_verdict yet.'}"
 
 
 def _side(yours: object, judge: object, people: object, right: str, labels: Collection[str]) -> str:
-    """Whose answer your verdict is, or whose name you wrote; 3.0, as tables are saved, is 3. The `right` answer stands
-    in the place of people's where there is one. A label may hold a comma: of people's answers the longest that is one
-    of the `labels` is read first."""
+    """Whose answer your verdict is, or whose name you wrote; 3.0, as tables are saved, is 3. A label may hold a comma:
+    of people's answers the longest that is one of the `labels` is read first."""
     verdict, answer = map(_cell, (yours, judge))
     known = "|".join(map(re.escape, sorted({*labels, verdict} - {""}, key=len, reverse=True)))
     theirs = re.findall(rf"({known}|.+?)(?:, |$)", _cell(right or people))
@@ -275,3 +250,62 @@ def _p_value(hit: Mask, there: Mask, both: Mask) -> float:
 
     table = [[(hit & side & both).sum(), (~hit & side & both).sum()] for side in (there, ~there)]
     return float(fisher_exact(np.array(table), alternative="greater").pvalue)
+
+
+# --------------------------------------------------------------------------- does the task let two answers be right?
+# Who must choose one of two options shows nothing of having held both to be reasonable. Raters that disagree about
+# many texts are the sign of it that forced choices leave. How much it moves is a matter of beta, the share of those who
+# chose one option that would have named the other one as well (Guerdan et al., "Validating LLM-as-a-Judge Systems in
+# the Absence of Gold Labels", sec. 7): a text then passes by the share that endorse passing, O + beta (1 - O), or, the
+# other way round, by those who endorse nothing else, (1 - beta) O. Beta is not in the data; it runs from 0 to .4.
+
+BETA = 0.4
+TAU = 0.5
+DISPUTED = 0.1
+"""From this share of texts on that raters answer in two ways, the task rather than single raters is to be looked at."""
+FEWEST_TEXTS = 10  # texts with two answers or more, without which nothing is said
+SLACK = 1e-9
+
+
+def pass_rate_sentence(row: PassRateRow) -> str:
+    """Who disagrees on how many texts, and how far the pass rate could lie from the one that is told."""
+    who = "people disagree" if row["who"] == "people" else f"{row['who']} answers in two ways"
+    return (
+        f"{who} on {row['disputed']} of {row['texts']} texts, and an answer is {row['other']} or {row['option']}, "
+        f"never both. If up to {10 * row['beta']:.0f} in 10 of those who gave one had found the other reasonable too, "
+        f"the share of texts that are {row['option']} would lie between {fixed(row['low'])} and {fixed(row['high'])}, "
+        f"not at {fixed(row['rate'])}"
+    )
+
+
+def pass_rate_ranges(ratings: Ratings) -> Iterator[PassRateRow]:
+    """One for every criterion of two options that looks underspecified: where people, or else a judge's repeats, answer
+    a tenth of at least ten texts in two ways. The option is the better of two ordered ones, the first of others. None
+    for ratings that have response sets beside them: these say what here is only feared."""
+    if ratings.beside("response_sets") is not None:
+        return
+    ratings = without_truth(ratings)
+    for part in map(ratings.with_criterion, ratings.headline):
+        scale, keys = part.scale, ["item", "target", *part.factors]
+        if not isinstance(scale, Nominal | Ordinal) or len(scale.options) != 2:
+            continue
+        rows = part.table[(part.table["criterion"] == part.criterion) & (part.table["status"] == "ok")]
+        people = rows["kind"] == "person"
+        groups = {"people": rows[people]} | {judge: rows[~people & (rows["rater"] == judge)] for judge in part.judges}
+        other, option = scale.options if isinstance(scale, Ordinal) else reversed(scale.options)
+        for who, given in groups.items():
+            endorsed = given["response"].eq(option).groupby([given[key].astype(str) for key in keys])
+            several = endorsed.agg(["mean", "size"]).query("size > 1")
+            shares = several["mean"].to_numpy(dtype=float)
+            times = times_of(part, several.index.get_level_values("item").tolist())
+            texts, disputed = (number_of(which, times) for which in (shares >= 0, (shares > 0) & (shares < 1)))
+            if texts >= FEWEST_TEXTS and disputed >= DISPUTED * texts:
+                rate, low, high = (
+                    average((endorsing >= TAU - SLACK).astype(float), times)
+                    for endorsing in (shares, (1 - BETA) * shares, shares + BETA * (1 - shares))
+                )
+                yield {
+                    "criterion": part.criterion, "option": option, "other": other, "who": who, "texts": texts,
+                    "disputed": disputed, "rate": rate, "low": low, "high": high, "beta": BETA,
+                }  # fmt: skip
+                break

@@ -42,8 +42,7 @@ from recuse.suite.question_runner import Question
 
 FEWEST = 20
 B = WON.index("b")
-DRAWS = 40
-"""Judges drawn for one file: the chance is known to 8 points, one standard error at most."""
+DRAWS = 40  # judges drawn for one file: the chance is known to 8 points, one standard error at most
 
 
 def chance_of_clearance(
@@ -123,7 +122,6 @@ def people_of(ratings: Ratings, criterion: str, assumed: float | None = None) ->
 
 
 def _turned(choices: Floats, where: Mask) -> Floats:
-    """Choices with a for b and b for a in some of the pairs."""
     return np.where(where & (choices != TIE), 1 - choices, choices)
 
 
@@ -279,7 +277,6 @@ def _normal(people: People, count: int, rng: np.random.Generator, error: float) 
 
 
 def _rows_of_drawn(rows: pd.DataFrame, answers: Answers, values: Floats, name: str) -> pd.DataFrame:
-    """The rows with another judge's answers, as the scale has them."""
     judged = rows.assign(rater=name, status="ok", request="")
     if not answers.options:
         scale = answers.scale  # answers are on the ascending scale, ratings on the one that was written

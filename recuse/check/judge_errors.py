@@ -41,16 +41,14 @@ from recuse.statistics.distributions import by_content
 from recuse.suite.question_runner import shipped_evals
 
 USES = ("decide", "grade", "choose", "estimate", "rank")
-OF_ALL_TEXTS = ("estimate", "rank")
-"""Uses whose error is no mean over texts."""
-FEWEST = 20
-"""Ratings that are worth planning, and texts of two people by which their variance is known."""
+OF_ALL_TEXTS = ("estimate", "rank")  # uses whose error is no mean over texts
+FEWEST = 20  # ratings that are worth planning, and texts of two people by which their variance is known
 
 
 @dataclass(frozen=True, eq=False)
 class Contest:
-    """Judges to choose from, what they are used for, and what a text costs by each, where that is known; decided
-    by the option `positive` or from the score `threshold` on, by a share of at least `tau`."""
+    """Judges to choose from, their uses, what a text costs by each where known; decided by a share of at least
+    `tau`."""
 
     place: str
     ratings: Ratings
@@ -85,8 +83,7 @@ class Contest:
 
     @cached_property
     def clusters(self) -> NDArray[np.intp]:
-        """The clusters of the common texts, numbered by what their texts hold: people, judges by their errors, and what
-        people say of the text's system."""
+        """The clusters of the common texts, numbered by what their texts hold, whatever judges and texts are called."""
         answers, common = self.answers, self.common
         if answers.options:
             columns = [*answers.judge_shares[:, common].transpose(0, 2, 1), answers.people_shares[common].T]
@@ -161,8 +158,7 @@ class Contest:
         return np.array([(one * drawn).sum(axis=0) / np.maximum(drawn.sum(axis=0), 1) for one in apart])
 
     def against_persons(self, first: str, second: str) -> Floats:
-        """Error of the one judge less that of the other against each person, (P, U) of the common texts, of which there
-        may be several alike."""
+        """The one judge's error less the other's against each person, (P, U), of the common texts."""
         places = [self.answers.judges.index(name) for name in (first, second)]
         if self.property[0] is None:
             less = np.subtract(*(self._losses(k) for k in places))
@@ -218,9 +214,8 @@ def _decisions(shares: Floats, tau: float) -> Floats:
 
 
 def check_budget(budget: int | None, use: str, tau: float, *, right: bool = False) -> None:
-    """`RecuseError` for fewer ratings than anybody plans, for a use whose error is none of single texts, where errors
-    are by right answers, not by people, and for a share `tau` of people that distances from single persons do not tell:
-    at .5 the nearer judge decides as most do."""
+    """`RecuseError` for too few ratings, errors by right answers or of no single texts, and a share `tau` of people
+    that distances from single persons do not tell: at .5 the nearer judge decides as most do."""
     if budget is not None and right:
         raise RecuseError("--budget is how many ratings people can give, and errors are by right answers: leave it out")
     if budget is not None and budget < FEWEST:

@@ -37,10 +37,8 @@ from recuse.schema.vocabulary import UNDECIDED
 from recuse.security.files import columns_in, write_table
 
 HEAD = ("item", "system", GROUP, "for_judge")
-DONE = "done"
-"""Stands where a person has rated the text already."""
-SMALLEST, SMALLEST_SHARE = 10, 0.02
-"""A group of fewer texts is joined to its neighbour."""
+DONE = "done"  # stands where a person has rated the text already
+SMALLEST, SMALLEST_SHARE = 10, 0.02  # a group of fewer texts is joined to its neighbour
 PRIOR = 4.0
 """Texts that the judges' own disagreement counts as, beside the labels, in guessing how far people will differ."""
 EASIEST = 0.05
@@ -101,8 +99,8 @@ def write_next_labels(answers: FileRun, count: int, file: str, path: Path) -> li
 
 
 def _people(given: Answers) -> list[str]:
-    """Whose labels are wanted: the two with the most, the one, or you; the right answers, where these are known, and
-    one person's."""
+    """Whose labels are wanted: the two with the most, the one, or you; the right answers where known, and a
+    person's."""
     labels = np.isfinite(given.rated).any(axis=2).sum(axis=1) if len(given.people) else np.zeros(0)
     if (truth := given.people_and_truth[1]) is not None:
         labels[given.people.index(truth.people[0])] = len(given.items) + 1
@@ -110,7 +108,6 @@ def _people(given: Answers) -> list[str]:
 
 
 def _open(answers: FileRun, judge: str, gates: Sequence[str]) -> list[tuple[str, str, int | None]]:
-    """(gate, label, how many more would decide) of the gates of its use that are undecided."""
     rows = []
     for verdict in (one for one in answers.results["verdicts"] if one["subject"].get("judge") == judge):
         if verdict["gate"] in gates and verdict["outcome"] == UNDECIDED:
@@ -207,7 +204,6 @@ def chosen_texts(
 def _settles(
     gates: Sequence[tuple[str, str, int | None]], whole: NDArray[np.intp], spread: Floats, share: Floats, have: int
 ) -> list[str]:
-    """How many labels would settle each open gate, chosen so and in random order."""
     size, squares = whole / whole.sum(), spread**2
     within = squares * (1 - squares)  # the mean of a group's differences is no error of a mean over groups
     lines = []

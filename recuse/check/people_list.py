@@ -20,9 +20,9 @@ is_people_list = begins_with(",".join(HEAD))
 
 
 def write_people_list(panel: FilePanel, path: Path, bound: float) -> list[str]:
-    """Write the texts that a judge may not decide alone at an error rate of `bound`, the least sure first, and say in
-    words how many, and judge by judge from which confidence on it may. Texts that people have rated are not listed.
-    Raises `RecuseError` where nobody rated anything, and where labels were chosen by group."""
+    """Write the texts that a judge may not decide alone at an error rate of `bound`, the least sure first, but for
+    those that people rated, and say from which confidence on it may. `RecuseError` without people, and for chosen
+    labels."""
     ratings, rows, lines = panel.ratings, [], []
     if not ratings.persons:
         raise RecuseError(f"{panel.path}: nobody rated anything, so no error is known; add labels of some texts")

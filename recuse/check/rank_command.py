@@ -35,8 +35,7 @@ from recuse.schema.vocabulary import RIGHT_ANSWERS
 UNSEEN = 1.0
 POINTS = 400 / np.log(10)
 STEPS, FARTHEST, CLOSE = 200, 1.5, 1e-10
-AT_ONCE = 1_000_000
-"""Cells of the tables that are solved together."""
+AT_ONCE = 1_000_000  # cells of the tables that are solved together
 SHOWN = 20
 
 

@@ -47,8 +47,7 @@ from recuse.schema.number_text import fitting
 
 FEWEST, FEWEST_TEXTS = 5, 5
 RARE = 0.15
-ALARMS = 0.01
-"""Chance that a chart alarms in a week in which nothing changed."""
+ALARMS = 0.01  # chance that a chart alarms in a week in which nothing changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +138,7 @@ def run_weeks(
     files: Sequence[Path], given: Mapping[str, Any], week: str = "", *, to_json: Path | None = None,
     to_csv: Path | None = None,
 ) -> int:  # fmt: skip
-    """The command: 1 where a chart alarms in the last week, 2 where no week can be told yet, else 0. Without a column
-    `week`, each file is a week, named as the file is."""
+    """The exit code: 1 where a chart alarms in the last week, 2 where no week can be told yet, else 0."""
     check_tables(COLUMNS, to_json, to_csv)
     file, source = files[0], files[0] if len(files) == 1 and week else _below_one_another(files)
     week = week or WEEK
@@ -195,7 +193,6 @@ def _below_one_another(files: Sequence[Path]) -> pd.DataFrame | Path:
 def _in_words(
     judge: str, title: str, weeks: list[Week], rows: list[Row], whose: Mapping[str, Any], shown: int
 ) -> tuple[int, list[str]]:
-    """The exit code and the lines: of each chart the last weeks, `shown` of them."""
     if not rows:
         need = f"limits need {FEWEST} weeks of {FEWEST_TEXTS} texts before the one in question"
         return 2, [f"{judge}: {len(weeks)} weeks; {need}"]
@@ -225,8 +222,7 @@ def _in_words(
 
 
 def _whose(weeks: list[Week]) -> dict[str, Any]:
-    """Is it the judge or the system, by anchors: what the last week moved in `total`, and of that the `judge` and the
-    `system`, each with its interval; nothing where too few texts were judged again."""
+    """By anchors: what the last week moved in `total`, and of that the `judge` and the `system`, with intervals."""
     if not weeks:
         return {}
     moved, last = weeks[-1].moved, weeks[-1].values

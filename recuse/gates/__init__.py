@@ -14,9 +14,7 @@
 | undecided | undecided | accepted | undecided, naming both bounds |
 | not measured | not measured | accepted | not measured |
 
-A fault that is accepted and that no judge has any more is told at the end of a full run (`Gates.misfits`). An expired
-accepted failure leaves what the numbers say and tells when it expired. An interval gate without a usable
-interval is undecided and is not covered by `undecided = "allow"`, which is meant for intervals that straddle a bound.
+`undecided = "allow"` is meant for intervals that straddle a bound, and covers no gate without a usable interval.
 """
 
 from recuse.gates.decision import Decision, JudgeDecision, decide

@@ -13,10 +13,6 @@ The sharpest test that the baseline allows is used:
 - *independent*: the two standard errors added up, with Welch and Satterthwaite's degrees of freedom: exact over
   repeats, since the replies are new, and cautious over items where they are the same.
 - *not tested*: an estimate without a sampling distribution (a matrix, a count), listed where its value differs.
-
-A named change is red under `--baseline` if it exceeds its gate's `tolerance`, or crosses its limit. So is a verdict
-that is gone, and a limit or accepted failure that is not what it was (`recuse.gates.limit_changes`). An outcome that
-differs while the estimate has not changed beyond chance is listed; whether the judge still passes its own gate decides.
 """
 
 from __future__ import annotations
@@ -47,18 +43,16 @@ SHARES = {"verdict": 0.04, "measurement": 0.01}
 """The chance that recording the same judges anew names any change, among what gates decide and what they do not."""
 Tested = tuple[BaselineEntry, BaselineEntry, tuple[Student, str]]
 """An entry then and now, the distribution of the difference, and which test it is."""
-NORMAL_DF = 1e6
-"""Where a distribution has no degrees of freedom, it is normal, or taken for it."""
+NORMAL_DF = 1e6  # where a distribution has no degrees of freedom, it is normal, or taken for it
 
 
 def compare(
     baseline: Baseline, results: Results, gates: Gates, *, former: Gates | None = None,
     path: str = "reports/baseline.json", complete: bool = True,
 ) -> verdict_rows.Comparison:  # fmt: skip
-    """What changed between a baseline and results, in the order of the subjects, whatever the order of the tests.
-
-    `former`: the gates that these are compared with, where they are not the baseline's own. `complete=False` says that
-    only part of the evals ran, so nothing counts as vanished. `path` is only for the sentence."""
+    """What changed between a baseline and results, in the order of the subjects. `former`: the gates that these are
+    compared with, where not the baseline's own; `complete=False`: only part of the evals ran, so nothing counts as
+    vanished; `path` is only for the sentence."""
     before, after = keyed(baseline["entries"]), keyed(reduce(results, gates)["entries"])
     shared = sorted(before.keys() & after.keys())
     pairs = [(before[key], after[key]) for key in shared]
@@ -91,8 +85,8 @@ def compare(
 def beyond_chance(
     pairs: Sequence[tuple[BaselineEntry, BaselineEntry]], same: set[str], gates: Gates, *, only_paired: bool = False
 ) -> tuple[list[NamedRow], list[Tested]]:
-    """Changes that are named (as of `compare`) between entries then and now, and all that were tested. `same`: the
-    places, "panel/task/protocol", at which both are about the same items."""
+    """Changes between entries then and now that are named, and all that were tested. `same`: places with the same
+    items."""
     alone: list[Tested] = [(was, now, by) for was, now in pairs if (by := _change(was, now, same)) is not None]
     tested = [one for one in (*alone, *joined_levels(alone)) if not only_paired or one[2][1] == "paired"]
     rows: list[NamedRow] = []
@@ -121,8 +115,7 @@ def objections(comparison: verdict_rows.Comparison) -> list[str]:
 
 
 def _change(was: BaselineEntry, now: BaselineEntry, same: set[str]) -> tuple[Student, str] | None:
-    """The distribution of now less then, and which test it is; None where the baseline or the estimate does not tell
-    enough. `same`: the places, "panel/task/protocol", at which the same items were asked about."""
+    """The distribution of now less then, and which test it is; None where baseline or estimate do not tell enough."""
     before, after = was["figures"], now["figures"]
     unknown = any(side.get("value") is None for side in (before, after))
     # of another thing: a slice that was looked for may be another one now
@@ -185,8 +178,7 @@ EXACT = ("n", "n_clusters", "n_excluded")
 
 
 def moved(was: BaselineEntry, now: BaselineEntry, tested: bool) -> list[verdict_rows.MovedRow]:
-    """Counts that differ, and what differs that no test speaks for: the value, and the cells of a matrix; in the order
-    of the fields, None where a side has none."""
+    """Counts that differ, and what no test speaks for: value and cells of a matrix; None where a side has none."""
     before, after = (
         {name: figures.get(name) for name in EXACT}
         | ({} if tested else {"value": figures.get("value")} | dict(figures.get("cells") or {}))

@@ -3,12 +3,8 @@
     baseline.write(path, results, gates, because)       # pytest --update-baseline [--because "..."]
     comparison = changes.compare(baseline.load(path), results, gates)
 
-An entry keeps of a verdict its outcome and limit, and of every estimate what a test of the change needs: value,
-standard error and degrees of freedom, unit, what it is over, n, and, where the measure gives them, values per item and
-the interval for these texts alone.
-Beside the entries stand the gates themselves (every limit and accepted failure, without its words), which tests were
-asked of which judges, and what the judges were asked: digests of items, judge, prompt and rubric. Texts (rule, reason,
-remedy, note) are left out, so rewording moves nothing.
+An entry keeps what a test of the change needs. Beside the entries stand the gates, which tests were asked of which
+judges, and digests of what these were asked. Texts (rule, reason, remedy, note) are left out: rewording moves nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +21,7 @@ from recuse.gates.limit_changes import stated
 from recuse.schema import RecuseError, verdict_rows
 from recuse.schema.details import Matrix, detail_as
 from recuse.schema.results import Results
-from recuse.schema.verdict_rows import Baseline, BaselineEntry, Because, EntryRow, Examined
+from recuse.schema.verdict_rows import Baseline, BaselineEntry, Because, EntryRow, Examined, SourceRow
 from recuse.security.files import write_files
 
 SCHEMA, EARLIER = 3, (1, 2)
@@ -62,8 +58,8 @@ def examined(results: Results) -> Examined:
 
 
 def load(path: Path, text: str | None = None) -> Baseline:
-    """The baseline at `path`, or the `text` that stood there at another commit, checked. Raises `BaselineError` where
-    it is missing, damaged or of another schema."""
+    """The baseline at `path`, or the `text` that stood there at another commit; `BaselineError` where it is of no
+    use."""
     try:
         baseline = json.loads(path.read_text(encoding="utf-8") if text is None else text)
     except FileNotFoundError:
@@ -162,8 +158,8 @@ def _fits(value: object, shape: object) -> bool:
 
 def difference(written: Baseline, results: Results, gates: Gates, *, complete: bool) -> str:
     """Where a baseline first differs, by more than rounding, from what `write` makes of these results, e.g.
-    "entries.3.figures.se: 1000.0, not 0.04"; "" where it does not. Of a run of a part (`complete=False`): where entries
-    of both do, and the gates."""
+    "entries.3.figures.se: 1000.0, not 0.04"; of a run of a part (`complete=False`) in entries of both, and the gates;
+    else ""."""
     own = cast("Baseline", json.loads(json.dumps(reduce(results, gates, written["because"]))))
     if not complete:
         known = keyed(own["entries"])
@@ -200,8 +196,7 @@ SOURCES = {
     "items": "the items", "prompt": "the prompt", "rubric": "the rubric", "scale": "the scale",
     "people": "ratings by people", "truth": "true values", "provenance": "the label of provenance",
 }  # fmt: skip
-OPTIONAL = ("people", "truth", "provenance")
-"""Sources that a baseline of an earlier version does not have."""
+OPTIONAL = ("people", "truth", "provenance")  # sources that a baseline of an earlier version does not have
 
 
 def removed(before: Examined, after: Examined) -> list[str]:
@@ -231,9 +226,7 @@ def _for(uses: Sequence[str]) -> str:
     return f"for {', '.join(uses)}" if uses else "as a study"
 
 
-def changed_sources(
-    before: Mapping[str, verdict_rows.SourceRow], after: Mapping[str, verdict_rows.SourceRow]
-) -> list[str]:
+def changed_sources(before: Mapping[str, SourceRow], after: Mapping[str, SourceRow]) -> list[str]:
     """What the judges were asked, who they are and what they are measured by, where it is not what it was."""
     phrases = []
     for place in sorted(before.keys() & after.keys()):

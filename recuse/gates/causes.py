@@ -31,8 +31,7 @@ FAULTS = {
     "unanswered": 0, "parse_rate": 0, "drift": 2, "slot_preference": 3, "letter_preference": 3, "order_consistency": 4,
 }  # fmt: skip
 """A judge's own, by rank: what a preference for a place does too comes after it."""
-PEOPLE = "your people"
-"""Whom a judge is held against, where a figure does not say that it is somebody else."""
+PEOPLE = "your people"  # whom a judge is held against, where a figure does not say that it is somebody else
 COEFFICIENTS = ("right_choices", "expert_kappa", "cohen_kappa", "concordance", "krippendorff_alpha")
 """Agreement beyond chance; the first that was measured is read."""
 AGAINST_PEOPLE = frozenset(
@@ -42,26 +41,23 @@ AGAINST_PEOPLE = frozenset(
 CHOICES = ["a", "b", "tie"]
 """Options of a choice between two texts, whose names a and b are no labels that a judge could exchange."""
 BOTH_ORDERS = ("order_consistency", "slot_preference")
-RATED = ("unanswered", "human_offset", "share_bias")
-"""Gates that are asked wherever a person rated."""
+RATED = ("unanswered", "human_offset", "share_bias")  # gates that are asked wherever a person rated
 EXPLAINING = frozenset(["commonest_answer", "every_coefficient", "repeat_reliability", "length_coefficient"])
 """What the evals call to measure the figures that explain a verdict without being gated."""
 PLACES = ("panel", "task", "protocol", "judge", "version")
 NEVER_DIFFER = "{} never differ, as people who rate apart seldom do"
 RATED_APART = "make sure that {} rated apart; if one copied the other, leave the copy out and check again"
 OPPOSITE = "it says the opposite of what"
-SURE = 0.05
-"""Chance of naming two options as exchanged that are not."""
-UNSTEADY = 0.5
-"""ICC(1,1) below which a judge's repeats differ more than the texts do."""
+SURE = 0.05  # chance of naming two options as exchanged that are not
+UNSTEADY = 0.5  # ICC(1,1) below which a judge's repeats differ more than the texts do
 
 
 def causes_of_failure(
     failed: Sequence[VerdictRecord], every: Sequence[VerdictRecord], figures: Sequence[Figure]
 ) -> tuple[list[str], str]:
     """A clause per reason, the one that explains the others first, and the next step. `failed`: of the gates that
-    decide; `every`: all verdicts on the judge, those of other uses among them, which may explain these;
-    `figures`: whatever else was measured of it."""
+    decide; `every`: all verdicts on the judge; `figures`: whatever else was measured of it. All may explain the failed
+    ones."""
     constant = _constant(figures)
     agreeing = [v for v in failed if v.gate in (*AGREEMENT, *EFFECTS)]
     related = _relation(agreeing, [f for f in figures if _levels(f.subject) not in constant])
@@ -89,8 +85,7 @@ def causes_of_failure(
 
 
 def _repair(failed: Sequence[VerdictRecord], unrelated: Collection[str]) -> str:
-    """What would mend the judge, where the cause says: an offset alone is taken out by moving thresholds. `unrelated`:
-    the clauses that say how it has nothing to do with people."""
+    """What would mend the judge, where the cause says; `unrelated`: how it has nothing to do with people."""
     shift = next((v for v in failed if v.gate == "human_offset" and v.unit != "share"), None)
     if shift is not None and not unrelated and {v.gate for v in failed} <= {"human_offset", "human_ceiling"}:
         take, its = ("subtract", "from its") if shift.value > 0 else ("add", "to its")
@@ -117,10 +112,9 @@ def causes_of_doubt(
     every: Sequence[VerdictRecord] = (), question: str = "", rated: Sequence[str] = (), yardsticks: Sequence[str] = (),
     unasked: Sequence[str] = (),
 ) -> tuple[list[str], str]:  # fmt: skip
-    """Clauses why nothing can be concluded yet, and the next step. `every`: all verdicts on the judge, also those of
-    other uses, which may explain what is open: a fault, or a favour that is surely there but not surely too large.
-    `question`: what the use does with the judge; `yardsticks`: what would compare it with somebody, and `rated`: the
-    needs that people's ratings meet, whether or not any eval asked for them; `unasked`: gates that decide, and that no
+    """Clauses why nothing can be concluded yet, and the next step. `every`: all verdicts on the judge, those of other
+    uses may explain what is open. `question`: what the use does with the judge; `yardsticks`: what would compare it
+    with somebody; `rated`: needs that people's ratings meet, asked for or not; `unasked`: gates that decide, and no
     eval names."""
     if part:
         return [part], "run all of evals/"
@@ -196,7 +190,6 @@ def causes_of_doubt(
 
 
 def _collecting(open_: Sequence[VerdictRecord]) -> str:
-    """How many more would decide all that is open; where none would decide one of them, none is worth collecting."""
     if never := next((v for v in open_ if not v.feasible), None):
         about = f"{_where(never)}no feasible number of {never.units} decides {never.label}"
         return f"do not use it for this, and collect no more: {about}"
@@ -205,7 +198,6 @@ def _collecting(open_: Sequence[VerdictRecord]) -> str:
 
 
 def _rated_more(verdict: VerdictRecord, verdicts: Sequence[VerdictRecord], step: str) -> str:
-    """What people would have to rate where too little of theirs was there; nothing where that is collected anyway."""
     if "one and the same answer" in verdict.note:
         return "add texts that people answer otherwise"
     judged = max((v.n for v in verdicts if v.gate == "unanswered"), default=math.inf)
@@ -227,8 +219,7 @@ def _rank(verdict: VerdictRecord, unrelated: bool) -> int:
     return 11 if unrelated and gate in ("human_offset", "share_bias") else 8
 
 
-Levels = frozenset[tuple[str, str]]
-"""Criterion and factor levels that something is about."""
+Levels = frozenset[tuple[str, str]]  # criterion and factor levels that something is about
 
 
 def _is_effect(verdict: VerdictRecord) -> bool:
@@ -238,7 +229,6 @@ def _is_effect(verdict: VerdictRecord) -> bool:
 
 
 def _constant(figures: Iterable[Figure]) -> dict[Levels, str]:
-    """Where it gives one answer to everything, and a clause that says so."""
     constant: dict[Levels, str] = {}
     for f in figures:
         if f.metric == "commonest_answer" and f.value == 1.0:
@@ -299,7 +289,6 @@ class Clause(str):
 
 
 def _there(figure: Figure, clause: str) -> Clause:
-    """The clause with the criterion and levels that the figure is about."""
     return Clause(_where(figure) + clause, getattr(clause, "brief", clause), figure.subject.get("criterion", ""))
 
 
@@ -316,7 +305,6 @@ def _together(clauses: Iterable[str]) -> list[str]:
 
 
 def _does(verdict: VerdictRecord) -> str:
-    """What a judge does whose value lies on this side of the limit, with the value."""
     value, shown = verdict.value, verdict.limit.of_unit(verdict.unit)
     if verdict.gate == "human_offset" and verdict.unit != "share":
         return f"it scores {brief(abs(value))} {'above' if value > 0 else 'below'} {_whom(verdict)}"
@@ -336,8 +324,7 @@ def _does(verdict: VerdictRecord) -> str:
 
 
 def _side(verdict: VerdictRecord) -> str:
-    """What a judge does whose value lies beyond the nearer bound of its limit; of its measure the one way, where it has
-    one only."""
+    """What a judge does whose value lies beyond the nearer bound; of a measure with words for one way only, these."""
     above = verdict.value > (verdict.limit.low + verdict.limit.high) / 2
     words = (verdict.above if above else verdict.below) or verdict.below or verdict.above
     words = in_place_of_people(words.partition("|")[0], verdict.detail)
@@ -367,7 +354,6 @@ def _open(verdict: VerdictRecord, open_: Sequence[VerdictRecord]) -> str:
 
 
 def _labels_fault(verdict: VerdictRecord) -> str:
-    """People who agree with each other no more than chance: no judge could be told from a constant."""
     if verdict.gate != "human_ceiling" or verdict.detail.get("people_agree", True):
         return ""
     others = RIGHT_ANSWERS if _whom(verdict) == RIGHT_ANSWERS else "each other"
@@ -384,7 +370,6 @@ def _never_differ(verdicts: Iterable[VerdictRecord]) -> str:
 
 
 def _whom(figure: Figure) -> str:
-    """Right answers where they are known; whoever else rated is the reader's own people."""
     return RIGHT_ANSWERS if figure.detail.get("held_against") == RIGHT_ANSWERS else PEOPLE
 
 

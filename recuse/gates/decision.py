@@ -1,12 +1,7 @@
 """The decision: may the change be merged, and who may be used for what. One pure function over typed records.
 
-    decision = decide(decoded(results))
-    decision.word, decision.cause             # "do not merge", "gemini scores 0.83 above your people"
-    decision.judges[0].word                   # "cleared", "not cleared" or "undecided", for one use
-
-pytest, `recuse check`, `show`, the comment, the page and Python print it; nobody else weighs verdicts.
-
-docs/cleared.md says when a judge is cleared for a use, docs/pull-request.md which word a change gets.
+pytest, `recuse check`, `show`, the comment, the page and Python print it; nobody else weighs verdicts. docs/cleared.md
+says when a judge is cleared for a use, docs/pull-request.md which word a change gets.
 
 The gates that decide are those of the use, and the conditions that a panel probes. A comparison with other judges
 refuses nobody: what it finds leaves the judge undecided, for nobody says which of them is right.
@@ -119,8 +114,8 @@ class Decision:
 
     @property
     def sentences(self) -> list[str]:
-        """What `recuse check` prints first: a sentence per judge for the use it was checked for, the worst first, with
-        the next step; then a line for each other use."""
+        """What `recuse check` prints first: per judge a sentence for its stated use and the next step; a line per other
+        use."""
         if not self.judges:
             return [self.lines[1]]
         lines = [line for j in self.worst_first for line in (j.sentence, j.next and f"  next: {j.next}") if line]
@@ -155,11 +150,12 @@ class Decision:
 
 
 def decide(evidence: Evidence) -> Decision:
-    """See above. Nothing depends on the order of records: judges come in the order of their panels, changes by how much
-    they ask for."""
+    """Nothing depends on the order of records: judges come in that of their panels, changes by how much they ask
+    for."""
     changes = tuple(sorted(evidence.changes, key=lambda c: (CHANGE_ORDER.index(c.word), c.order, c.kind, c.what)))
-    judges = tuple(_judges(replace(evidence, changes=changes)))
-    word, cause, step = next(_words(evidence, judges, changes))
+    evidence = replace(evidence, changes=changes)
+    judges = tuple(_judges(evidence))
+    word, cause, step = next(_words(evidence, judges))
     # Red: the change is refused, or a judge is undecided for its use or was changed in place, and nobody accepts that.
     open_ = any(c.red or (c.kind in ("expired", "in place") and c.word != "merge") for c in changes)
     red = word == "do not merge" or (word != "no decision" and (open_ or bool(_doubtful(judges))))
@@ -171,8 +167,7 @@ EVEN_OF_A_PART = ("upgrade", "in place", "yardstick", "recording", "limit")
 """Changes that a part of the suite shows as well."""
 
 
-Place = tuple[str, str, str]
-"""Task, protocol and gate."""
+Place = tuple[str, str, str]  # task, protocol and gate
 
 
 def _judges(evidence: Evidence) -> Iterator[JudgeDecision]:
@@ -190,12 +185,14 @@ def _judges(evidence: Evidence) -> Iterator[JudgeDecision]:
 def _judge(
     panel: PanelPlan, judge: str, use: str, evidence: Evidence, by_place: Mapping[Place, Sequence[VerdictRecord]]
 ) -> JudgeDecision:
-    gates = set(evidence.gates_of(use)) | evidence.conditions
+    named = evidence.uses.get(use)  # none of a file that names none: all gates that were asked decide
+    own_gates = set(named.gates) if named else set()
+    gates = own_gates | evidence.conditions
     rows = [a for a in evidence.due if a["panel"] == panel.name and a["gate"] in gates]
     every = [v for group in by_place.values() for v in group if v.judge == judge]
     every.sort(key=lambda v: (v.gate, _about(v), v.test))
     verdicts = [v for v in every if v.gate in gates]
-    peers = evidence.peers - set(evidence.gates_of(use))  # a use that names such a gate decides by it
+    peers = evidence.peers - own_gates  # a use that names such a gate decides by it
     unasked = sorted(gates & evidence.unasked)
     failed = [v for v in verdicts if v.outcome == "fail" and v.gate not in peers]
     apart = [v for v in verdicts if v.outcome == "fail" and v.gate in peers]
@@ -243,7 +240,6 @@ def _judge(
     if others := next((c for c in refused if c.about == (panel.name, judge)), None):  # whose replies were judged?
         clause = others.cause.removeprefix(judge).lstrip(":, ")
         return concluded(UNDECIDED, [clause], (), "recording", step=others.next)
-    named = evidence.uses.get(use)
     yardsticks = named.yardstick if named else ()
     compared = [v for v in verdicts if v.outcome == "pass" and (v.gate in yardsticks or not yardsticks)]
     lacking = bool(yardsticks) and not compared and not {*missing, *(v.gate for v in open_)} & set(yardsticks)
@@ -292,14 +288,12 @@ def _as_good(verdicts: Sequence[VerdictRecord]) -> str:
     return "every gate that decides passes"
 
 
-def _words(
-    evidence: Evidence, judges: Sequence[JudgeDecision], changes: Sequence[Change]
-) -> Iterator[tuple[ChangeWord, str, str]]:
+def _words(evidence: Evidence, judges: Sequence[JudgeDecision]) -> Iterator[tuple[ChangeWord, str, str]]:
     """The word with its cause and the next step; the first counts."""
     refused = [one for one in judges if one.stated and one.word == NOT_CLEARED and not one.accepted]
 
     def of_changes(word: ChangeWord, those: Callable[[Change], bool]) -> Iterator[tuple[ChangeWord, str, str]]:
-        return ((word, change.cause, change.next) for change in changes if those(change))
+        return ((word, change.cause, change.next) for change in evidence.changes if those(change))
 
     yield from of_changes("do not merge", lambda change: change.word == "do not merge")
     if refused:
@@ -322,7 +316,7 @@ def _words(
     if red:
         yield "decide", f"{red[0].label} is {printed(red[0].outcome)}", ""
     yield from of_changes("no decision", lambda change: change.kind == "base")
-    if not judges and not changes:
+    if not judges and not evidence.changes:
         yield "no decision", "nothing was to be decided", ""
     yield from of_changes("merge", lambda change: True)
     yield "merge", "nothing changed" if evidence.compared else "nothing stands against it", ""
@@ -335,7 +329,6 @@ def _doubtful(judges: Sequence[JudgeDecision]) -> list[JudgeDecision]:
 
 
 def _first(judges: Sequence[JudgeDecision]) -> tuple[str, str]:
-    """The worst judge with its cause and how many more there are; its next step."""
     worst = _worst(judges)
     others = len({(one.panel, one.judge) for one in judges}) - 1
     more = f"; {counted(others, 'more judge')} {printed(worst.word)}" if others else ""
@@ -343,7 +336,6 @@ def _first(judges: Sequence[JudgeDecision]) -> tuple[str, str]:
 
 
 def _worst(judges: Sequence[JudgeDecision]) -> JudgeDecision:
-    """The one with the largest excess over its limit, those that nobody accepted before others."""
     return max(judges, key=lambda one: (not one.accepted, one.excess))
 
 
@@ -353,8 +345,7 @@ def _briefly(one: JudgeDecision) -> str:
 
 
 def _who_is_cleared(judges: Sequence[JudgeDecision], compared: bool) -> str:
-    """ "2 of 5 cleared to grade (a, b); 3 not cleared: c scores 0.8 above your people"; the use with most cleared
-    first."""
+    """ "2 of 5 cleared to grade (a, b); 3 not cleared: c scores ..."; the use with most cleared first."""
     lines: list[tuple[int, str]] = []
     for use in dict.fromkeys(one.use for one in judges if one.stated):
         stated = [one for one in judges if one.stated and one.use == use]

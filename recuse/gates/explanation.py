@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import overload
+from collections.abc import Callable, Iterable, Mapping
 
 from recuse.gates.families import Decided
 from recuse.gates.limits import Limit, has_interval, sure_at
@@ -93,18 +92,17 @@ def rule_of(decided: Decided) -> RuleRow:
     }  # fmt: skip
 
 
-class Verdicts(Sequence[Verdict]):
-    """An immutable sequence of verdicts, truthy when every one of them lets the run stay green.
+class Verdicts(tuple[Verdict, ...]):
+    """Verdicts, truthy when every one of them lets the run stay green, or there is none. `conclusion`: what they come
+    to in a sentence, where they were decided for one. `asserted`: whether anybody asked for the truth of it."""
 
-    `conclusion`: what all of them together come to, in a sentence, where they were decided for one conclusion.
-    `asserted` tells whether anybody asked for its truth: a gate whose answer nobody looks at decides nothing. Without
-    any verdict (none of those that were asked for) it is truthy.
-    """
+    conclusion: str
+    asserted: bool
 
-    def __init__(self, verdicts: Iterable[Verdict], conclusion: str = "") -> None:
-        self._verdicts = tuple(verdicts)
-        self.conclusion = conclusion
-        self.asserted = False
+    def __new__(cls, verdicts: Iterable[Verdict] = (), conclusion: str = "") -> Verdicts:
+        new = super().__new__(cls, verdicts)
+        new.conclusion, new.asserted = conclusion, False
+        return new
 
     def __bool__(self) -> bool:
         self.asserted = True
@@ -113,7 +111,7 @@ class Verdicts(Sequence[Verdict]):
     @property
     def stays_green(self) -> bool:
         """The truth of it, without counting as asserted."""
-        return all(self._verdicts)
+        return all(self)
 
     @property
     def gate(self) -> str:
@@ -142,16 +140,6 @@ class Verdicts(Sequence[Verdict]):
     def only(self, wanted: Callable[[Mapping[str, str]], bool]) -> Verdicts:
         """Those whose subject is wanted. They stay as they were decided, together with all the others."""
         return Verdicts(verdict for verdict in self if wanted(verdict.subject))
-
-    @overload
-    def __getitem__(self, at: int) -> Verdict: ...
-    @overload
-    def __getitem__(self, at: slice) -> Verdicts: ...
-    def __getitem__(self, at: int | slice) -> Verdict | Verdicts:
-        return Verdicts(self._verdicts[at]) if isinstance(at, slice) else self._verdicts[at]
-
-    def __len__(self) -> int:
-        return len(self._verdicts)
 
     @property
     def marker(self) -> str:

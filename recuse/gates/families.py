@@ -10,16 +10,18 @@ What is neither is undecided. The interval shown is the one decided on. docs/err
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from statistics import median
 
-from recuse.gates.gate_tables import Gate
+from recuse.gates.gate_tables import Gate, LimitElsewhere
 from recuse.gates.limits import AgainstLimit, GatesError, Limit, decide_estimate
 from recuse.schema import Estimate, Estimates, members
 from recuse.schema.number_text import percent
+from recuse.schema.plain_values import grouped
 from recuse.schema.results import ErrorRates, JudgeErrors, SmallestFault
-from recuse.schema.verdict_rows import FamilyRow, PowerRow, VerdictRow
+from recuse.schema.verdict_rows import FamilyRow, VerdictRow
 from recuse.statistics.multiplicity import decision_levels
 
 
@@ -61,9 +63,9 @@ class Decided:
 
 
 def members_of(name: str, gate: Gate, measured: Estimate | Estimates, subject: Mapping[str, str]) -> list[Member]:
-    """Each measured subject that the gate is about: what was given, and what it was measured by; with the limit for it,
-    `of_range` multiplied by the estimate's `span`. `GatesError` for nothing measured, for a name that is in both, and
-    for a limit of the range where an estimate does not know the range: undefined, it stays in shares."""
+    """Each measured subject that the gate is about, with the limit for it in the estimate's unit (`of_range` times its
+    `span`; of an undefined estimate without one as shares). `GatesError` for nothing measured, a name in both, and no
+    span."""
     if not isinstance(measured, Estimate | Estimates):
         raise GatesError(f"gate {name} decides an Estimate or Estimates; it was given {type(measured).__name__}")
     by = measured.by if isinstance(measured, Estimates) else ()
@@ -77,7 +79,8 @@ def members_of(name: str, gate: Gate, measured: Estimate | Estimates, subject: M
     each = []
     for names, estimate in members(measured):
         about = {**subject, **names}
-        stated = gate.stated_for(about)
+        fitting = (one for one in gate.on if one.where.items() <= about.items())
+        stated: Gate | LimitElsewhere = max(fitting, key=lambda one: len(one.where), default=gate)  # the narrowest
         if stated.of_range and estimate.span is None and estimate.defined:
             raise GatesError(
                 f"gate {name}: its limit is a share of the scale's range (of_range = true), and {estimate.metric} does "
@@ -91,10 +94,9 @@ def members_of(name: str, gate: Gate, measured: Estimate | Estimates, subject: M
 
 
 def decide_together(together: Sequence[Member], name: str, within: dict[str, str], alpha: float) -> list[Decided]:
-    """Each member of a family decided. `name` and `within` are no other family's. Undefined members take no part in the
-    correction: no decision is made on them, so none can be wrong; nor does what a value alone decides. What lies
-    outside at the gate's own level only is undecided, and the wider interval, which reaches across the bound, is the
-    one shown."""
+    """Each member of a family decided; `name` and `within` are no other family's. Undefined members, and those that a
+    value decides, take no part in the correction. What lies outside at the gate's own level only is undecided, and the
+    wider interval, which reaches across the bound, is the one shown."""
     deciding = [m for m in together if m.gate.decide == "interval"]
     defined = [m for m in deciding if m.estimate.defined]
     fails = [lambda level, m=m: decide_estimate(m.limit, m.estimate, level).outcome == "fail" for m in defined]
@@ -135,47 +137,37 @@ def error_rates(verdicts: Iterable[VerdictRow], false_fail: float) -> ErrorRates
         sentence += f"; asked again, what is green now would turn red in about {percent(round(red_again, 2))} of them"
         if by_value:
             sentence += f" ({by_value} verdicts are not counted: the value decides, not its interval)"
-    gates: dict[tuple[str, str, str], list[tuple[VerdictRow, float]]] = {}
-    for v in known:
-        if (power := v.get("power")) and (fault := power["smallest_fault"]) is not None:
-            key = v["gate"], v["rule"]["limit_text"], v["estimate"]["unit"]
-            gates.setdefault(key, []).append((v, fault))
+    faults = ((v, fault) for v in known if (p := v.get("power")) and (fault := p["smallest_fault"]) is not None)
+    gates = grouped(faults, lambda one: (one[0]["gate"], one[0]["rule"]["limit_text"], one[0]["estimate"]["unit"]))
     smallest: list[SmallestFault] = [
         {"gate": gate, "limit": limit, "unit": unit, "typical": float(f"{median(value for _, value in values):.4g}"),
          "worst": (min if "at_least" in values[0][0]["limit"] else max)(value for _, value in values)}
-        for (gate, limit, unit), values in sorted(gates.items())
+        for (gate, limit, unit), values in sorted(gates.items(), key=itemgetter(0))
     ]  # fmt: skip
     return {
         "false_fail": {"allowed": false_fail, "at_most": at_most, "families": len(families), "by_value": by_value},
-        "judges": _judges(known), "red_again": red_again, "smallest_faults": smallest, "sentence": sentence,
+        "judges": [*_judges(known)], "red_again": red_again, "smallest_faults": smallest, "sentence": sentence,
     }  # fmt: skip
 
 
-def _judges(verdicts: list[VerdictRow]) -> list[JudgeErrors]:
+def _judges(verdicts: list[VerdictRow]) -> Iterator[JudgeErrors]:
     """By what each may lose; a gate that allows undecided is left out, as is one that cannot tell what fair is."""
-    judged: dict[tuple[str, str], list[PowerRow]] = {}
-    for verdict in verdicts:
-        if "judge" in verdict["subject"] and (power := verdict.get("power")):
-            own = judged.setdefault((verdict["subject"].get("panel", ""), verdict["subject"]["judge"]), [])
-            own += [] if verdict["allowed"] else [power]
-    rows: list[JudgeErrors] = []
-    for (panel, judge), powers in sorted(judged.items()):  # one less the chance that all pass
-        fair = 1 - math.prod(chance for power in powers if (chance := power["fair_passes"]) is not None)
-        again = 1 - math.prod(power["same_again"] for power in powers)
-        rows.append({"panel": panel, "judge": judge, "fair_not_cleared": round(fair, 4),
-                     "again_not_cleared": round(again, 4)})  # fmt: skip
-    return rows
+    powerful = ((v["subject"], power, v["allowed"]) for v in verdicts if (power := v.get("power")))
+    of_judges = (one for one in powerful if "judge" in one[0])
+    judged = grouped(of_judges, lambda one: (one[0].get("panel", ""), one[0]["judge"]))
+    for (panel, judge), own in sorted(judged.items(), key=itemgetter(0)):  # one less the chance that all pass
+        counted = [power for _, power, allowed in own if not allowed]
+        fair = 1 - math.prod(chance for power in counted if (chance := power["fair_passes"]) is not None)
+        again = 1 - math.prod(power["same_again"] for power in counted)
+        yield {"panel": panel, "judge": judge, "fair_not_cleared": round(fair, 4), "again_not_cleared": round(again, 4)}
 
 
 def _stays_green(verdict: VerdictRow) -> float:
-    """Whether the run would still be green on its account. One that is red by now, or decided by its value, is left
-    out."""
-    power, outcome = verdict.get("power"), verdict["outcome"]
-    if power is None or outcome not in ("pass", "accepted"):
+    """The chance that the run would be green on its account again; 1 where it is red by now, or its value decides."""
+    power, accepted = verdict.get("power"), verdict["accepted_fault"]
+    if power is None or verdict["outcome"] not in ("pass", "accepted"):
         return 1.0
-    again: float = power["same_again"]
-    if outcome == "pass":
-        return again
-    accepted = verdict["accepted_fault"]
+    if verdict["outcome"] == "pass":
+        return power["same_again"]
     outcomes = accepted["accept"].get("outcome") if accepted else None
-    return 1.0 if outcomes and "fail" not in outcomes else 1 - again
+    return 1.0 if outcomes and "fail" not in outcomes else 1 - power["same_again"]

@@ -22,10 +22,8 @@ from recuse.schema.vocabulary import UNDECIDED, in_place_of_people, printed
 
 YARDSTICKS = frozenset(["people", "people_items", "right_answer", "right_scores", "reference"])
 """Needs that say who is right: where one is offered, peers are not asked."""
-WARNED = 30
-"""Days before its end from which an accepted failure is told."""
-OF_CONDITIONS = 0.2
-"""The part of the chance to fail a fair judge that conditions may spend."""
+WARNED = 30  # days before its end from which an accepted failure is told
+OF_CONDITIONS = 0.2  # the part of the chance to fail a fair judge that conditions may spend
 
 
 @dataclass(frozen=True)
@@ -50,11 +48,10 @@ class Gates(Mapping[str, Gate]):
     def decide(
         self, name: str, measured: Estimate | Estimates, subject: Mapping[str, str], *, asserted: bool = True
     ) -> Verdicts:
-        """A verdict of gate `name` on each member of `Estimates`, or on the one estimate; `subject` is what all of it
-        is about (panel, task, ...). Members are corrected together for their number (`recuse.gates.families`); who
-        wants to see some of them chooses afterwards (`Verdicts.only`). Where the answer is not `asserted`
-        (`is_asserted`), a run stays green whatever it is. Raises `GatesError` for an unknown gate, and as
-        `members_of`."""
+        """A verdict of gate `name` on each member of `Estimates`, or on the one estimate; `subject`: what all of it is
+        about (panel, task, ...). Members are corrected together (`recuse.gates.families`); who wants to see some
+        chooses afterwards (`Verdicts.only`). Not `asserted`, a run stays green whatever it is. `GatesError` as
+        `members_of`, and for an unknown gate."""
         gate = self[name]
         given = {key: str(value) for key, value in subject.items()}
         decided = decide_together(members_of(name, gate, measured, given), name, given, self.alpha(name))
@@ -94,17 +91,16 @@ class Gates(Mapping[str, Gate]):
 
     def in_force(self, name: str, uses: Uses, offers: Collection[str]) -> bool:
         """Whether the gate says anything of a panel that is used so, whose ratings offer these needs: gates of its
-        uses, and conditions. None does in a study; a condition that compares judges with each other does not where
-        people or true answers rated the same texts. Raises `GatesError` for a gate that the file does not have: one
-        that was renamed or taken out must not pass in silence."""
+        uses, and conditions, one between judges only where neither people nor true answers rated. None does in a study.
+        `GatesError` for a gate that the file does not have: one that was renamed must not pass in silence."""
         gate = self[name]
         if name not in self.conditions:
             return name in self._named_by(uses.every)
         return bool(uses.stated) and (gate.against != "peers" or not YARDSTICKS & set(offers))
 
     def is_asserted(self, name: str, uses: Uses) -> bool:
-        """Whether a run is red on its account: a use that the panel states names the gate, or it is a condition. Peers
-        alone refuse nobody."""
+        """Whether a run is red on its account: a stated use names it, or it is a condition. Peers alone refuse
+        nobody."""
         return name in self._named_by(uses.stated) or (name in self.conditions and self[name].against != "peers")
 
     def _named_by(self, uses: Iterable[str]) -> set[str]:
@@ -133,8 +129,7 @@ class Gates(Mapping[str, Gate]):
         return round(self.run.false_fail * share * gate.weight / max(sum(weights), gate.weight), 12)
 
     def ends(self) -> list[EndRow]:
-        """Every accepted failure, and every gate that allows undecided, whose last day has passed or comes within
-        `WARNED` days: {"gate", "about", "until", "days"}, days below 0 once it has passed; the earliest first."""
+        """What is accepted or allowed until a day that has passed or comes within `WARNED` days; the earliest first."""
         dated = [(known.until, known.gate, known.described) for known in self.accepted_faults]
         allowed = f"{printed(UNDECIDED)} allowed"
         dated += [(gate.until, name, allowed) for name, gate in self.gates.items() if gate.until]
@@ -145,10 +140,9 @@ class Gates(Mapping[str, Gate]):
         ]
 
     def misfits(self, records: Iterable[VerdictRow], panels: Collection[str], *, answered: bool = True) -> list[str]:
-        """A sentence for whatever a full run on these panels did not need: each accepted failure that covered no
-        verdict, unless it is bound to other panels; each gate that decided nothing, where all evals were `answered`;
-        each accepted failure all of whose verdicts pass. What is accepted as a doubt may be settled and unsettled
-        again, and stays."""
+        """A sentence for whatever a full run on these panels did not need: accepted failures that covered no verdict,
+        unless bound to other panels, or only passes (a doubt may come back, and stays); gates that decided nothing,
+        where all evals were `answered`."""
         verdicts, unused, unneeded = list(records), [], []
         for known in self.accepted_faults:
             of_gate = [v for v in verdicts if v["gate"] == known.gate]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import date
+from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Literal, cast
 
@@ -79,11 +80,6 @@ class LimitElsewhere(LimitTable):
         names = {"task": self.task, "panel": self.panel, "protocol": self.protocol}
         return {name: value for name, value in names.items() if value is not None}
 
-    def rivals(self, other: LimitElsewhere) -> bool:
-        """Both could apply to one subject, and neither is the narrower."""
-        agree = all(self.where[name] == other.where[name] for name in self.where.keys() & other.where.keys())
-        return agree and len(self.where) == len(other.where)
-
 
 EXAMPLES = {"because": 'because = "..."', "until": "until = 2027-12-31"}
 
@@ -97,8 +93,7 @@ class RunTable(Table, strict=False):
     )  # fmt: skip
 
 
-STANDARD = RunTable.model_validate({})
-"""Without a [run]."""
+STANDARD = RunTable.model_validate({})  # without a [run]
 
 
 class Gate(LimitTable):
@@ -146,9 +141,9 @@ class Gate(LimitTable):
         if self.undecided != "allow" and len(lacking) < len(EXAMPLES):
             given = " and ".join(key for key in EXAMPLES if key not in lacking)
             raise ValueError(f'{given} says why and how long undecided = "allow" holds, which is not given; drop it')
-        for i, one in enumerate(self.on):
-            if rival := next((other for other in self.on[:i] if one.rivals(other)), None):
-                both = "; ".join(", ".join(f"{k} = {v}" for k, v in limit.where.items()) for limit in (rival, one))
+        for pair in combinations([one.where for one in self.on], 2):  # neither is the narrower
+            if len(pair[0]) == len(pair[1]) and all(pair[0].get(k, v) == v for k, v in pair[1].items()):
+                both = "; ".join(", ".join(f"{k} = {v}" for k, v in where.items()) for where in pair)
                 raise ValueError(
                     f"two of its limits could apply to one verdict ({both}): name more in one of them, and the "
                     "narrower one applies"
@@ -158,11 +153,6 @@ class Gate(LimitTable):
     def allowance_expired(self, today: date) -> bool:
         """Whether undecided was allowed until a day that has passed: `until` is the last on which it is."""
         return self.until is not None and today > self.until
-
-    def stated_for(self, subject: Mapping[str, str]) -> Gate | LimitElsewhere:
-        """The table whose limit and reason apply to the subject: the narrowest that covers it, else the gate's own."""
-        fitting = (one for one in self.on if one.where.items() <= subject.items())
-        return max(fitting, key=lambda one: len(one.where), default=self)
 
 
 class Accept(LimitTable):
@@ -265,7 +255,7 @@ def read(path: Path) -> tuple[dict[str, Gate], tuple[AcceptedFault, ...], RunTab
     parsed = [(i, file.parse(AcceptedFault, ACCEPTED, i)) for i in range(len(tables))]
     accepted_faults = {i: one for i, one in parsed if one is not None}
     run = file.parse(RunTable, RUN) if RUN in file.data else STANDARD
-    _check_accepted_faults(accepted_faults, gates, names, file)
+    _check_accepted(file, names, gates, accepted_faults)
     uses = _uses(file, names)
     file.check()
     assert run is not None
@@ -287,25 +277,20 @@ def _uses(file: TomlFile, names: list[str]) -> dict[str, UseTable]:
     return uses
 
 
-def _check_accepted_faults(
-    accepted_faults: Mapping[int, AcceptedFault], gates: Mapping[str, Gate], names: list[str], file: TomlFile
-) -> None:
-    for i, one in accepted_faults.items():
+def _check_accepted(file: TomlFile, names: list[str], gates: dict[str, Gate], faults: dict[int, AcceptedFault]) -> None:
+    for i, one in faults.items():
         if one.gate not in names:
             known = ", ".join(sorted(names)) or "none"
             there_is = f"there is no gate {one.gate} in this file.{did_you_mean(one.gate, names)} Gates here: {known}"
             file.fault((ACCEPTED, i, "gate"), there_is)
-        elif one.gate in gates:
-            for text in _misfits(one, gates[one.gate]):
-                file.fault((ACCEPTED, i, "accept"), text)
-        for j, other in accepted_faults.items():
-            if j < i and one.overlaps(other):
-                file.fault(
-                    (ACCEPTED, i),
-                    f"overlaps {ACCEPTED}[{j}]: both could cover the same {one.gate} verdict ({one.described}; "
-                    f"{other.described}). Give both the same name with different values, for example panel, or merge "
-                    "them",
-                )
+        for text in _misfits(one, gates[one.gate]) if one.gate in gates else ():
+            file.fault((ACCEPTED, i, "accept"), text)
+        for j in (j for j, other in faults.items() if j < i and one.overlaps(other)):
+            file.fault((ACCEPTED, i), (
+                f"overlaps {ACCEPTED}[{j}]: both could cover the same {one.gate} verdict ({one.described}; "
+                f"{faults[j].described}). Give both the same name with different values, for example panel, or merge "
+                "them"
+            ))  # fmt: skip
 
 
 def _misfits(accepted_fault: AcceptedFault, gate: Gate) -> Iterable[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -42,8 +43,8 @@ def stated(gates: Gates) -> StatedGates:
 
 
 def as_stated(stated: StatedGates, now: Gates) -> Gates:
-    """The gates of a baseline, on the day and under the path of those of `now`. Raises `RecuseError` for tables that a
-    gates file could not have."""
+    """The gates of a baseline, on the day and under the path of `now`; `RecuseError` where no gates file could be
+    so."""
     accepted = [{**one, "reason": UNTOLD} for one in stated["accepted"]]
 
     def with_words(table: Mapping[str, Any]) -> dict[str, object]:
@@ -70,21 +71,15 @@ def with_former(now: Gates, before: StatedGates) -> Gates:
 
 def gates_at(commit: BaseCommit, path: str, today: date) -> Gates | None:
     """The gates file of a commit; None where there was none, or today's Recuse cannot read it."""
-    if (text := commit.text(path)) is None:
-        return None
-    with tempfile.TemporaryDirectory(prefix="recuse-base-") as folder:
-        file = Path(folder) / Path(path).name
-        file.write_text(text, encoding="utf-8")
-        try:
-            return Gates.load(file, today)
-        except RecuseError:
-            return None
+    with tempfile.TemporaryDirectory(prefix="recuse-base-") as folder, suppress(RecuseError):
+        commit.copy([path], Path(folder))
+        return Gates.load(Path(folder) / path, today)
+    return None
 
 
 def limit_changes(before: Gates, now: Gates, verdicts: Iterable[VerdictRow] = ()) -> list[LimitChangeRow]:
-    """A row per change. `change` is "widened", "narrowed", "added", "removed" or "changed"; `otherwise`: what verdicts
-    would be without any of the changes, as far as `verdicts` (records with `formerly`) say so; `about`, `consequence`
-    and `sentence` say it in words."""
+    """A row per change: "widened", "narrowed", "added", "removed" or "changed"; with what verdicts would be without any
+    of them (`otherwise`), as far as `verdicts` (records with `formerly`) say so, and in words."""
     old, new = stated(before), stated(now)
     rows = [_row("", key, *ends) for key, *ends in _differing(old["run"], new["run"])]
     rows += [_row("", f"use {name}", *ends) for name, *ends in _differing(old["uses"], new["uses"])]
@@ -120,8 +115,7 @@ def limit_changes(before: Gates, now: Gates, verdicts: Iterable[VerdictRow] = ()
 
 
 def _gate_rows(name: str, before: Gate | None, after: Gate | None) -> list[LimitChangeRow]:
-    """Its own limit and those for one task, panel or protocol, where the gate's own applies if there is none; then all
-    else that it says."""
+    """Limits, where a place without one of its own has the gate's, then all else that a gate says."""
     if before is None or after is None:
         return [_row(name, "gate", before and _limit(before), after and _limit(after))]
     old, new = ({(): side} | {tuple(one.where.items()): one for one in side.on} for side in (before, after))
@@ -181,6 +175,5 @@ def _stated(table: Gate | AcceptedFault | RunTable | UseTable) -> dict[str, Any]
 
 
 def _differing(before: Mapping[str, object], after: Mapping[str, object]) -> list[tuple[str, object, object]]:
-    """The keys that differ, with both values; None on a side that lacks one."""
     every = [(key, before.get(key), after.get(key)) for key in dict.fromkeys([*before, *after])]
     return [(key, was, now) for key, was, now in every if was != now]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, cast
+from typing import Any, Literal
 
 from recuse.schema import Estimate, Outcome, RecuseError
 from recuse.schema.number_text import figure
@@ -28,12 +28,10 @@ class Limit:
     @classmethod
     def of(cls, mapping: Mapping[str, object]) -> Limit:
         """From the form a verdict carries: {"within": [a, b]}, {"at_least": x} or {"at_most": x}."""
-        if (bounds := mapping.get("within")) is not None:
-            low, high = cast("tuple[float, float]", bounds)
-            return cls("within", float(low), float(high))
-        if (bound := mapping.get("at_least")) is not None:
-            return cls("at_least", float(cast("float", bound)), math.inf)
-        return cls("at_most", -math.inf, float(cast("float", mapping["at_most"])))
+        kind: LimitKind = next((kind for kind in LIMIT_KINDS if mapping.get(kind) is not None), "at_most")
+        given: Any = mapping[kind]
+        low, high = given if kind == "within" else (given, math.inf) if kind == "at_least" else (-math.inf, given)
+        return cls(kind, float(low), float(high))
 
     def mapping(self) -> LimitRow:
         """As builtins, the form that `of` reads."""
@@ -152,7 +150,7 @@ def decide_estimate(
 
 
 def with_losses(estimate: Estimate, by: Literal["interval", "point"] = "interval") -> tuple[float, float]:
-    """The interval (the value, by point) moved outwards as far as lost answers could have moved the value; infinite on
+    """The interval (by point: the value) moved outwards as far as lost answers could have moved the value; infinite on
     a scale without ends. As it is where nothing was lost, or losses are shown to be unrelated."""
     low, high = (estimate.low, estimate.high) if by == "interval" else (estimate.value, estimate.value)
     losses = estimate.detail.get("losses")

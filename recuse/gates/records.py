@@ -139,16 +139,13 @@ class Evidence:
         command = record_command(max(dict.fromkeys(panels), key=panels.count, default=""))
         return f"mend what fails, or record what is missing: {command}"
 
-    def gates_of(self, use: str) -> tuple[str, ...]:
-        """The gates that a use names; of the one use of a file that names none, all that were asked."""
-        return self.uses[use].gates if use in self.uses else ()
-
 
 def decoded(results: Results) -> Evidence:
     """The records in assembled results."""
     measures = results.get("measures") or {}
     verdicts = tuple(_verdict(record, measures) for record in results["verdicts"])
     scope = results.get("asked") or {}
+    baseline: Mapping[str, object] = results.get("baseline") or {}
     uses = {name: UseTable.model_validate(use) for name, use in (results.get("uses") or {}).items()}
     panels = tuple(
         PanelPlan(
@@ -164,7 +161,7 @@ def decoded(results: Results) -> Evidence:
         conditions=frozenset(scope.get("conditions") or unnamed), peers=frozenset(scope.get("peers") or ()),
         unasked=frozenset(scope.get("unasked") or ()),
         figures=tuple(Figure(**_figure(row, measures)) for row in results["measurements"]),
-        changes=tuple(changes_of(results)), compared=is_unchanged(results.get("baseline")),
+        changes=tuple(changes_of(results)), compared=bool(baseline) and not any(map(baseline.get, COMPARED)),
         whole=bool(scope.get("whole", True)), part=scope.get("part") or "", outside=tuple(scope.get("outside") or ()),
         unfinished=tuple((one["test"], one["why"]) for one in results.get("unmeasured") or ()),
         labels=scope.get("labels") or {},
@@ -199,10 +196,8 @@ def _verdict(record: VerdictRow, measures: Mapping[str, MeasureRow]) -> VerdictR
     )  # fmt: skip
 
 
-def is_unchanged(baseline: Comparison | None) -> bool:
-    """Whether there is a baseline, and nothing differs from it."""
-    kinds = ("named", "outcomes", "limits", "removed", "sources", "moved", "appeared", "vanished")
-    return baseline is not None and not any(baseline.get(name) for name in kinds)
+COMPARED = ("named", "outcomes", "limits", "removed", "sources", "moved", "appeared", "vanished")
+"""What may differ from a baseline."""
 
 
 # --------------------------------------------------------------------------- what a run says of a change
@@ -260,14 +255,12 @@ def _upgrade(upgrade: UpgradeVerdictRow) -> Change:
 
 
 def _in_place(change: InPlaceRow) -> Change:
-    """A judge that is not what it was, under the same name."""
     words: Mapping[str, Literal["merge", "decide", "do not merge"]] = {
         "better": "merge", "equivalent": "merge", "decide": "decide", "worse": "do not merge",
     }  # fmt: skip
-    word = words[change["word"]]
-    step = "" if word == "merge" else "declare it (replaces = ...) and record both"
-    step = next(iter(change["steps"]), step)
-    return Change("in place", f"{change['was']} -> {change['is']}", word, change["cause"], step)
+    word, what = words[change["word"]], f"{change['was']} -> {change['is']}"
+    declare = "" if word == "merge" else "declare it (replaces = ...) and record both"
+    return Change("in place", what, word, change["cause"], next(iter(change["steps"]), declare))
 
 
 READ_IT = "read it, and merge it if it is meant"
@@ -282,13 +275,10 @@ def _changed(row: ChangedRow, baseline: Comparison | None, labels: Mapping[str, 
         if one["after"] == "pass" and row["place"].items() <= one["subject"].items()
     ]  # fmt: skip
     names = list(dict.fromkeys(one["subject"].get("judge", "the panel") for one in better))
-    profit = ""
-    word = row["word"]
+    profit, word = "", row["word"]
     if names and row["kind"] == "yardstick" and (word == "decide" or row["place"]):
-        word = "decide"
-        profit = (
-            f"; with it {listed(names, 2)} {'pass' if names[1:] else 'passes'} {label_of(better[0]['what'], labels)}"
-        )
+        passes = f"{'pass' if names[1:] else 'passes'} {label_of(better[0]['what'], labels)}"
+        profit, word = f"; with it {listed(names, 2)} {passes}", "decide"
     step = row.get("next") or ("" if word == "merge" else advice)
     profits = (0 if row["place"] else 1) if profit else 2  # data of a task first: many files of code would hide it
     recorded = 3 if word == "merge" else 0  # an upgrade that may be merged was recorded too, and is what to say

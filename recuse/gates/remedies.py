@@ -77,7 +77,6 @@ def _how_far(limit: Limit, estimate: Estimate) -> RemedyRow:
 
 
 def _undecided(decided: Decided) -> RemedyRow:
-    """Why it is undecided, and about how many observations would decide."""
     decision, limit = decided.decision, decided.member.limit
     estimate, needed = decision.estimate, None
     part, units = counted_as(estimate)
@@ -197,7 +196,6 @@ def under_accepted_fault(
 
 
 def _beyond(known: AcceptedFault, decided: Decided, file: str) -> RemedyRow:
-    """Of a verdict that lies outside what an accepted failure accepts as well: by how much."""
     decision, limit = decided.decision, decided.member.limit
     remedy = BARE
     if decision.outcome == "fail":

@@ -1,8 +1,5 @@
 """One verdict on a judge upgrade, and the row that decided it.
 
-    decided = decide_upgrade(gates, measure_upgrade(upgrade), subject, names=upgrade.shown)
-    decided.sentence      # "Do not replace today by next: it scores further from your people, by more than you allow."
-
 Every component has a limit of its own, fixed in the gates file before the candidate was seen, and all are one family
 (`recuse.gates.families`): two-sided limits are passed by two one-sided tests (Schuirmann 1987), one-sided limits by a
 test of non-inferiority. The candidate is
@@ -56,8 +53,7 @@ better whose values lie inside their limits."""
 BY_PEOPLE = (AGREEMENT, *(name for name in PARTS_OF_AGREEMENT if name != "upgrade_noise"))
 LEVEL = ("upgrade_human_offset", "upgrade_shift")
 ORDER = ("upgrade_human_order", "upgrade_order", "upgrade_order_once")
-LOSSES = "upgrade_losses"
-"""Measured on every text of both."""
+LOSSES = "upgrade_losses"  # measured on every text of both
 NOT_NEEDED = ("upgrade_cost", "upgrade_latency")
 """Components that are shown as not measured where nothing was recorded, and then decide nothing."""
 
@@ -65,17 +61,16 @@ NOT_NEEDED = ("upgrade_cost", "upgrade_latency")
 @dataclass(frozen=True, eq=False, repr=False)
 class UpgradeVerdict:
     """`rows`: one verdict per component, level and criterion, the deciding one first; `unmeasured`: components without
-    data that decide nothing. `clause`: what the candidate does better, or more than is allowed, "gives lower scores".
-    `more`: how many `units` more would decide with 80 % power, where that is known. `missing`: texts of the incumbent
-    to which the candidate has no answer, where they keep it from passing. `reasons`: why nothing can be compared, what
-    became of texts of one judge alone, and what of the candidate is no fault and yet good to know. `steps`: what to do
-    about a verdict that is not accepted: keep the judge in use, repair, collect, and last accept."""
+    data that decide nothing. `clause`: what the candidate does better, or more than is allowed. `more`: how many
+    `units` more would decide with 80 % power. `missing`: texts that the candidate did not answer, where they keep it
+    from passing. `reasons`: why nothing can be compared, and what is no fault and yet good to know. `steps`: what to
+    do, accepting it last."""
 
     word: Word
     incumbent: str
     candidate: str
     sentence: str = ""
-    rows: Verdicts = field(default_factory=lambda: Verdicts(()))
+    rows: Verdicts = field(default_factory=Verdicts)
     reasons: tuple[str, ...] = ()
     unmeasured: tuple[str, ...] = ()
     more: int | None = None
@@ -98,8 +93,7 @@ class UpgradeVerdict:
 
     @property
     def until(self) -> str:
-        """Until when all that fails is accepted, or, where nothing fails, all that is open; "" where some of it is
-        not."""
+        """Until when all that fails is accepted, or, where nothing fails, all that is open; "" where some is not."""
         against = [row for row in self.rows if _says(row) == "fail"] or [r for r in self.rows if _says(r) != "pass"]
         if self.outcome == "pass" or self.missing or not all(row or _over(row) for row in against):
             return ""
@@ -167,7 +161,7 @@ def decide_upgrade(
         c for c, estimates in changes if c in NOT_NEEDED and not any(e.defined for e in estimates.values())
     )
     measured = [(component, estimates) for component, estimates in changes if component not in unmeasured]
-    rows = gates.decide_jointly(measured, subject, together=TOGETHER, share=share) if measured else Verdicts(())
+    rows = gates.decide_jointly(measured, subject, together=TOGETHER, share=share) if measured else Verdicts()
     losses = next((row.estimate for row in rows if row.gate == LOSSES), None)
     verdict = UpgradeVerdict(
         "equivalent", *names, "", rows, unmeasured=unmeasured,
@@ -209,12 +203,11 @@ def decide_upgrade(
 def not_comparable(names: tuple[str, str], reasons: tuple[str, ...], change: tuple[str, ...]) -> UpgradeVerdict:
     """Two judges that were not asked the same in the same way."""
     sentence = f"{names[0]} and {names[1]} cannot be compared: {reasons[0]}."
-    return UpgradeVerdict("not comparable", *names, sentence, Verdicts(()), reasons=reasons, change=change)
+    return UpgradeVerdict("not comparable", *names, sentence, Verdicts(), reasons=reasons, change=change)
 
 
 def without_answers(verdict: UpgradeVerdict, missing: int) -> UpgradeVerdict:
-    """What a verdict on the texts of both judges is worth where the candidate has no answer to `missing` texts more, of
-    which nobody can say why: worse stays worse, anything else is undecided."""
+    """A verdict on the texts of both where the candidate lacks `missing` more, nobody knows why: worse stays worse."""
     if verdict.word in ("worse", "different"):
         return verdict
     more = missing if verdict.outcome == "pass" else verdict.more and max(verdict.more, missing)
@@ -258,7 +251,6 @@ def _left_open(verdict: UpgradeVerdict, why: str, *, rows: Verdicts | None = Non
 
 
 def _concluded(verdict: UpgradeVerdict) -> UpgradeVerdict:
-    """With a sentence that also says whether what it says is accepted."""
     sentence = verdict.sentence
     if until := verdict.accepted:
         but = f", but {verdict.still_open}" if verdict.still_open else ""
@@ -297,7 +289,6 @@ def _causes_first(failed: list[Verdict]) -> list[Verdict]:
 
 
 def _needed(row: Verdict) -> float:
-    """About how many items more; infinite where no feasible number, or none known, decides."""
     remedy = row.remedy
     if remedy is None or remedy["needed"] is None or remedy["observed"] is None:
         return math.inf
@@ -305,7 +296,6 @@ def _needed(row: Verdict) -> float:
 
 
 def _ordered(rows: Verdicts, first: list[Verdict]) -> Verdicts:
-    """The same rows with some of them in front, in the given order."""
     ahead = {id(row) for row in first}
     return Verdicts([*first, *(row for row in rows if id(row) not in ahead)])
 

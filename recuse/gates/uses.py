@@ -19,11 +19,8 @@ from pydantic import Field
 from recuse.configuration.toml_files import Table, did_you_mean
 from recuse.gates.limits import GatesError
 
-EVERY_GATE = "every gate"
-"""The one use of a gates file that names none."""
-
-STUDY = "none"
-"""What a panel states that is measured only: nobody in it is cleared or refused."""
+EVERY_GATE = "every gate"  # the one use of a gates file that names none
+STUDY = "none"  # what a panel states that is measured only: nobody in it is cleared or refused
 
 
 class UseTable(Table, strict=False):

@@ -36,14 +36,10 @@ from recuse.schema.arrays import Floats
 from recuse.schema.verdict_rows import PowerRow
 from recuse.statistics.distributions import Binomial, bisected
 
-ENOUGH = 0.8
-"""The chance that a plan promises: a decision, or a fault found."""
-FEASIBLE = 100.0
-"""More than this many times the observations is no longer called feasible."""
-SURE = 30.0
-"""A noncentrality beyond this leaves nothing to chance."""
-MANY = 1e6
-"""Degrees of freedom beyond which a distribution is normal."""
+ENOUGH = 0.8  # the chance that a plan promises: a decision, or a fault found
+FEASIBLE = 100.0  # more than this many times the observations is no longer called feasible
+SURE = 30.0  # a noncentrality beyond this leaves nothing to chance
+MANY = 1e6  # degrees of freedom beyond which a distribution is normal
 NODES = 7
 MOST = 0.4
 """Of the range: a larger difference from others in the middle of the scale is cut short by its end, and found less."""
@@ -104,12 +100,9 @@ def chance_to_fail(limit: Limit, truth: float, around: Spread, level: float) -> 
 
 
 def factor_to_decide(limit: Limit, estimate: Estimate, pass_level: float, fail_level: float) -> float | None:
-    """How many times the observations settle the limit with the chance ENOUGH, if the true value is the one measured; 1
-    where there are enough.
-
-    `inf` where more than FEASIBLE times would be needed (the value lies practically on the bound), None where the
-    estimate's distribution cannot tell.
-    """
+    """How many times the observations settle the limit with the chance ENOUGH, if the true value is the one measured,
+    from 1 on; `inf` beyond FEASIBLE (the value lies practically on the bound), None where its distribution cannot
+    tell."""
     if not has_interval(estimate):
         return None
     value = estimate.value
@@ -157,8 +150,7 @@ def _trials_to_decide(limit: Limit, seen: Binomial, level: float) -> float:
 
 
 def power_of(limit: Limit, estimate: Estimate, pass_level: float, fail_level: float) -> PowerRow | None:
-    """What the gate can show of this estimate with the observations there are; None where its distribution cannot
-    tell."""
+    """What the gate can show with the observations there are; None where the estimate's distribution cannot tell."""
     around = spread(estimate) if estimate.defined and has_interval(estimate) else None
     if around is None:
         return None

@@ -46,11 +46,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         needs, narrowed = needs_of(marks_of(test), test.nodeid)
         offering, lacking = suite.selection.offering(needs, **narrowed)
         names = gates_named(test.obj, suite.gates)
-        suite.named.update(names)
+        suite.records.named += names
         of = map(suite.respondents, offering if names else ())
-        suite.due += [row for one in of for row in one.gates_to_ask(test.nodeid, names, suite.gates)]
+        suite.records.due += [row for one in of for row in one.gates_to_ask(test.nodeid, names, suite.gates)]
         words = words_of(test.path, metafunc.module)
-        suite.not_asked[test.nodeid] = [{**row, **words, "tests": []} for row in lacking]
+        suite.records.not_asked[test.nodeid] = [{**row, **words, "tests": []} for row in lacking]
     except RecuseError as error:
         needs, offering, lacking = (), [], []
         # Told once, and no file is read again: as a usage error after collection, or, by an xdist worker, which cannot

@@ -19,65 +19,52 @@ if TYPE_CHECKING:
 
 SHORT_NAMES = "recuse.plugin.short_names"
 """The plugin that is active in suites of ours only; a conftest.py may name it too."""
-
-REPORTS = "reports"
-"""Where the report is written."""
-
-BASELINE = f"{REPORTS}/baseline.json"
-"""Where the baseline is, unless `--baseline FILE` says otherwise."""
-
-SHORT = ("--panel", "--ratings", "--judges", "--record", "--yes", "--models", "--baseline", "--update-baseline",
-         "--because", "--base")  # fmt: skip
-"""Short names of our options in a suite, `--panel` for `--recuse-panel`: each is ours unless another plugin has it."""
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """Adds our options, each under its long name, and our settings."""
-    group = parser.getgroup("recuse", "judging judges (recuse); in a suite every --recuse-NAME may be written --NAME")
-    group.addoption(
-        "--recuse-panel", action="append", default=[], metavar="FILE", help="panel to examine; repeat for several"
-    )
-    group.addoption(
-        "--recuse-ratings", action="append", default=[], metavar="FILE",
-        help="ratings you already have, as a panel: CSV, JSON lines, Parquet, another tool's log; repeat for several",
-    )  # fmt: skip
-    group.addoption(
-        "--recuse-judges", default="", metavar="A,B", help="verdicts on these judges only; the reference stays whole"
-    )
-    group.addoption(
-        "--recuse-record", choices=("none", "missing", "all", "batch", "sample"), default="none",
-        help="none: replay only, no network (default); missing: ask for what no cassette answers; all: ask anew; "
-        "batch: hand in what is missing as files, where the provider takes them at half the price; "
-        "sample: ask a random twentieth again, and compare it with what is recorded, which stays as it is",
-    )  # fmt: skip
-    group.addoption("--recuse-yes", action="store_true", help="record even above the panel's budget")
-    group.addoption("--recuse-models", default="models", metavar="DIR", help="where weights of local models are kept")
-    group.addoption(
-        "--recuse-baseline", nargs="?", const="", default=None, type=_baseline_file, metavar="FILE",
-        help="fail on what changed against it beyond chance and tolerance, and on changed limits "
-        "(reports/baseline.json)",
-    )  # fmt: skip
-    group.addoption(
-        "--recuse-base", default=None, metavar="REV",
-        help="commit that judges changed in place are compared with (where this branch left the default branch)",
-    )  # fmt: skip
-    group.addoption("--recuse-update-baseline", action="store_true", help="write reports/baseline.json from this run")
-    group.addoption(
-        "--recuse-because", default="", metavar="TEXT",
-        help="why the new baseline stands although the run is red or limits changed; kept in it",
-    )  # fmt: skip
-    parser.addini("recuse_panels", "panels examined when --panel is not given", type="args", default=[])
-    parser.addini("recuse_drawings", "modules of your own that draw questions, by dotted name", type="args", default=[])
-    parser.addini(
-        "recuse_texts", "whether prompts and replies stand in the report and beside it", type="bool", default=True
-    )
-    parser.addini("recuse_gates", "file with limits and accepted failures", default="evals/gates.toml")
+BASELINE = "reports/baseline.json"  # where the baseline is, unless `--baseline FILE` says otherwise
 
 
 def _baseline_file(text: str) -> str:
     if text and not text.endswith(".json"):  # `--baseline evals/` would take the tests for the file
         raise argparse.ArgumentTypeError(f"{text!r} is no .json file; paths of tests go before --baseline")
     return text
+
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    "panel": {"action": "append", "default": [], "metavar": "FILE", "help": "panel to examine; repeat for several"},
+    "ratings": {
+        "action": "append", "default": [], "metavar": "FILE", "help": "ratings you already have, as a panel: CSV, JSON "
+        "lines, Parquet, another tool's log; repeat for several"},
+    "judges": {"default": "", "metavar": "A,B", "help": "verdicts on these judges only; the reference stays whole"},
+    "record": {
+        "choices": ("none", "missing", "all", "batch", "sample"), "default": "none",
+        "help": "none: replay only, no network (default); missing: ask for what no cassette answers; all: ask anew; "
+        "batch: hand in what is missing as files, where the provider takes them at half the price; "
+        "sample: ask a random twentieth again, and compare it with what is recorded, which stays as it is"},
+    "yes": {"action": "store_true", "help": "record even above the panel's budget"},
+    "models": {"default": "models", "metavar": "DIR", "help": "where weights of local models are kept"},
+    "baseline": {
+        "nargs": "?", "const": "", "default": None, "type": _baseline_file, "metavar": "FILE", "help": "fail on what "
+        "changed against it beyond chance and tolerance, and on changed limits (reports/baseline.json)"},
+    "base": {
+        "default": None, "metavar": "REV", "help": "commit that judges changed in place are compared with (where this "
+        "branch left the default branch)"},
+    "update-baseline": {"action": "store_true", "help": "write reports/baseline.json from this run"},
+    "because": {
+        "default": "", "metavar": "TEXT",
+        "help": "why the new baseline stands although the run is red or limits changed; kept in it"},
+}  # fmt: skip
+"""Each is --recuse-NAME, and --NAME in a suite unless another plugin has that: --panel for --recuse-panel."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds our options, each under its long name, and our settings."""
+    group = parser.getgroup("recuse", "judging judges (recuse); in a suite every --recuse-NAME may be written --NAME")
+    for name, how in OPTIONS.items():
+        group.addoption(f"--recuse-{name}", **how)
+    parser.addini("recuse_panels", "panels examined when --panel is not given", type="args", default=[])
+    parser.addini("recuse_drawings", "modules of your own that draw questions, by dotted name", type="args", default=[])
+    texts = "whether prompts and replies stand in the report and beside it"
+    parser.addini("recuse_texts", texts, type="bool", default=True)
+    parser.addini("recuse_gates", "file with limits and accepted failures", default="evals/gates.toml")
 
 
 _ci_base = pytest.StashKey[str]()
@@ -101,7 +88,7 @@ def pytest_load_initial_conftests(
         options = args.index("--") if "--" in args else len(args)
         for place, argument in enumerate(args[:options]):
             name = argument.partition("=")[0]
-            if name in SHORT and name in unknown:
+            if name.startswith("--") and name[2:] in OPTIONS and name in unknown:
                 args[place] = f"--recuse-{argument[2:]}"
 
 
@@ -134,7 +121,7 @@ def open_suite(config: pytest.Config) -> Suite:
             distributed=is_worker(config) or bool(getattr(config.option, "numprocesses", None)),
             baseline=baseline_path(config),
             base=_base(config),
-            keep=partial(_write_replies, config.rootpath / REPORTS) if config.getini("recuse_texts") else None,
+            keep=partial(_write_replies, config.rootpath / "reports") if config.getini("recuse_texts") else None,
             texts=config.getini("recuse_texts"),
         )
     return config.stash[_suite]

@@ -107,8 +107,7 @@ def recuse_may_replace(
 RECORDS, UNMEASURED, NOBODY = "recuse.records", "recuse.unmeasured", "recuse.nobody"
 """Names under which a test hands to the process that reports what it came to: `user_properties` of its report."""
 
-ASKING: pytest.StashKey[Asking] = pytest.StashKey()
-"""A test's question, while it runs."""
+ASKING: pytest.StashKey[Asking] = pytest.StashKey()  # a test's question, while it runs
 
 UNASSERTED = "a gate was asked and its answer not asserted: write `assert gate(...)`"
 _shown_in_full = pytest.StashKey[set[str]]()
@@ -167,5 +166,4 @@ def _objections(decided: Sequence[Verdicts], raised: pytest.ExceptionInfo[BaseEx
 
 
 def _of_another(decided: Sequence[Verdicts], raised: pytest.ExceptionInfo[BaseException] | None) -> bool:
-    """Whether an assertion failed that is not about a gate's answer."""
     return raised is not None and not any(verdicts.marker in str(raised.value) for verdicts in decided)

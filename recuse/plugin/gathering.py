@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from recuse.suite import Suite
 
 OURS = "recuse."
-QUOTES = ("examples", "texts")
-"""Where the detail of an estimate lists what judges wrote."""
+QUOTES = ("examples", "texts")  # where the detail of an estimate lists what judges wrote
 PLACE = ("task", "panel", "protocol")  # the test's own name says them
 
 
@@ -36,9 +35,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """An xdist worker hands what it replayed to the process that reports."""
     config = session.config
     if is_worker(config) and is_opened(config):
-        suite = open_suite(config)
-        rows = {"replayed": suite.replayed, "not_asked": suite.not_asked, "due": suite.due, "named": [*suite.named]}
-        config.workeroutput["recuse"] = json.dumps(rows)  # type: ignore[attr-defined]
+        config.workeroutput["recuse"] = json.dumps(vars(open_suite(config).records))  # type: ignore[attr-defined]
 
 
 class _Gathering:
@@ -86,11 +83,9 @@ class _Gathering:
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
         if handed := getattr(node, "workeroutput", {}).get("recuse"):
-            records = json.loads(handed)
-            self.run.replayed.update(records["replayed"])
-            self.run.not_asked.update(records["not_asked"])
-            self.run.due = records["due"] or self.run.due  # every worker collects the same tests
-            self.run.named.update(records["named"])
+            from recuse.suite.question_runner import Records
+
+            self.run.add(Records(**json.loads(handed)))
 
     def pytest_keyboard_interrupt(self) -> None:
         """By Ctrl-C, or by `pytest.exit`, of which the session knows nothing."""
@@ -108,10 +103,7 @@ class _Gathering:
         config = session.config
         try:
             suite = open_suite(config)
-            self.run.replayed.update(suite.replayed)
-            self.run.not_asked.update(suite.not_asked)
-            self.run.due = self.run.due or suite.due
-            self.run.named.update(suite.named)
+            self.run.add(suite.records)
             selection = suite.selection
             panels, files, shown = selection.panels, selection.files, selection.shown
             self.run.uses = {name: suite.uses(name) for name in (*panels, *files)}
@@ -161,7 +153,6 @@ class _Gathering:
 
 
 def _against_base(suite: Suite) -> tuple[list[InPlaceRow], list[ChangedRow]]:
-    """What is not as it was at the base commit: judges, what they are measured by, and recordings."""
     from recuse.git import BaseCommit
     from recuse.schema.vocabulary import HIDDEN
     from recuse.upgrade.in_place import changed_in_place
@@ -226,16 +217,14 @@ def readable(properties: Sequence[tuple[str, Any]]) -> list[tuple[str, Any]]:
     return kept
 
 
-MOST = 10
-"""Errors that GitHub shows of one step."""
-
+MOST = 10  # errors that GitHub shows of one step
 LONGEST = 400
 
 
 def annotation_lines(results: Mapping[str, Any], gates: Path, workspace: Path) -> list[str]:
-    """At most ten lines for a report's `results`: the decision where it is not to merge, then at their line of the file
-    `gates` one per gate that is not kept and one per limit that changed, then what is wrong with the run as a whole.
-    Paths are told from `workspace`. A changed limit is a warning, and an error where it turns the run red."""
+    """At most ten lines: the decision where it is not to merge, at their line of the file `gates` one per gate that is
+    not kept and per changed limit (an error where it turns the run red), then objections. Paths are told from
+    `workspace`."""
     from recuse.configuration.toml_files import line_numbers
     from recuse.schema.number_text import subject
     from recuse.schema.plain_values import grouped

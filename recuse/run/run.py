@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from pathlib import Path
-from typing import cast
+from typing import ClassVar, cast
 
 from recuse.gates import Decision, Gates, baseline_file, decide
 from recuse.gates.baseline_changes import compare, objections
@@ -25,22 +25,21 @@ from recuse.schema import RecuseError
 from recuse.schema import results as row_types
 from recuse.schema.factors import LEVELS, level_words
 from recuse.schema.plain_values import grouped
-from recuse.schema.results import ChangedRow, InPlaceRow, NotAskedRow, PanelRow, QuestionRow, Replayed, Results
+from recuse.schema.results import ChangedRow, InPlaceRow, NotAskedRow, PanelRow, QuestionRow, Results
 from recuse.schema.verdict_rows import Because, Comparison
 from recuse.schema.vocabulary import ACCEPTED, FAIL, NOT_MEASURED, PASS, UNDECIDED, printed
 from recuse.suite import Selection
 from recuse.suite.question_runner import Question, Records, ask, gates_named
 
 UNUSED_SHOWN = 10
-PAST_BASELINES = 12
-"""Committed baselines over which the page shows how its numbers moved."""
+PAST_BASELINES = 12  # committed baselines over which the page shows how its numbers moved
 
 
 @dataclass
 class Run(Records):
     """Records arrive in any order and from any process; what is written depends on their content only."""
 
-    replayed: dict[str, Replayed] = field(default_factory=dict)  # place -> what its cassettes gave
+    of_file: ClassVar[bool] = False
     objections: list[str] = field(default_factory=list)  # what is wrong with the run as a whole
     results: Results = field(default_factory=lambda: cast(Results, {}))
     decision: Decision = field(init=False)  # once there are results
@@ -51,23 +50,22 @@ class Run(Records):
     outside: Sequence[str] = ()  # panels that ran and that `recuse_panels` does not name
     drawings: Sequence[str] = ()  # a team's own drawings of questions, by dotted module name
     nobody_asked: bool = False  # some eval found no panel that offers what it needs
-    named: set[str] = field(default_factory=set)  # gates that a test names
 
     def finish(
         self, selection: Selection, gates: Gates, *, whole: bool, part: str, baseline: Path, strict: bool, update: bool,
         because: str = "", base: BaseCommit | Unreadable | None = None, in_place: Sequence[InPlaceRow] = (),
         changed: Sequence[ChangedRow] = (),
     ) -> None:  # fmt: skip
-        """Assemble the results, compare them with the baseline, write reports/.
-
-        `strict`, or a `base` that was given: what asks for a decision turns the run red. `part`: which evals, judges or
-        panels ran, where not all did; `whole`: at least all evals did. Only of a complete run can something be missing,
-        only it may become the baseline, and a part's report is written beside it. `because`: why it may although it is
-        red, or limits changed. `base`: the commit that all is compared with, its baseline first; `in_place`: judges
-        that are not what they were there (`recuse.upgrade.in_place`); `changed`: what else is not."""
+        """Assemble the results, compare them with the baseline, write reports/. `strict`, or a `base` that was given:
+        what asks for a decision turns the run red. `part`: which evals, judges or panels ran, where not all did: a part
+        misses nothing, becomes no baseline, and is reported beside the whole. `whole`: at least all evals ran.
+        `because`: why a baseline may stand although red. `base`: the commit that all is compared with; `in_place`:
+        judges that are not what they were there; `changed`: what else is not."""
         self.whole, self.part = whole, part
         self.complete = not part and not self.unmeasured
-        self._check_gates(selection, gates)
+        if self.complete:  # an eval that no panel answers may well own a gate
+            panels = [*selection.panels, *selection.files]
+            self.objections += gates.misfits(self.verdicts, panels, answered=not self.nobody_asked)
         self.results = self._assemble(selection, gates)
         shown = baseline.relative_to(selection.root).as_posix() if baseline.is_relative_to(selection.root) else ""
         before = base.text(shown) if isinstance(base, BaseCommit) and shown else None
@@ -106,10 +104,7 @@ class Run(Records):
         """Where the report is written: that of a part of the suite overwrites none of the whole."""
         return Path("reports") / "partial" if self.part else Path("reports")
 
-    def _become_baseline(
-        self, path: Path, before: str | None, gates: Gates, because: str, asking: Sequence[str]
-    ) -> None:  # fmt: skip
-        """Refused for part of a run, and for a red one, or one under changed limits, without a reason."""
+    def _become_baseline(self, path: Path, before: str | None, gates: Gates, because: str, asking: list[str]) -> None:
         if not self.complete:
             self.objections.append(
                 "--update-baseline: the baseline stays as it was, because this run was not complete; run all of evals/ "
@@ -143,8 +138,9 @@ class Run(Records):
         """Outcome, faults and what they come to for whoever may merge the change: the headline of every output."""
         self.results |= {"outcome": self._outcome(), "objections": sorted(self.objections)}
         self.results = normalised(self.results)  # once for all that is drawn from them
-        self.decision = decide(decoded(self.results))
-        self.results |= {"decision": self.decision.record(), "headline": " ".join(self.decision.lines)}
+        self.decision = replace(decide(decoded(self.results)), of_file=self.of_file)
+        lines = self.decision.lines[: 1 if self.of_file else 2]
+        self.results |= {"decision": self.decision.record(), "headline": " ".join(lines)}
 
     def _write(self, folder: Path, templates: Path, identity: row_types.Known) -> None:
         """A team's template that does not render is a fault of the run, told in a report without it."""
@@ -160,27 +156,18 @@ class Run(Records):
             report.write(self.results, folder, identity=identity)
 
     def terminal(self, width: int, color: bool, verbosity: int = 0) -> str:
-        """What the terminal prints at the end: the results, and with more verbosity the recordings that nothing used.
-        Of a run that broke off before there were results, what is wrong with it."""
+        """What the terminal prints at the end; of a run that broke off before there were results, what is wrong with
+        it."""
         from recuse.report.terminal_text import terminal
 
-        written = self.folder / "index.html"
         if not self.results:
             return "\n".join(f"recuse: {line}" for line in self.objections)
-        parts = [terminal(self.results, width, color, written, self.drawings, verbosity)]
-        if verbosity < 1:
-            return parts[0]
-        unused = self.results.get("cassettes", {}).get("unused_lines", [])
+        parts = [terminal(self.results, width, color, self.folder / "index.html", self.drawings, verbosity)]
+        unused = self.results["cassettes"]["unused_lines"] if verbosity > 0 else []
         parts += [f"recuse: recorded but not used: {line}" for line in unused[:UNUSED_SHOWN]]
         if len(unused) > UNUSED_SHOWN:
             parts.append(f"recuse: ... and {len(unused) - UNUSED_SHOWN} more such lines in results.json")
         return "\n".join(parts)
-
-    def _check_gates(self, selection: Selection, gates: Gates) -> None:
-        """A gates file that no longer fits the evals is a fault of the run, once everything has run."""
-        if self.complete:  # an eval that no panel answers may well own a gate
-            panels = [*selection.panels, *selection.files]
-            self.objections += gates.misfits(self.verdicts, panels, answered=not self.nobody_asked)
 
     def _compare(
         self, path: Path, before: str | None, shown: str, gates: Gates, strict: bool, accepted: Sequence[str]
@@ -230,7 +217,7 @@ class Run(Records):
             "asked": {
                 "whole": self.whole, "part": self.part, "outside": list(self.outside),
                 "conditions": sorted(gates.conditions),
-                "unasked": sorted(deciding - self.named - {record["gate"] for record in self.verdicts}),
+                "unasked": sorted(deciding.difference(self.named, (record["gate"] for record in self.verdicts))),
                 "peers": sorted(name for name, gate in gates.items() if gate.against == "peers"),
                 "shown": sorted(selection.shown),
                 "gates": [rows[key] for key in sorted(rows)],
@@ -287,17 +274,17 @@ class Run(Records):
         return [not_asked[key] for key in sorted(not_asked)]
 
     def _cassettes(self) -> row_types.CassetteRows:
-        nothing: row_types.CassetteCounts = {"files": 0, "interactions": 0, "used": 0, "unused": 0}
-        every, by_panel = nothing.copy(), {plan.split("/")[0]: nothing.copy() for plan in self.replayed}
-        lines: list[str] = []
-        for plan, part in sorted(self.replayed.items()):
-            for counts in (every, by_panel[plan.split("/")[0]]):
-                counts["files"] += part["files"]
-                counts["used"] += part["used"]
-                counts["unused"] += part["unused"]
-                counts["interactions"] += part["used"] + part["unused"]
-            lines += part["unused_lines"]
-        return {**every, "by_panel": by_panel, "unused_lines": lines}
+        def counts(places: Iterable[str]) -> row_types.CassetteCounts:
+            parts = [self.replayed[place] for place in places]
+            used, unused = sum(part["used"] for part in parts), sum(part["unused"] for part in parts)
+            files = sum(part["files"] for part in parts)
+            return {"files": files, "interactions": used + unused, "used": used, "unused": unused}
+
+        by_panel = grouped(sorted(self.replayed), lambda place: place.split("/")[0])
+        return {
+            **counts(self.replayed), "by_panel": {panel: counts(places) for panel, places in by_panel.items()},
+            "unused_lines": [line for _, part in sorted(self.replayed.items()) for line in part["unused_lines"]],
+        }  # fmt: skip
 
 
 @dataclass
@@ -305,11 +292,7 @@ class FileRun(Run):
     """The questions asked of one file of ratings, without pytest's start."""
 
     panel: FilePanel = field(kw_only=True)
-
-    def _decide(self) -> None:
-        super()._decide()
-        self.decision = replace(self.decision, of_file=True)
-        self.results |= {"decision": self.decision.record(), "headline": self.decision.lines[0]}
+    of_file = True
 
 
 def ask_file(panel: FilePanel, gates: Gates, questions: Iterable[Question], *, deciding: bool = False) -> FileRun:
@@ -317,7 +300,7 @@ def ask_file(panel: FilePanel, gates: Gates, questions: Iterable[Question], *, d
     uses = uses_for(panel.uses, [panel.offers], gates.uses, str(panel.path))
     run = FileRun(panel=panel, uses={panel.name: uses})
     questions = tuple(questions)
-    run.named = {name for question in questions for name in gates_named(question.function, gates)}
+    run.named = [name for question in questions for name in gates_named(question.function, gates)]
     run.add(ask(panel, gates, questions, uses, deciding=deciding))
     run.conclude(Selection(panel.path.parent, files={panel.name: panel}), gates)
     return run

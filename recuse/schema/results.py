@@ -363,7 +363,7 @@ class EndRow(TypedDict):
 class PassRateRow(TypedDict):
     """Of the `texts` that `who` answered twice or more, `disputed` have both answers. `rate` of them have `option` from
     at least half; `low` and `high` are the smallest and the largest rate for beta up to `beta`
-    (`recuse.check.underspecified`)."""
+    (`recuse.check.disagreements`)."""
 
     criterion: str
     option: str

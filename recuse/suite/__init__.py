@@ -21,7 +21,7 @@ from recuse.protocols import protocol as known_protocol
 from recuse.references import BLINDED, blinded_people
 from recuse.schema import RecuseError
 from recuse.security.network import blocked_network
-from recuse.suite.question_runner import Respondents
+from recuse.suite.question_runner import Records, Respondents
 from recuse.suite.questions import Elicitation, Selection
 from recuse.suite.recordings import RECORD_MODES, Keep, Recordings
 
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     from recuse.metrics.upgrade import Upgrade
     from recuse.ratings import Ratings
-    from recuse.schema.results import AskedRow, NotAskedRow
-
 
 __all__ = ["Elicitation", "Selection", "Suite"]
 
@@ -46,12 +44,7 @@ class Suite:
     base: BaseCommit | Unreadable | None = None
     _made: dict[Elicitation, Ratings | RecuseError] = field(default_factory=dict)
     _uses: dict[str, Uses] = field(default_factory=dict)
-    # As builtins, which xdist workers hand over: what was replayed, per place; test -> whom it could not be asked of;
-    # and every gate that a collected test has to ask.
-    replayed: dict[str, Any] = field(default_factory=dict)
-    not_asked: dict[str, list[NotAskedRow]] = field(default_factory=dict)
-    due: list[AskedRow] = field(default_factory=list)
-    named: set[str] = field(default_factory=set)  # gates that a collected test names
+    records: Records = field(default_factory=Records)  # of collecting and replaying, which xdist workers hand over
     _open: ExitStack = field(default_factory=ExitStack)
 
     @classmethod
@@ -122,7 +115,7 @@ class Suite:
             return self.selection.files[elicitation.panel].by(elicitation.protocol)
         plan = self.selection.plan(elicitation)
         elicited, account = self.recordings.read(elicitation, plan)
-        self.replayed[str(elicitation)] = account
+        self.records.replayed[str(elicitation)] = account
         panel = self.selection.panels[elicitation.panel]
         made = panel_ratings(
             plan, elicited.table, authors=self.selection.authors(elicitation), families=panel.families,
@@ -173,10 +166,10 @@ class Suite:
 
     def calls(self, elicitation: Elicitation, judge: str) -> dict[str, float | None]:
         """Mean dollars, tokens and seconds per call of a judge, as recorded; None where a reply did not say."""
-        rows = [row for row in self.replayed.get(str(elicitation), {}).get("usage", ()) if row["judge"] == judge]
-        if not rows or not rows[0]["calls"]:
+        there = self.records.replayed.get(str(elicitation))
+        row = next((row for row in (there["usage"] if there else ()) if row["judge"] == judge), None)
+        if row is None or not row["calls"]:
             return {}
-        row = rows[0]
         counts = row["input_tokens"], row["output_tokens"]
         per_call = {"dollars": row["dollars"], "tokens": None if None in counts else sum(counts),
                     "seconds": row["seconds"]}  # fmt: skip

@@ -1,10 +1,5 @@
 """Asks questions: a test says what it needs of ratings, measures them and has gates decide; what comes of it is kept as
-typed records. pytest's fixtures, `recuse check` and the simulations all ask through this module.
-
-    gates, questions = read_evals(Path("evals"), date.today())
-    found = ask(load_file_panel(Path("ratings.csv")), gates, questions, uses)
-    found.verdicts, found.measurements, found.not_asked
-"""
+typed records. pytest's fixtures, `recuse check` and the simulations all ask through this module."""
 
 from __future__ import annotations
 
@@ -30,7 +25,7 @@ from recuse.readers.file_ratings import FilePanel
 from recuse.schema import Estimate, Estimates, RecuseError, members
 from recuse.schema.factors import VERSION
 from recuse.schema.number_text import UNDEFINED
-from recuse.schema.results import AskedRow, MeasureRow, NotAskedRow, UpgradeVerdictRow
+from recuse.schema.results import AskedRow, MeasureRow, NotAskedRow, Replayed, UpgradeVerdictRow
 from recuse.schema.verdict_rows import MeasurementRow, QuestionWords, VerdictRow
 from recuse.schema.vocabulary import FILE
 from recuse.suite.questions import not_asked
@@ -58,6 +53,8 @@ class Records:
     not_asked: dict[str, list[NotAskedRow]] = field(default_factory=dict)  # test -> whom it could not be asked of
     due: list[AskedRow] = field(default_factory=list)  # gates that had to decide, with place and judges
     unmeasured: dict[str, str] = field(default_factory=dict)  # test -> why it ended without a verdict
+    replayed: dict[str, Replayed] = field(default_factory=dict)  # place -> what its cassettes gave
+    named: list[str] = field(default_factory=list)  # gates that a test names
 
     def add(self, records: Records) -> None:
         """Take in what another part of the run came to; parts may come in any order."""
@@ -79,18 +76,14 @@ class Respondents:
 
     def gates_to_ask(self, test: str, names: Iterable[str], gates: Gates) -> list[AskedRow]:
         """A record of each of the gates that a test names and that is in force here."""
-        task, panel, protocol = (self.place[name] for name in ("task", "panel", "protocol"))
-        return [
-            {"gate": name, "test": test, "panel": panel, "task": task, "protocol": protocol,
-             "judges": list(self.judges)}
-            for name in names if gates.in_force(name, self.uses, self.offers)
-        ]  # fmt: skip
+        about = {"test": test, **self.place, "judges": list(self.judges)}
+        rows = ({"gate": name, **about} for name in names if gates.in_force(name, self.uses, self.offers))
+        return cast("list[AskedRow]", [*rows])
 
 
 @dataclass
 class Asking:
-    """One test, asked of some respondents: its `gate` and `measure`, and the `records` of what they were given.
-    `wanted`: whether a conclusion on a subject is wanted; `decided`: what the gates said so far."""
+    """One test, asked of some respondents, and the `records` of it. `wanted`: whether a conclusion on a subject is."""
 
     test: str
     words: QuestionWords
@@ -111,10 +104,10 @@ class Asking:
             older, measured = (Estimates(measured.by, side) for side in sides)
             self.measure(older, **subject)
             if older and not measured:
-                return Verdicts(())
+                return Verdicts()
         if not self.gates.in_force(name, of.uses, of.offers):
             self.measure(measured, **subject)
-            return Verdicts(())
+            return Verdicts()
         for about, _ in members(measured):
             if self.wanted(about) and about.get("judge", "") not in ("", *of.judges):
                 raise RecuseError(
@@ -193,7 +186,6 @@ def unchanged(ratings: Ratings) -> Iterator[Ratings]:
 
 
 def _bits(table: pd.DataFrame) -> int:
-    """The sum of the scores' bits, NaN as well."""
     return int(table["score"].to_numpy(dtype=float).view(np.int64).sum())
 
 
@@ -214,7 +206,9 @@ class Question:
     words: QuestionWords
 
     def ask(self, ratings: Ratings, asking: Asking) -> None:
-        """Call the test; why it came to no verdict is recorded. `RecuseError` beyond `ratings`, `gate`, `measure`."""
+        """Ask every question that the file can answer; one that cannot be measured keeps nobody else's answer back.
+        `deciding`: only those whose answer is a gate in force, or explains one (`EXPLAINING`): the same decision,
+        sooner."""
         given = {"ratings": ratings, "gate": asking.gate, "measure": asking.measure}
         if unknown := [name for name in inspect.signature(self.function).parameters if name not in given]:
             raise RecuseError(f"{self.name} needs {unknown[0]!r}, which only pytest can give; run pytest evals/")
@@ -305,9 +299,9 @@ def gates_named(function: Callable[..., Any], gates: Gates) -> list[str]:
 def ask(
     panel: FilePanel, gates: Gates, questions: Iterable[Question], uses: Uses, *, deciding: bool = False
 ) -> Records:
-    """Ask every question that the file can answer. One that cannot be measured is listed as such, and keeps nobody
-    else's answer back. `deciding`: only those whose answer is a gate in force, or explains one (`EXPLAINING`), so that
-    whoever asks thousands of files comes to the same decision sooner."""
+    """Ask every question that the file can answer; one that cannot be measured keeps nobody else's answer back.
+    `deciding`: only those whose answer is a gate in force, or explains one (`EXPLAINING`): the same decision,
+    sooner."""
     records = Records()
     for question in questions:
         task, protocol = question.narrowed.get("task"), question.narrowed.get("protocol")

@@ -34,9 +34,8 @@ UPGRADED = ("scores", "choices")  # kinds of ratings on which a candidate is hel
 
 @dataclass(frozen=True, slots=True, order=True)
 class Elicitation:
-    """One panel, asked one task by one protocol: what a table of ratings comes from, and what a question is asked of.
-    With a `candidate`, it is about this one judge alone, in the line-up in which it takes the place of the judge that
-    it would replace; without one, about the judges in use, whose numbers no candidate changes."""
+    """One panel, asked one task by one protocol: where ratings come from, and of whom a question is asked. With a
+    `candidate`, about this judge alone, in the line-up with it in place of the judge that it would replace."""
 
     panel: str
     task: str
@@ -159,8 +158,8 @@ class Selection:
         )  # fmt: skip
 
     def task_rows(self) -> list[TaskRow]:
-        """Tasks, for results.json, with their criteria, those that stand for a judgement as a whole first, how many
-        points the widest of their scales has, and whether their people are simulated."""
+        """Tasks, for results.json: criteria, headline ones first, points of the widest scale, whether people are
+        simulated."""
         tables, rows = [table for panel in self.panels.values() for table in panel.tasks.values()], list[TaskRow]()
         for name, alike in grouped(tables, lambda table: table.name).items():
             task, protocols = self.task(name), [known_protocol(one) for table in alike for one in table.protocols]

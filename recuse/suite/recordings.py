@@ -21,7 +21,7 @@ from recuse.references import said_by_people
 from recuse.schema import Call, Exchange, RawResponse, RecuseError, Transcript
 from recuse.schema.factors import level_words
 from recuse.schema.plain_values import grouped
-from recuse.schema.results import ChangedRow, RepliesRow
+from recuse.schema.results import ChangedRow, Replayed, RepliesRow
 from recuse.suite.questions import Elicitation, Selection
 from recuse.tasks import Task
 
@@ -36,8 +36,8 @@ Keep = Callable[[Transcript], RepliesRow]  # what becomes of the replies beside 
 @dataclass
 class Recordings:
     """`models`: where weights of local models are. `yes`: record even above the budget. `distributed`: one of several
-    processes, which records nothing. `batch`: what is missing goes out as files. `sample`: a part is asked again and
-    compared, `sampled`. `keep` is given every call, for the account. `texts`: whether prompts and replies show."""
+    processes, which records nothing. `sample`: a part is asked again and compared, `sampled`. `texts`: whether prompts
+    and replies show."""
 
     selection: Selection
     mode: Mode = "replay"
@@ -54,7 +54,7 @@ class Recordings:
     # the calls whose replies give remarks as well
     _judging: dict[Elicitation, Sequence[Call]] = field(default_factory=dict)
 
-    def read(self, elicitation: Elicitation, plan: Plan) -> tuple[Elicited, dict[str, Any]]:
+    def read(self, elicitation: Elicitation, plan: Plan) -> tuple[Elicited, Replayed]:
         """What the judges said, each reply read once, and an account of the cassettes it was read from. Records first
         what is missing, where that is wanted; `MissingInteractionError` where something stays missing."""
         panel, library = self.selection.panels[elicitation.panel], self._library(elicitation.panel)
@@ -87,15 +87,16 @@ class Recordings:
             self._judging[elicitation] = chain.final_calls
         cells = {call.cell for call in chain.calls}
         unused = [one for one in library.unused() if one.cell in cells]
-        account = {
+        account: Any = {
             "files": len(cells), "used": len(chain.calls), "unused": len(unused),
             "unused_lines": [line.strip() for line in unused_lines(unused)], "left_out": sorted(left_out),
             "usage": elicited.usage, "excerpts": elicited.excerpts if self.texts else [],
+            "source": digests(plan, headers(panel, plan, chain.calls)),
         }  # fmt: skip
         if self.keep is not None:
             task = self.selection.task_of(elicitation)
             account["replies"] = self.keep(_transcript(elicitation, panel, task, exchanges or []))
-        return elicited, account | {"source": digests(plan, headers(panel, plan, chain.calls))}
+        return elicited, account
 
     def replies(self, elicitation: Elicitation, plan: Plan) -> Iterable[tuple[Call, RawResponse]]:
         """What `read`, here or in another worker, has read already, once more: for what is seldom asked of a reply."""

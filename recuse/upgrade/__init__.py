@@ -49,7 +49,7 @@ def judge_upgrade(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], *,
         upgrade = replace(upgrade, after=replace(upgrade.after, table=table[~there], _memory={}))
     if reasons := upgrade.not_comparable:
         return upgrade_verdict.not_comparable(upgrade.shown, reasons, upgrade.change)
-    verdict = _decided_on_common_texts(gates, upgrade, subject, share)
+    verdict = _decided_in_common(gates, upgrade, subject, share)
     also += filter(None, [upgrade.corrected])
     reasons = (*also, *_left_out(upgrade, verdict), *_level(verdict), *_below_people(upgrade))
     steps = tuple(_steps(verdict, gates.file, _repaired(gates, upgrade, subject, share, verdict)))
@@ -71,9 +71,7 @@ def _named(factors: Sequence[str], levels: Sequence[str]) -> str:
     return ", ".join(f"{name} {level}" for name, level in zip(factors, levels, strict=True))
 
 
-def _decided_on_common_texts(
-    gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], share: float
-) -> UpgradeVerdict:
+def _decided_in_common(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], share: float) -> UpgradeVerdict:
     _, missing, added = upgrade.overlap
     if not missing and not added:
         return _decided(gates, upgrade, subject, share)
@@ -101,8 +99,7 @@ def _left_out(upgrade: Upgrade, verdict: UpgradeVerdict) -> Iterator[str]:
 
 
 def _level(verdict: UpgradeVerdict) -> Iterator[str]:
-    """Where the candidate's level moves, though that is no fault: thresholds have to move with it; a pass or fail has
-    none."""
+    """Where the candidate's level moves, though that is no fault: thresholds move with it; a pass or fail has none."""
     for row in verdict.rows:
         moved, limit = row.estimate.detail.get("shift"), Limit.of(row.limit)
         if row.gate != "upgrade_human_offset" or row.outcome == "fail" or moved is None or abs(moved) <= limit.high:
@@ -175,7 +172,7 @@ def _repaired(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], share:
         its_rows = (table["rater"] == upgrade.candidate) & (table["criterion"] == name)
         table.loc[its_rows, "score"] = (table.loc[its_rows, "score"] - by).clip(*upgrade.after.scales[name].ends)
     again = replace(upgrade, after=replace(upgrade.after, table=table, _memory={}))
-    if _decided_on_common_texts(gates, again, subject, share).outcome != "pass":
+    if _decided_in_common(gates, again, subject, share).outcome != "pass":
         return ""
     several = len(upgrade.after.headline) > 1
     steps = [f"{moved[name]:+g}{f' ({name})' if several else ''}" for name in upgrade.after.headline]
@@ -189,9 +186,8 @@ def _decided(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], share: 
         words = about["above"] if verdict.estimate.value > limit.high else about["below"]
         return in_place_of_people((words or about["below"] or about["above"]).split("|")[0], verdict.estimate.detail)
 
-    measured, names, change = measure_upgrade(upgrade), upgrade.shown, upgrade.change
     return upgrade_verdict.decide_upgrade(
-        gates, measured, subject, names=names, phrase=phrase, change=change, share=share
+        gates, measure_upgrade(upgrade), subject, names=upgrade.shown, phrase=phrase, change=upgrade.change, share=share
     )
 
 

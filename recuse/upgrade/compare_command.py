@@ -100,7 +100,7 @@ def run_compare(
     sources = open_sources(paths, limits, {**given, **_typed(scores)}, reader, names)
     verdicts = _decide(sources, names, limits, changes, scores)
     worst = worst_of(verdict for _, verdict in verdicts)
-    run = Run(named={*limits.gates})  # the others decide about no upgrade
+    run = Run(named=[*limits.gates])  # the others decide about no upgrade
     for place, verdict in verdicts:
         asking = Asking("compare", WORDS, Respondents(place, (verdict.candidate,), Uses(()), ()), limits)
         asking.upgrade(verdict)
@@ -116,7 +116,6 @@ def run_compare(
 def _decide(
     sources: Sequence[Source], names: Sequence[str], limits: Gates, change: Sequence[str], thresholds: Sequence[float]
 ) -> list[tuple[Mapping[str, str], UpgradeVerdict]]:
-    """The verdict at every place where both judges were asked."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a degenerate table is told in words, not by numpy
         pairs = list(pair_up(sources, names, change))
@@ -224,9 +223,8 @@ def read_estimates(path: Path, gates: Gates) -> Baseline | None:
 def compare_baselines(
     old: Baseline, new: Baseline, names: Sequence[str], gates: Gates, change: Sequence[str] = ()
 ) -> BaselineVerdict:
-    """`names`: the judge in use and its candidate; none where both baselines hold one and the same judge alone. In one
-    recording judges are each other's company, and their estimates not independent, so that only what is kept item by
-    item is tested."""
+    """`names`: the judge in use and its candidate; none where both hold one judge alone. Judges of one recording are
+    each other's company, and not independent, so that only what is kept item by item is tested."""
     incumbent, candidate = _judges(old, new, names)
     before, after = _entries((old, incumbent), (new, candidate))
     called = (incumbent, candidate) if incumbent != candidate else (f"{incumbent} before", f"{candidate} after")
@@ -289,8 +287,7 @@ def _judges(old: Baseline, new: Baseline, names: Sequence[str]) -> tuple[str, st
 
 
 def _entries(*sides: tuple[Baseline, str]) -> list[dict[str, BaselineEntry]]:
-    """Of each side, by what they are about besides the judge; besides the panel as well, where each judge is in one
-    panel alone."""
+    """By what they are about besides the judge, and the panel where each judge is in one alone."""
     each = [[entry for entry in held["entries"] if entry["subject"].get("judge") == judge] for held, judge in sides]
     alone = all(len({entry["subject"].get("panel") for entry in entries}) == 1 for entries in each)
     left_out = {"judge", "panel"} if alone else {"judge"}

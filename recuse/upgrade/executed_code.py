@@ -36,13 +36,11 @@ def is_settings(path: str, evals: str) -> bool:
     return PurePosixPath(path).name in SETTINGS and PurePosixPath(path).parent.as_posix() in (".", evals)
 
 
-def executed_code(
-    root: Path, commit: BaseCommit, evals: str, differing: Mapping[str, str], ours: bool
-) -> dict[str, str]:  # fmt: skip
-    """The differing files that a run executes, or reads by name: evals, every conftest.py above and beside them,
-    modules that a panel, a task, the gates or pytest's settings name, what these import, compiled files, and new ones
-    in the place of an installed package. Recuse itself is none of them where the base commit has it (`ours`)."""
-    differing = {path: status for path, status in differing.items() if not (ours and path.startswith("recuse/"))}
+def executed_code(root: Path, commit: BaseCommit, evals: str, ours: bool) -> dict[str, str]:
+    """The differing files that a run executes, or reads by name: evals, conftest.py above and beside them, modules that
+    a panel, task, gates or settings name, what these import, compiled files, and new ones in the place of an installed
+    package; Recuse itself not where the base commit has it (`ours`)."""
+    differing = {path: how for path, how in commit.differing.items() if not (ours and path.startswith("recuse/"))}
     python = {path for path in differing if path.endswith((".py", ".pth", ".so", ".pyd", ".pyc"))
               or (root / path).is_symlink()}  # fmt: skip
     above = {(folder / "conftest.py").as_posix() for folder in PurePosixPath(evals, "x").parents}
@@ -80,8 +78,8 @@ def executed_code(
 
 
 def _hiding(root: Path, commit: BaseCommit, python: Iterable[str], differing: Mapping[str, str]) -> set[str]:
-    """New modules, or links to folders, that Python finds before an installed package of the same name, or that an
-    installed package imports wherever they are there."""
+    """New modules that Python finds before an installed package of that name, or that one imports where they are
+    there."""
     places = [place.relative_to(root).as_posix() for place in _module_roots(root)]
     tops = {path: (place, PurePosixPath(path).relative_to(place).parts[0].partition(".")[0])
             for place in places for path in python
@@ -92,7 +90,6 @@ def _hiding(root: Path, commit: BaseCommit, python: Iterable[str], differing: Ma
 
 
 def _module_roots(root: Path) -> list[Path]:
-    """Folders of the repository in which Python looks for modules, the repository itself first."""
     looked = (Path(place) for place in sys.path if place and Path(place).is_relative_to(root))
     return list(dict.fromkeys((root, root / "src", *looked)))
 

@@ -1,8 +1,5 @@
 """Judges changed in place: the same name, and another model, prompt, rubric, sampling, wire or reader than before.
 
-    for change in changed_in_place(root, selection, base_commit(root, "origin/main"), gates):
-        change["word"], change["cause"]        # "decide", "judge_1 is another model: it gives lower scores, ..."
-
 Such a change is an upgrade, declared or not: both recordings are replayed, one from the base commit with its panel and
 task files, and held against each other under its limits: what a change is measured by is not part of the change. What
 is not shown to be equivalent or better is for a person to decide.
@@ -100,8 +97,7 @@ def _of_panel(
 
 
 def _reader_changed(root: Path, name: str, commit: BaseCommit) -> str | None:
-    """The file of a protocol of the team's own that reads replies otherwise than before: it stands below `root`, not in
-    Recuse, and holds other text."""
+    """The file of a team's own protocol that reads replies otherwise than before: below `root`, with other text."""
     module = module_of(name)
     spec = None if module.startswith("recuse.") else importlib.util.find_spec(module)
     file = Path(spec.origin).resolve() if spec is not None and spec.origin else None
@@ -185,9 +181,7 @@ def _word(
     return word, cause, tuple(step.replace(f"{judge} before", f"{judge} as it was") for step in worst.steps)
 
 
-def _was_and_is(
-    judge: str, kind: str, old: Source, new: Source, places: Sequence[Elicitation]
-) -> tuple[str, str]:  # fmt: skip
+def _was_and_is(judge: str, kind: str, old: Source, new: Source, places: Sequence[Elicitation]) -> tuple[str, str]:
     before, after = old.panel.judges[judge], new.panel.judges[judge]
     if kind in ("prompt", "rubric", "scale"):
         return _lines(old, new, places[0].task, "prompts/**/*" if kind == "prompt" else "*.toml")
@@ -217,8 +211,7 @@ def _lines(old: Source, new: Source, task: str, pattern: str) -> tuple[str, str]
 
 
 def _declared(judge: str, panel: Panel, kinds: Sequence[str]) -> str:
-    """The table to add to the panel file, with the judge's own as it was: the upgrade, declared, asked with all that
-    the judge is asked with now."""
+    """The table that would declare the upgrade, to add to the panel file: asked with all that the judge is now."""
     rows = next(table for table in read_toml(panel.path)["judge"] if table["name"] == judge)
     change = [kind for kind in kinds if kind in CHANGES]
     rows |= {"prompts": "prompts-v2"} if "prompt" in change else {}

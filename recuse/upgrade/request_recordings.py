@@ -1,8 +1,5 @@
 """Recordings that a change makes or replaces: a row per judge, and what in them contradicts itself.
 
-    for row in changed_recordings(root, commit, panels):
-        row["cause"]        # "judge_1: 120 replies of the base commit stand under other requests; ..."
-
 Two things can be told offline, and are red: a reply with the id of one of the base commit under another request
 (signed again, not asked again) or of another judge's, and replies whose own `model` is not the one that the panel
 names. Nearly all of a judge's replies in the words of others, if they vary, are for a person to decide: a judge without
@@ -36,15 +33,17 @@ from recuse.schema.vocabulary import record_command
 
 FEWEST, SHARE, VARIED = 10, 0.9, 0.25
 """Replies read as another's where at least so many do, this share of all, in so many different words."""
-LONG = 20
-"""Characters of an id that no other reply has by chance."""
+LONG = 20  # characters of an id that no other reply has by chance
 Word = Literal["merge", "decide", "do not merge"]
 
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    place: tuple[str, int, int]  # what of the task: the cell without its judge, which request of it, which repeat
-    key: str
+    """Answers are the same if their bodies are."""
+
+    # what of the task: the cell without its judge, which request of it, which repeat
+    place: tuple[str, int, int] = field(compare=False)
+    key: str = field(compare=False)
     body: bytes
 
 
@@ -76,7 +75,7 @@ def changed_recordings(root: Path, commit: BaseCommit, panels: Mapping[str, Pane
     for panel, task, protocol in sorted(places):
         recorded = _read(root, commit, f"cassettes/{panel}/{task}/{protocol}")
         for judge, one in recorded.items():
-            if one.base.keys() != one.answers.keys() or any(one.base[k].body != a.body for k, a in one.answers.items()):
+            if one.base != one.answers:
                 by_judge[panel, judge].append(one)
                 others[panel, judge] += [(name, other) for name, other in recorded.items() if name != judge]
     for (panel, judge), recorded_of in sorted(by_judge.items()):
@@ -113,18 +112,14 @@ def _read(root: Path, commit: BaseCommit, folder: str) -> dict[str, _Recorded]:
     return recorded
 
 
-def _row(
-    panel: Panel, judge: str, recorded: Sequence[_Recorded], others: Sequence[tuple[str, _Recorded]]
-) -> ChangedRow:  # fmt: skip
-    now = [answer for one in recorded for key, answer in one.answers.items()
-           if key not in one.base or one.base[key].body != answer.body]  # fmt: skip
-    again = sum(key in one.base for one in recorded for key, answer in one.answers.items()
-                if key in one.base and one.base[key].body != answer.body)  # fmt: skip
-    gone = sum(len(one.base.keys() - one.answers.keys()) for one in recorded)
+def _row(panel: Panel, judge: str, own: Sequence[_Recorded], others: Sequence[tuple[str, _Recorded]]) -> ChangedRow:
+    now = [answer for one in own for key, answer in one.answers.items() if one.base.get(key) != answer]
+    again = sum(one.base.get(key, answer) != answer for one in own for key, answer in one.answers.items())
+    gone = sum(len(one.base.keys() - one.answers.keys()) for one in own)
     known = panel.judges.get(judge)
     replies = [read_response(known.wire, RawResponse(200, {}, a.body)) for a in now] if known else []
     models = sorted({reply.model for reply in replies if reply.model})
-    faults = list(_faults(panel, judge, now, replies, recorded, others))
+    faults = list(_faults(panel, judge, now, replies, own, others))
     kept = "" if gone == 0 else f", {gone} of the base commit are gone"
     counts = f"{len(now) - again} replies are new, {again} stand where the base commit has others{kept}"
     ids = [name for answer in now if (name := _id(answer.body))]

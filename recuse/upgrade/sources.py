@@ -31,8 +31,8 @@ from recuse.suite.recordings import Recordings
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """One file or panel, as it is now or as it was at another commit, with what was recorded of it. `remarks`: who its
-    people are, and what could not be read, in sentences."""
+    """One file or panel, now or at another commit, with its recordings. `remarks`: on its people and on what was not
+    read."""
 
     path: Path
     suite: Suite
@@ -99,9 +99,8 @@ def open_sources(
     paths: Sequence[Ratings | RatingsSource], gates: Gates, given: Mapping[str, Any], reader: str = "",
     names: Sequence[str] = (),
 ) -> list[Source]:  # fmt: skip
-    """Each of the paths opened, beside ratings that were read already; `names`: of the judges that are compared. Where
-    one file needs more columns than the other to name its items, both are named by these: a part of a file may look as
-    if fewer would do."""
+    """Each opened; `names`: of the judges that are compared. Where one file needs more columns than the other to name
+    its items, both are named by these: a part of a file may look as if fewer would do."""
     given = {"compared": tuple(part for name in names for part in (name, name.split(",")[0])), **given}
     sources = [open_source(path, gates, given, reader) for path in paths]
     panels = files_of(sources)
@@ -156,8 +155,7 @@ def _file(panel: FilePanel, gates: Gates) -> Source:
 
 
 def root_of(paths: Iterable[object]) -> Path:
-    """The repository of the first panel among them, which holds its tasks, cassettes and limits; else the folder that
-    Recuse was called in."""
+    """The repository of the first panel among them, with its tasks, cassettes and limits; else the current folder."""
     panels = (path.resolve() for path in paths if isinstance(path, Path) and path.suffix == ".toml")
     return next((path.parents[2] for path in panels if path.parts[-3:-1] == ("fixtures", "panels")), Path.cwd())
 

@@ -1,8 +1,4 @@
 """What a change brings to be measured by: panels, tasks, ratings, evals, pytest's settings, templates, workflows, code.
-
-    for row in changed_yardsticks(root, commit, gates=Path("evals/gates.toml")):
-        row["cause"]        # "evals/test_score_stability.py is other code"
-
 None of it is compared with itself: what stands at the base commit is what holds, and each difference is a row. How
 judges are asked (model, prompt, rubric) is no row here: that is an upgrade (`recuse.upgrade.in_place`).
 """
@@ -98,7 +94,7 @@ def changed_yardsticks(root: Path, commit: BaseCommit, gates: Path, measured: Se
     differing = commit.differing
     ours = commit.text("recuse/__init__.py") is not None
     named = [*measured, *(saved_path(Path(path)).as_posix() for path in measured)]
-    files = _Files(root, commit, evals, ours, differing, executed_code(root, commit, evals, differing, ours), named)
+    files = _Files(root, commit, evals, ours, differing, executed_code(root, commit, evals, ours), named)
     for path in sorted(differing):
         if path.startswith("cassettes/"):
             if path.endswith(SIDE) and differing[path] != "D":
@@ -110,8 +106,7 @@ def changed_yardsticks(root: Path, commit: BaseCommit, gates: Path, measured: Se
 
 @dataclass(frozen=True)
 class _Files:
-    """What differs, by path, and what is known of the run that compares it. `named`: patterns of panels and ratings,
-    and of how ratings are read."""
+    """What differs, by path. `named`: patterns of panels and ratings, and of how ratings are read."""
 
     root: Path
     commit: BaseCommit
@@ -151,7 +146,6 @@ class _Files:
 
 
 def _of_file(files: _Files, path: str) -> Iterator[ChangedRow]:
-    """What one file that differs changes for the judges: mostly nothing."""
     if path in files.renamed or path in files.renamed.values():
         if path in files.renamed:
             yield yardstick(path, f"{path} is called {files.renamed[path]} now", word="merge")

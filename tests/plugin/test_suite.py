@@ -76,7 +76,7 @@ def test_while_replaying_nothing_outside_is_reached_and_afterwards_it_is_again(s
 def test_what_is_replayed_is_accounted_for(suite_of: MakeSuite) -> None:
     with suite_of() as suite:
         suite.ratings(ELICITATION)
-        [(name, part)] = suite.replayed.items()
+        [(name, part)] = suite.records.replayed.items()
     assert name == "mini/essays/rubric"
     assert (part["files"], part["used"], part["unused"]) == (12, 48, 0)
     assert [row["judge"] for row in part["usage"]] == ["ann", "bob", "eve"]
