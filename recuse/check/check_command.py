@@ -58,8 +58,7 @@ def run_check(
     save: bool = False, everything: bool = False, raters: bool = False,
 ) -> int:  # fmt: skip
     """The exit code: 0 cleared, 1 not cleared, 2 undecided. Several files are versions of one judge, the oldest first,
-    or with `raters` each of one rater. What `disagreements` wrote is read back. `RecuseError` for what cannot be
-    read."""
+    or with `raters` each of one rater; a review is read back. `RecuseError` for what cannot be read."""
     labels = [path for path in files if is_label_list(beginning_of(path))]
     files = [path for path in files if path not in labels]
     if not files:

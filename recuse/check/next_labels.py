@@ -99,8 +99,7 @@ def write_next_labels(answers: FileRun, count: int, file: str, path: Path) -> li
 
 
 def _people(given: Answers) -> list[str]:
-    """Whose labels are wanted: the two with the most, the one, or you; the right answers where known, and a
-    person's."""
+    """Whose labels are wanted: the two with the most, the one, or you; right answers where known, and a person's."""
     labels = np.isfinite(given.rated).any(axis=2).sum(axis=1) if len(given.people) else np.zeros(0)
     if (truth := given.people_and_truth[1]) is not None:
         labels[given.people.index(truth.people[0])] = len(given.items) + 1

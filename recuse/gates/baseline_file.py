@@ -58,8 +58,8 @@ def examined(results: Results) -> Examined:
 
 
 def load(path: Path, text: str | None = None) -> Baseline:
-    """The baseline at `path`, or the `text` that stood there at another commit; `BaselineError` where it is of no
-    use."""
+    """The baseline at `path`, or the `text` that stood there at another commit; `BaselineError` where it is
+    unusable."""
     try:
         baseline = json.loads(path.read_text(encoding="utf-8") if text is None else text)
     except FileNotFoundError:
@@ -158,8 +158,8 @@ def _fits(value: object, shape: object) -> bool:
 
 def difference(written: Baseline, results: Results, gates: Gates, *, complete: bool) -> str:
     """Where a baseline first differs, by more than rounding, from what `write` makes of these results, e.g.
-    "entries.3.figures.se: 1000.0, not 0.04"; of a run of a part (`complete=False`) in entries of both, and the gates;
-    else ""."""
+    "entries.3.figures.se: 1000.0, not 0.04"; of a part (`complete=False`) in entries of both, and the gates; else
+    ""."""
     own = cast("Baseline", json.loads(json.dumps(reduce(results, gates, written["because"]))))
     if not complete:
         known = keyed(own["entries"])

@@ -56,8 +56,7 @@ def causes_of_failure(
     failed: Sequence[VerdictRecord], every: Sequence[VerdictRecord], figures: Sequence[Figure]
 ) -> tuple[list[str], str]:
     """A clause per reason, the one that explains the others first, and the next step. `failed`: of the gates that
-    decide; `every`: all verdicts on the judge; `figures`: whatever else was measured of it. All may explain the failed
-    ones."""
+    decide; `every`: all verdicts on the judge; `figures`: whatever else was measured of it."""
     constant = _constant(figures)
     agreeing = [v for v in failed if v.gate in (*AGREEMENT, *EFFECTS)]
     related = _relation(agreeing, [f for f in figures if _levels(f.subject) not in constant])
@@ -112,10 +111,9 @@ def causes_of_doubt(
     every: Sequence[VerdictRecord] = (), question: str = "", rated: Sequence[str] = (), yardsticks: Sequence[str] = (),
     unasked: Sequence[str] = (),
 ) -> tuple[list[str], str]:  # fmt: skip
-    """Clauses why nothing can be concluded yet, and the next step. `every`: all verdicts on the judge, those of other
-    uses may explain what is open. `question`: what the use does with the judge; `yardsticks`: what would compare it
-    with somebody; `rated`: needs that people's ratings meet, asked for or not; `unasked`: gates that decide, and no
-    eval names."""
+    """Clauses why nothing can be concluded yet, and the next step. `every`: all verdicts on the judge, which may
+    explain what is open. `question`: what the use does with the judge; `yardsticks`: what would compare it; `rated`:
+    needs that people's ratings meet, asked for or not; `unasked`: gates that decide, and no eval names."""
     if part:
         return [part], "run all of evals/"
     constant = _constant(figures)

@@ -114,8 +114,8 @@ class Decision:
 
     @property
     def sentences(self) -> list[str]:
-        """What `recuse check` prints first: per judge a sentence for its stated use and the next step; a line per other
-        use."""
+        """What `recuse check` prints first: per judge a sentence for its stated use and the next step; then other
+        uses."""
         if not self.judges:
             return [self.lines[1]]
         lines = [line for j in self.worst_first for line in (j.sentence, j.next and f"  next: {j.next}") if line]
@@ -150,8 +150,7 @@ class Decision:
 
 
 def decide(evidence: Evidence) -> Decision:
-    """Nothing depends on the order of records: judges come in that of their panels, changes by how much they ask
-    for."""
+    """Nothing depends on the order of records: judges come in that of panels, changes by how much they ask for."""
     changes = tuple(sorted(evidence.changes, key=lambda c: (CHANGE_ORDER.index(c.word), c.order, c.kind, c.what)))
     evidence = replace(evidence, changes=changes)
     judges = tuple(_judges(evidence))

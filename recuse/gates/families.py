@@ -64,8 +64,7 @@ class Decided:
 
 def members_of(name: str, gate: Gate, measured: Estimate | Estimates, subject: Mapping[str, str]) -> list[Member]:
     """Each measured subject that the gate is about, with the limit for it in the estimate's unit (`of_range` times its
-    `span`; of an undefined estimate without one as shares). `GatesError` for nothing measured, a name in both, and no
-    span."""
+    `span`; of an undefined estimate as shares). `GatesError` for nothing measured, a name in both, and no span."""
     if not isinstance(measured, Estimate | Estimates):
         raise GatesError(f"gate {name} decides an Estimate or Estimates; it was given {type(measured).__name__}")
     by = measured.by if isinstance(measured, Estimates) else ()

@@ -49,9 +49,9 @@ class Gates(Mapping[str, Gate]):
         self, name: str, measured: Estimate | Estimates, subject: Mapping[str, str], *, asserted: bool = True
     ) -> Verdicts:
         """A verdict of gate `name` on each member of `Estimates`, or on the one estimate; `subject`: what all of it is
-        about (panel, task, ...). Members are corrected together (`recuse.gates.families`); who wants to see some
-        chooses afterwards (`Verdicts.only`). Not `asserted`, a run stays green whatever it is. `GatesError` as
-        `members_of`, and for an unknown gate."""
+        about. Members are corrected together (`recuse.gates.families`); who wants to see some chooses afterwards
+        (`Verdicts.only`). Not `asserted`, a run stays green whatever it is. `GatesError` as `members_of`, and for an
+        unknown gate."""
         gate = self[name]
         given = {key: str(value) for key, value in subject.items()}
         decided = decide_together(members_of(name, gate, measured, given), name, given, self.alpha(name))
@@ -99,8 +99,7 @@ class Gates(Mapping[str, Gate]):
         return bool(uses.stated) and (gate.against != "peers" or not YARDSTICKS & set(offers))
 
     def is_asserted(self, name: str, uses: Uses) -> bool:
-        """Whether a run is red on its account: a stated use names it, or it is a condition. Peers alone refuse
-        nobody."""
+        """Whether a run is red on its account: a stated use names it, or it is a condition. Peers refuse nobody."""
         return name in self._named_by(uses.stated) or (name in self.conditions and self[name].against != "peers")
 
     def _named_by(self, uses: Iterable[str]) -> set[str]:
@@ -108,12 +107,10 @@ class Gates(Mapping[str, Gate]):
 
     def alpha(self, name: str) -> float:
         """The part of the chance to fail a fair judge that one measurement may spend: `false_fail` of [run] is the
-        chance for one use, four fifths of it split over the gates of the use by their `weight`, one fifth over all
-        conditions. Of a gate of several uses, the share of the use with the most counts. Without uses, all is split
-        over all. 0 where the value itself decides: nobody knows.
-
-        The split stands in the file, so no verdict depends on what else is examined in the same run, and a gate added
-        to one use moves no level of another."""
+        chance for one use, four fifths of it split over its gates by `weight` (of several uses, by that with the most),
+        one fifth over all conditions; without uses, all over all. 0 where the value itself decides: nobody knows. The
+        split stands in the file, so no verdict depends on what else is examined, and a gate added to one use moves no
+        level of another."""
         gate = self[name]
         if gate.decide == "point":
             return 0.0
@@ -141,8 +138,8 @@ class Gates(Mapping[str, Gate]):
 
     def misfits(self, records: Iterable[VerdictRow], panels: Collection[str], *, answered: bool = True) -> list[str]:
         """A sentence for whatever a full run on these panels did not need: accepted failures that covered no verdict,
-        unless bound to other panels, or only passes (a doubt may come back, and stays); gates that decided nothing,
-        where all evals were `answered`."""
+        unless bound to other panels, or only passes (a doubt stays); gates that decided nothing, where all evals were
+        `answered`."""
         verdicts, unused, unneeded = list(records), [], []
         for known in self.accepted_faults:
             of_gate = [v for v in verdicts if v["gate"] == known.gate]

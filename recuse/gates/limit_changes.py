@@ -43,8 +43,8 @@ def stated(gates: Gates) -> StatedGates:
 
 
 def as_stated(stated: StatedGates, now: Gates) -> Gates:
-    """The gates of a baseline, on the day and under the path of `now`; `RecuseError` where no gates file could be
-    so."""
+    """The gates of a baseline, on the day and under the path of `now`; `RecuseError` for what no gates file could
+    say."""
     accepted = [{**one, "reason": UNTOLD} for one in stated["accepted"]]
 
     def with_words(table: Mapping[str, Any]) -> dict[str, object]:

@@ -62,9 +62,9 @@ NOT_NEEDED = ("upgrade_cost", "upgrade_latency")
 class UpgradeVerdict:
     """`rows`: one verdict per component, level and criterion, the deciding one first; `unmeasured`: components without
     data that decide nothing. `clause`: what the candidate does better, or more than is allowed. `more`: how many
-    `units` more would decide with 80 % power. `missing`: texts that the candidate did not answer, where they keep it
-    from passing. `reasons`: why nothing can be compared, and what is no fault and yet good to know. `steps`: what to
-    do, accepting it last."""
+    `units` more would decide with 80 % power. `missing`: texts without an answer of the candidate that keep it from
+    passing. `reasons`: why nothing can be compared, and what is no fault but good to know. `steps`: accepting it
+    last."""
 
     word: Word
     incumbent: str

@@ -45,8 +45,8 @@ class UseTable(Table, strict=False):
 
 @dataclass(frozen=True, slots=True)
 class Uses:
-    """Of a panel or file: the uses that it states, which decide whether a run is green, and those `further` that its
-    ratings offer. Both empty for a study."""
+    """Of a panel or file: uses that it states, which decide whether a run is green, and `further` ones that it
+    offers."""
 
     stated: tuple[str, ...]
     further: tuple[str, ...] = ()

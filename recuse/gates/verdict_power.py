@@ -101,8 +101,7 @@ def chance_to_fail(limit: Limit, truth: float, around: Spread, level: float) -> 
 
 def factor_to_decide(limit: Limit, estimate: Estimate, pass_level: float, fail_level: float) -> float | None:
     """How many times the observations settle the limit with the chance ENOUGH, if the true value is the one measured,
-    from 1 on; `inf` beyond FEASIBLE (the value lies practically on the bound), None where its distribution cannot
-    tell."""
+    from 1 on; `inf` beyond FEASIBLE (the value lies practically on the bound), None where nothing can tell."""
     if not has_interval(estimate):
         return None
     value = estimate.value

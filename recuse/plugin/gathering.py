@@ -222,9 +222,8 @@ LONGEST = 400
 
 
 def annotation_lines(results: Mapping[str, Any], gates: Path, workspace: Path) -> list[str]:
-    """At most ten lines: the decision where it is not to merge, at their line of the file `gates` one per gate that is
-    not kept and per changed limit (an error where it turns the run red), then objections. Paths are told from
-    `workspace`."""
+    """At most ten lines: the decision unless to merge, one per gate that is not kept and per changed limit (an error
+    where it turns the run red), at their line of `gates`, then objections. Paths are told from `workspace`."""
     from recuse.configuration.toml_files import line_numbers
     from recuse.schema.number_text import subject
     from recuse.schema.plain_values import grouped

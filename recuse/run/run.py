@@ -156,8 +156,7 @@ class Run(Records):
             report.write(self.results, folder, identity=identity)
 
     def terminal(self, width: int, color: bool, verbosity: int = 0) -> str:
-        """What the terminal prints at the end; of a run that broke off before there were results, what is wrong with
-        it."""
+        """What the terminal prints at the end; of a run that broke off before there were results, its faults."""
         from recuse.report.terminal_text import terminal
 
         if not self.results:

@@ -207,8 +207,7 @@ class Question:
 
     def ask(self, ratings: Ratings, asking: Asking) -> None:
         """Ask every question that the file can answer; one that cannot be measured keeps nobody else's answer back.
-        `deciding`: only those whose answer is a gate in force, or explains one (`EXPLAINING`): the same decision,
-        sooner."""
+        `deciding`: only those whose answer is a gate in force, or explains one: the same decision, sooner."""
         given = {"ratings": ratings, "gate": asking.gate, "measure": asking.measure}
         if unknown := [name for name in inspect.signature(self.function).parameters if name not in given]:
             raise RecuseError(f"{self.name} needs {unknown[0]!r}, which only pytest can give; run pytest evals/")
@@ -300,8 +299,7 @@ def ask(
     panel: FilePanel, gates: Gates, questions: Iterable[Question], uses: Uses, *, deciding: bool = False
 ) -> Records:
     """Ask every question that the file can answer; one that cannot be measured keeps nobody else's answer back.
-    `deciding`: only those whose answer is a gate in force, or explains one (`EXPLAINING`): the same decision,
-    sooner."""
+    `deciding`: only those whose answer is a gate in force, or explains one: the same decision, sooner."""
     records = Records()
     for question in questions:
         task, protocol = question.narrowed.get("task"), question.narrowed.get("protocol")

@@ -158,8 +158,7 @@ class Selection:
         )  # fmt: skip
 
     def task_rows(self) -> list[TaskRow]:
-        """Tasks, for results.json: criteria, headline ones first, points of the widest scale, whether people are
-        simulated."""
+        """Tasks, for results.json: criteria, headline ones first, points of the widest scale, and simulated people."""
         tables, rows = [table for panel in self.panels.values() for table in panel.tasks.values()], list[TaskRow]()
         for name, alike in grouped(tables, lambda table: table.name).items():
             task, protocols = self.task(name), [known_protocol(one) for table in alike for one in table.protocols]

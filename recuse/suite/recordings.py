@@ -36,8 +36,7 @@ Keep = Callable[[Transcript], RepliesRow]  # what becomes of the replies beside 
 @dataclass
 class Recordings:
     """`models`: where weights of local models are. `yes`: record even above the budget. `distributed`: one of several
-    processes, which records nothing. `sample`: a part is asked again and compared, `sampled`. `texts`: whether prompts
-    and replies show."""
+    processes, which records nothing. `sample`: ask a part again and compare it. `texts`: prompts and replies show."""
 
     selection: Selection
     mode: Mode = "replay"

@@ -73,8 +73,7 @@ def run_compare(
     what: Sequence[str], given: Mapping[str, Any], *, gates: Path | None = None, change: str = "",
     thresholds: str = "", reader: str = "", html: Path | None = None, json: Path | None = None,
 ) -> int:  # fmt: skip
-    """The exit code: 0 may replace, 1 may not, 2 undecided, 3 not comparable; of two baselines 1, 2 or 3. Raises
-    `RecuseError` for what cannot be read."""
+    """The exit code: 0 may replace, 1 may not, 2 undecided, 3 not comparable. `RecuseError` for what cannot be read."""
     paths, names = split_arguments(what)
     changes, several = ([part.strip() for part in text.split(",") if part.strip()] for text in (change, thresholds))
     scores = [*map(score_of, several)]

@@ -78,8 +78,7 @@ def executed_code(root: Path, commit: BaseCommit, evals: str, ours: bool) -> dic
 
 
 def _hiding(root: Path, commit: BaseCommit, python: Iterable[str], differing: Mapping[str, str]) -> set[str]:
-    """New modules that Python finds before an installed package of that name, or that one imports where they are
-    there."""
+    """New modules that Python finds before an installed package of that name, or that one imports if they are there."""
     places = [place.relative_to(root).as_posix() for place in _module_roots(root)]
     tops = {path: (place, PurePosixPath(path).relative_to(place).parts[0].partition(".")[0])
             for place in places for path in python

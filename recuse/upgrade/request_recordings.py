@@ -145,8 +145,7 @@ def _row(panel: Panel, judge: str, own: Sequence[_Recorded], others: Sequence[tu
 def _account(
     answers: Iterable[_Answer], replies: Sequence[Reply], requested: str, models: Sequence[str], ids: Sequence[str]
 ) -> str:
-    """ "answered by gpt-5-2026-08-07 (asked: gpt-5), 2026-10-01 to 2026-10-02, 12000 tokens in, 3400 out, 48 ids of the
-    provider, chatcmpl-1 to chatcmpl-9"."""
+    """ "answered by gpt-5-2026-08-07 (asked: gpt-5), 2026-10-01 to 2026-10-02, 12000 tokens in, 48 ids ..."."""
     days = sorted(day for answer in answers if (day := _day(answer.body)))
     when = [days[0] if days[0] == days[-1] else f"{days[0]} to {days[-1]}"] if days else ["no date given"]
     tokens = [sum(count for count in counts if count) for counts in
@@ -186,8 +185,8 @@ def _faults(
 def _word_for_word(
     answers: Sequence[_Answer], others: Mapping[tuple[str, int, int], _Answer], panel: Panel, judge: str, other: str
 ) -> int:
-    """How many replies read as another's at the same place, where nearly all do and they vary. What stands in for a
-    judge says the same again whenever it is asked."""
+    """How many replies read as another's at the same place, if nearly all do and vary. A stand-in always says the
+    same."""
     pairs = [(a, others[a.place]) for a in answers if a.place in others]
     enough = len(pairs) >= max(FEWEST, SHARE * len(answers))
     if not enough or panel.provenance != "recorded" or not {judge, other} <= panel.judges.keys():

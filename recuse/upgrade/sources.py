@@ -31,8 +31,8 @@ from recuse.suite.recordings import Recordings
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """One file or panel, now or at another commit, with its recordings. `remarks`: on its people and on what was not
-    read."""
+    """One file or panel, now or at another commit, with its recordings. `remarks`: on its people, and what was
+    unread."""
 
     path: Path
     suite: Suite
