@@ -32,8 +32,7 @@ from recuse.security.sanitize import shortened, visible
 
 WIDTH = 14
 SHOWN_ROWS, SHOWN_RANGES, MOST_WORDS = 24, 4, 8
-PLAIN = frozenset(["judge", "target", "person", "peer", "criterion", "pair", "by"])
-"""Names of a subject whose value needs no further word; of others, factors, the level is told with its factor."""
+PLAIN = frozenset(["judge", "target", "person", "peer", "criterion", "pair", "by"])  # whose values need no further word
 
 
 def short_text(answers: FileRun, chances: Mapping[str, float], *, file: str, disagreements: str, listed: bool) -> str:

@@ -261,8 +261,7 @@ def _p_value(hit: Mask, there: Mask, both: Mask) -> float:
 
 BETA = 0.4
 TAU = 0.5
-DISPUTED = 0.1
-"""From this share of texts on that raters answer in two ways, the task rather than single raters is to be looked at."""
+DISPUTED = 0.1  # from this share of texts on that raters answer in two ways, the task is to be looked at
 FEWEST_TEXTS = 10  # texts with two answers or more, without which nothing is said
 SLACK = 1e-9
 

@@ -39,8 +39,7 @@ from recuse.security.files import columns_in, write_table
 HEAD = ("item", "system", GROUP, "for_judge")
 DONE = "done"  # stands where a person has rated the text already
 SMALLEST, SMALLEST_SHARE = 10, 0.02  # a group of fewer texts is joined to its neighbour
-PRIOR = 4.0
-"""Texts that the judges' own disagreement counts as, beside the labels, in guessing how far people will differ."""
+PRIOR = 4.0  # texts that the judges' own disagreement counts as, beside the labels
 EASIEST = 0.05
 
 

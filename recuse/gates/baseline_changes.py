@@ -39,10 +39,8 @@ from recuse.statistics.distributions import Student, welch_satterthwaite
 from recuse.statistics.multiplicity import decision_levels
 from recuse.statistics.paired import Paired
 
-SHARES = {"verdict": 0.04, "measurement": 0.01}
-"""The chance that recording the same judges anew names any change, among what gates decide and what they do not."""
-Tested = tuple[BaselineEntry, BaselineEntry, tuple[Student, str]]
-"""An entry then and now, the distribution of the difference, and which test it is."""
+SHARES = {"verdict": 0.04, "measurement": 0.01}  # the chance that recording the same judges anew names any change
+Tested = tuple[BaselineEntry, BaselineEntry, tuple[Student, str]]  # then, now, the difference, which test it is
 NORMAL_DF = 1e6  # where a distribution has no degrees of freedom, it is normal, or taken for it
 
 

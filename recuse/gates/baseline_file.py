@@ -107,8 +107,6 @@ def identity(entry: EntryRow) -> tuple[str, str, str]:
 
 
 _subject = json.JSONEncoder(sort_keys=True, ensure_ascii=False).encode  # made once: it is asked for by the thousand
-
-
 _STRICT: Any = {"sort_keys": True, "ensure_ascii": False, "allow_nan": False}
 
 

@@ -1,9 +1,7 @@
-"""Why a judge is not cleared, or not yet: clauses in plain English, the cause before what follows from it.
+"""Why a judge is not cleared, or not yet: clauses in plain English that follow "judge is not cleared to grade: ".
 
 A judge that leaves the hard texts unanswered, always gives one answer, prefers the first place or says the opposite
-also agrees less with people and seems to favour some system; so these come first. Clauses begin with "it" and follow
-"judge is not cleared to grade: ".
-"""
+also agrees less with people and seems to favour some system; so these come first."""
 
 from __future__ import annotations
 
@@ -22,11 +20,9 @@ from recuse.schema.vocabulary import NOT_MEASURED, RIGHT_ANSWERS, UNDECIDED, in_
 
 UNANSWERED = ("unanswered", "parse_rate")
 TEXT_BY_TEXT = ("human_ceiling", "sensitivity", "specificity", "expert_kappa", "right_choices")
-AGREEMENT = (*TEXT_BY_TEXT, "system_order", "human_order")
-"""Gates that fail wherever a judge says little of what it is asked about, whatever the reason."""
+AGREEMENT = (*TEXT_BY_TEXT, "system_order", "human_order")  # fail wherever a judge says little, whatever the reason
 FAVOURS = ("slice_favour", "own_favour")
-EFFECTS = (*FAVOURS, "worst_slice")
-"""Gates that a judge fails for a reason of its own, or because it agrees with nobody."""
+EFFECTS = (*FAVOURS, "worst_slice")  # failed for a reason of its own, or because a judge agrees with nobody
 FAULTS = {
     "unanswered": 0, "parse_rate": 0, "drift": 2, "slot_preference": 3, "letter_preference": 3, "order_consistency": 4,
 }  # fmt: skip
@@ -38,8 +34,7 @@ AGAINST_PEOPLE = frozenset(
     ["human_ceiling", "human_offset", "share_bias", "worst_slice", "slice_favour", "own_favour", "system_order"]
 )
 """Gates by which one person at fault may make a good judge fail, or a bad one pass."""
-CHOICES = ["a", "b", "tie"]
-"""Options of a choice between two texts, whose names a and b are no labels that a judge could exchange."""
+CHOICES = ["a", "b", "tie"]  # of two texts: a and b are no labels that a judge could exchange
 BOTH_ORDERS = ("order_consistency", "slot_preference")
 RATED = ("unanswered", "human_offset", "share_bias")  # gates that are asked wherever a person rated
 EXPLAINING = frozenset(["commonest_answer", "every_coefficient", "repeat_reliability", "length_coefficient"])

@@ -29,8 +29,7 @@ from recuse.security.sanitize import visible
 ChangeWord = Literal["merge", "do not merge", "decide", "no decision"]
 WORST_FIRST: tuple[JudgeWord, ...] = (NOT_CLEARED, UNDECIDED, CLEARED)
 BEST_FIRST = WORST_FIRST[::-1]
-EXIT: Mapping[JudgeWord, int] = {CLEARED: 0, NOT_CLEARED: 1, UNDECIDED: 2}
-"""Exit codes of `recuse check`, by the worst word on a judge for the use it was checked for."""
+EXIT: Mapping[JudgeWord, int] = {CLEARED: 0, NOT_CLEARED: 1, UNDECIDED: 2}  # of `recuse check`, by the worst word
 MOST_CAUSES = 3
 MEND_PEOPLE = "mend or leave out the ratings that this names, and check again"
 
@@ -72,8 +71,7 @@ class JudgeDecision:
 
 
 STUDIES = "none is used for anything: studies are measured, and nobody is cleared or refused"
-VERBS = frozenset(["grade", "decide", "choose", "rank", "estimate"])
-"""Uses whose name is a verb: a judge is cleared to grade, and for anything else."""
+VERBS = frozenset(["grade", "decide", "choose", "rank", "estimate"])  # cleared to grade, and for anything else
 
 
 def for_use(use: str) -> str:
@@ -162,10 +160,7 @@ def decide(evidence: Evidence) -> Decision:
 
 
 CHANGE_ORDER = ("do not merge", "decide", "merge")
-EVEN_OF_A_PART = ("upgrade", "in place", "yardstick", "recording", "limit")
-"""Changes that a part of the suite shows as well."""
-
-
+EVEN_OF_A_PART = ("upgrade", "in place", "yardstick", "recording", "limit")  # a part of the suite shows these too
 Place = tuple[str, str, str]  # task, protocol and gate
 
 

@@ -196,8 +196,7 @@ def _verdict(record: VerdictRow, measures: Mapping[str, MeasureRow]) -> VerdictR
     )  # fmt: skip
 
 
-COMPARED = ("named", "outcomes", "limits", "removed", "sources", "moved", "appeared", "vanished")
-"""What may differ from a baseline."""
+COMPARED = ("named", "outcomes", "limits", "removed", "sources", "moved", "appeared", "vanished")  # against a baseline
 
 
 # --------------------------------------------------------------------------- what a run says of a change

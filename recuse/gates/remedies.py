@@ -26,8 +26,6 @@ READ_FILE = (
 )
 RECORD_MISSING = "Look at the replies that were left out, or record what is missing: "
 COMPLETE_FILE = "Look at the rows that were left out, or add what is missing; recuse check FILE --all says what that is"
-
-
 BARE: RemedyRow = {
     "kind": "accepted", "finding": "", "advice": "", "paste": "", "file": "", "distance": None, "near_end": None,
     "observed": None, "needed": None, "units": "",

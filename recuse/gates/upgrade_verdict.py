@@ -54,8 +54,7 @@ BY_PEOPLE = (AGREEMENT, *(name for name in PARTS_OF_AGREEMENT if name != "upgrad
 LEVEL = ("upgrade_human_offset", "upgrade_shift")
 ORDER = ("upgrade_human_order", "upgrade_order", "upgrade_order_once")
 LOSSES = "upgrade_losses"  # measured on every text of both
-NOT_NEEDED = ("upgrade_cost", "upgrade_latency")
-"""Components that are shown as not measured where nothing was recorded, and then decide nothing."""
+NOT_NEEDED = ("upgrade_cost", "upgrade_latency")  # not measured where nothing was recorded, and then decide nothing
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -41,9 +41,7 @@ FEASIBLE = 100.0  # more than this many times the observations is no longer call
 SURE = 30.0  # a noncentrality beyond this leaves nothing to chance
 MANY = 1e6  # degrees of freedom beyond which a distribution is normal
 NODES = 7
-MOST = 0.4
-"""Of the range: a larger difference from others in the middle of the scale is cut short by its end, and found less."""
-
+MOST = 0.4  # of the range: a larger difference is cut short by the scale's end, and found less
 Parts = tuple[tuple[float, float], ...]
 
 

@@ -17,7 +17,6 @@ WORDS = (
     '"authors"); it runs for every panel, task and protocol that offers all of it, and whose source fixes what its '
     'numbers rest on: "margins", "cells" or "pairs"'
 )
-
 _mistake = pytest.StashKey[str]()
 
 

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from recuse.schema.results import RepliesRow
     from recuse.suite import Suite
 
-SHORT_NAMES = "recuse.plugin.short_names"
-"""The plugin that is active in suites of ours only; a conftest.py may name it too."""
+SHORT_NAMES = "recuse.plugin.short_names"  # active in suites of ours only; a conftest.py may name it too
 BASELINE = "reports/baseline.json"  # where the baseline is, unless `--baseline FILE` says otherwise
 
 

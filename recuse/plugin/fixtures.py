@@ -104,11 +104,8 @@ def recuse_may_replace(
     return decide
 
 
-RECORDS, UNMEASURED, NOBODY = "recuse.records", "recuse.unmeasured", "recuse.nobody"
-"""Names under which a test hands to the process that reports what it came to: `user_properties` of its report."""
-
+RECORDS, UNMEASURED, NOBODY = "recuse.records", "recuse.unmeasured", "recuse.nobody"  # in a report's `user_properties`
 ASKING: pytest.StashKey[Asking] = pytest.StashKey()  # a test's question, while it runs
-
 UNASSERTED = "a gate was asked and its answer not asserted: write `assert gate(...)`"
 _shown_in_full = pytest.StashKey[set[str]]()
 

@@ -1,9 +1,6 @@
-"""Short names of fixtures and of the mark, in suites of ours only: a repository that merely has Recuse installed may
-call its own fixtures `ratings` and `gate`.
-
-It is active where the settings of pytest name panels (`recuse_panels`) or the rootdir has a file of gates
-(evals/gates.toml). Elsewhere a conftest.py in the rootdir may name it: pytest_plugins = ["recuse.plugin.short_names"].
-"""
+"""Short names of fixtures and of the mark, where pytest's settings name panels (`recuse_panels`), the rootdir has a
+file of gates, or its conftest.py says pytest_plugins = ["recuse.plugin.short_names"]: a repository that merely has
+Recuse installed may call its own fixtures `ratings` and `gate`."""
 
 from __future__ import annotations
 

@@ -28,6 +28,7 @@ from recuse.schema.plain_values import grouped
 from recuse.schema.results import ChangedRow, InPlaceRow, NotAskedRow, PanelRow, QuestionRow, Results
 from recuse.schema.verdict_rows import Because, Comparison
 from recuse.schema.vocabulary import ACCEPTED, FAIL, NOT_MEASURED, PASS, UNDECIDED, printed
+from recuse.security.files import text_of
 from recuse.suite import Selection
 from recuse.suite.question_runner import Question, Records, ask, gates_named
 
@@ -79,7 +80,7 @@ class Run(Records):
         if isinstance(base, Unreadable):
             row = yardstick("the base commit", f"what this change is compared with cannot be read: {base.why}")
             self.results["changed"].append({**row, "kind": "base", "next": base.remedy})
-        brought = isinstance(base, BaseCommit) and shown and before != _text(baseline)
+        brought = isinstance(base, BaseCommit) and shown and before != text_of(baseline)
         if brought:
             self.results["changed"].append(self._rewritten(baseline, before, shown, gates))
         accepted: list[str] = []
@@ -303,10 +304,3 @@ def ask_file(panel: FilePanel, gates: Gates, questions: Iterable[Question], *, d
     run.add(ask(panel, gates, questions, uses, deciding=deciding))
     run.conclude(Selection(panel.path.parent, files={panel.name: panel}), gates)
     return run
-
-
-def _text(path: Path) -> str | None:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return None

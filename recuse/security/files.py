@@ -76,6 +76,14 @@ def beginning_of(path: Path) -> str:
         return stream.read(BEGINNING).decode("utf-8", "replace")
 
 
+def text_of(path: Path) -> str | None:
+    """What a file holds now, whatever its bytes; None where there is none."""
+    try:
+        return path.read_bytes().decode("utf-8", "replace")
+    except OSError:
+        return None
+
+
 def _put(path: Path, data: bytes) -> None:
     draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:

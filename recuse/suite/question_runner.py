@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from recuse.ratings import Ratings
 
 ASKS = ("recuse_asks", "asks")  # names of the mark that says what a test needs of ratings: the second in a suite only
-
 MODULE = "recuse_shipped_"
 PEOPLE = frozenset(["people", "people_items", "two_people", "expert"])  # needs of questions that read people's labels
 

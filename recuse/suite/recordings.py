@@ -29,7 +29,6 @@ RECORD_MODES: Mapping[str, Mode] = {
     "none": "replay", "missing": "missing", "all": "all", "batch": "missing", "sample": "replay"
 }  # fmt: skip
 """Values of the option --record, and what they mean for the cassettes."""
-
 Keep = Callable[[Transcript], RepliesRow]  # what becomes of the replies beside the ratings made of them
 
 

@@ -196,5 +196,4 @@ def worst_of(verdicts: Iterable[UpgradeVerdict]) -> UpgradeVerdict:
     return max(verdicts, key=lambda verdict: (SEVERITY.index(verdict.word), not verdict.accepted))
 
 
-SEVERITY = ("equivalent", "better", UNDECIDED, "different", "not comparable", "worse")
-"""Of several verdicts the last of these counts: better at one place and equivalent at another is better."""
+SEVERITY = ("equivalent", "better", UNDECIDED, "different", "not comparable", "worse")  # the last of several counts

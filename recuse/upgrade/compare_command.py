@@ -33,11 +33,11 @@ from recuse.schema.number_text import figure
 from recuse.schema.results import Results
 from recuse.schema.verdict_rows import Baseline, BaselineEntry, NamedRow, QuestionWords
 from recuse.schema.vocabulary import UNDECIDED
-from recuse.security.files import is_results, write_output
+from recuse.security.files import is_results, text_of, write_output
 from recuse.security.sanitize import shortened, visible
 from recuse.suite.question_runner import Asking, Respondents, shipped_evals
 from recuse.upgrade import judge_upgrade, worst_of
-from recuse.upgrade.executed_code import SETTINGS, text_of
+from recuse.upgrade.executed_code import SETTINGS
 from recuse.upgrade.sources import Source, files_of, open_sources, pair_up, root_of, split_arguments, subject_of
 
 WORDS: QuestionWords = {"question": "upgrade", "title": "May a judge be replaced by its candidate?", "note": ""}
@@ -168,8 +168,7 @@ def verdict_text(results: Results, worst: UpgradeVerdict) -> str:
 # can show that a judge may replace another. It can show that it may not: where a measure that a gate decides changed
 # beyond chance, corrected over all that both baselines hold, and lies outside the limit that the judge in use keeps.
 
-FIXED = {"items": "", "scale": "s"}
-"""What two judges must share, and how its verb ends; prompt and rubric may be declared to change."""
+FIXED = {"items": "", "scale": "s"}  # what two judges must share, and how its verb ends
 ROWS = 12
 
 

@@ -10,6 +10,7 @@ from importlib.metadata import packages_distributions
 from pathlib import Path, PurePosixPath
 
 from recuse.git import BaseCommit
+from recuse.security.files import text_of
 
 SETTINGS = {"pyproject.toml", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "setup.cfg"}
 DOTTED = re.compile(r"""(?<=["'\s])[A-Za-z_]\w*(?:\.\w+)*(?=(?::\w+)?["'\s])""")
@@ -21,14 +22,6 @@ nothing."""
 SOUGHT = {"backports", "bottleneck", "brotlicffi", "cython", "exceptiongroup", "h2", "numba", "numexpr", "org", "pytz",
           "sniffio", "socksio", "tomli", "trio", "zstandard"}  # fmt: skip
 """What installed packages import wherever it is there, and do without elsewhere (pandas: numexpr)."""
-
-
-def text_of(path: Path) -> str | None:
-    """What a file holds now, whatever its bytes; None where there is none."""
-    try:
-        return path.read_bytes().decode("utf-8", "replace")
-    except OSError:
-        return None
 
 
 def is_settings(path: str, evals: str) -> bool:

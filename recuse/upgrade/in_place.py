@@ -26,11 +26,11 @@ from recuse.protocols import module_of, protocol
 from recuse.schema import RecuseError
 from recuse.schema.results import InPlaceRow
 from recuse.schema.vocabulary import record_command
+from recuse.security.files import text_of
 from recuse.suite import Elicitation, Selection
 from recuse.suite.question_runner import shipped_evals
 from recuse.suite.questions import UPGRADED
 from recuse.upgrade import judge_upgrade, worst_of
-from recuse.upgrade.executed_code import text_of
 from recuse.upgrade.request_recordings import base_copy
 from recuse.upgrade.sources import Source, subject_of
 from recuse.upgrade.yardsticks import keys_of
@@ -42,8 +42,7 @@ KINDS: Mapping[str, str] = {
 }  # fmt: skip
 """Field of a judge's fingerprint -> what an upgrade that changes it is called; all others are sampling."""
 ORDER = ("model", "prompt", "rubric", "scale", "wire", "sampling", "reader", "recording")
-NEEDED = ("upgrade_agreement", "upgrade_human_offset", "upgrade_shift", "upgrade_losses")
-"""Gates without which an upgrade cannot be decided."""
+NEEDED = ("upgrade_agreement", "upgrade_human_offset", "upgrade_shift", "upgrade_losses")  # to decide an upgrade
 MOST_LINES = 3
 LONGEST_LINE = 160
 

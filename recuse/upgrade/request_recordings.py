@@ -31,8 +31,7 @@ from recuse.schema import RawResponse, Reply
 from recuse.schema.results import ChangedRow
 from recuse.schema.vocabulary import record_command
 
-FEWEST, SHARE, VARIED = 10, 0.9, 0.25
-"""Replies read as another's where at least so many do, this share of all, in so many different words."""
+FEWEST, SHARE, VARIED = 10, 0.9, 0.25  # replies read as another's: so many, of all, in different words
 LONG = 20  # characters of an id that no other reply has by chance
 Word = Literal["merge", "decide", "do not merge"]
 

@@ -109,10 +109,9 @@ def open_sources(
         set(item) <= set(panel.raw.frame.columns) for panel in panels
     ):  # fmt: skip
         return sources
+    given = {**given, "item": item}
     opened = (
-        source
-        if panel.mapping.item == item or isinstance(path, Ratings)
-        else open_source(path, gates, {**given, "item": item}, reader)
+        source if panel.mapping.item == item or isinstance(path, Ratings) else open_source(path, gates, given, reader)
         for path, source, panel in zip(paths, sources, panels, strict=True)
     )
     return [_file(panel, gates) for panel in on_the_same_items(files_of(opened))]

@@ -24,7 +24,8 @@ from recuse.gates.records import yardstick
 from recuse.git import BaseCommit
 from recuse.readers.mapping import saved_path
 from recuse.schema.results import ChangedRow
-from recuse.upgrade.executed_code import LONGEST, SETTINGS, executed_code, is_settings, text_of
+from recuse.security.files import text_of
+from recuse.upgrade.executed_code import LONGEST, SETTINGS, executed_code, is_settings
 
 IN_PLACE = frozenset((
     "model", "wire", "parameters", "structured", "seeded", "headers", "query", "rename", "omit", "prompts",
@@ -40,8 +41,7 @@ INSTALLS = re.compile(
     r"(^|/)((requirements|constraints)([^/]*|/[^/]+)\.(txt|in)|(uv|poetry|pdm|pixi|Pipfile)\.lock|pylock[^/]*\.toml|"
     r"(uv|pixi)\.toml|Pipfile|pip\.conf|environment\.ya?ml)$"
 )
-RECUSE = re.compile(r'^name = "recuse"\n(?:.+\n?)*|^.*\brecuse\b.*', re.M)
-"""A line that names it; of a lock file all that follows of it: version, source and digests."""
+RECUSE = re.compile(r'^name = "recuse"\n(?:.+\n?)*|^.*\brecuse\b.*', re.M)  # a line; of a lock file, all that follows
 INSTALLED = re.compile(r"^\s*-(?:-extra-index-url|-index-url|-find-links|-editable|[ief])\b.*|"
                        r"^[\s-]*(?:name = \")?pytest[\w-]*|^\s*(?:extra-)?index(?:-url)?\b.*|"
                        r"^[\s-]*(?:[\w.,\[\]-]+ *@ *|\w+\+|https?:|file:|\.{0,2}/)\S+|"
@@ -53,8 +53,7 @@ INSTALLING = re.compile(
 )
 """Keys of pyproject.toml that say what is installed and run."""
 DEPENDENCIES = re.compile(r"^(project\.(optional-)?dependencies|dependency-groups|tool\..*dependencies)")
-PLUGINS = re.compile(r"^setup\.py$|\.(egg|dist)-info/")
-"""What runs when something is installed, and where Python finds plugins of what it takes for installed."""
+PLUGINS = re.compile(r"^setup\.py$|\.(egg|dist)-info/")  # runs at an install, or names plugins
 RUNS = re.compile(
     r"\bpytest\b[^\n]*(\bevals\b|--baseline\b|--panel\b)|\brecuse (check|compare|comment|show)\b|-m recuse\b"
 )
@@ -65,8 +64,7 @@ WORKFLOW = re.compile("recuse|pytest|evals")
 NEW_WORKFLOW = re.compile(r"\b(recuse|evals|pull_request_target|statuses|check-runs|write-all|checks: *write)\b")
 """It runs the evals, may say that they are green, or has more rights than a pull request."""
 PROSE = (".md", ".rst", ".adoc", ".html")
-SETS = re.compile(r"^\[(tool:)?pytest\]|\b(pytest11|setup_requires|cmdclass)\b", re.M)
-"""In tox.ini and setup.cfg: settings of pytest, its plugins, and what runs when something is installed."""
+SETS = re.compile(r"^\[(tool:)?pytest\]|\b(pytest11|setup_requires|cmdclass)\b", re.M)  # in tox.ini and setup.cfg
 REVIEWED = {
     "CODEOWNERS": ("who must review what", re.compile(r"\S")),
     ".gitattributes": ("what reviewers are shown", re.compile(
@@ -77,8 +75,7 @@ REVIEWED = {
 RENAMED = re.compile(r"fixtures/panels/[^/]+\.toml|fixtures/tasks/[^/]+/[^/]+\.(csv|jsonl)|[^/]+/test_[^/]+\.py")
 WATCHED = ("evals", "fixtures", "cassettes", "reports", ".github")
 ITEM = re.compile(r'"id": *"([^"]+)"')
-GROWING = ("recuse_panels", "protocols", "recuse_drawings")
-"""Lists that may grow without anything being measured otherwise."""
+GROWING = ("recuse_panels", "protocols", "recuse_drawings")  # lists that may grow: nothing is measured otherwise
 Key = tuple[str, ...]
 
 
