@@ -10,9 +10,6 @@ import sys
 from types import ModuleType
 
 from recuse.check.check_command import check
-from recuse.check.check_text import full_text
-
-__all__ = ["full_text"]
 
 
 class _Check(ModuleType):

@@ -79,9 +79,8 @@ def run_check(
     if save:
         for line in saved.read_text(encoding="utf-8").splitlines() if saved.is_file() else ():
             if line.strip() and line not in mapping.splitlines():  # it may have been changed by hand
-                raise RecuseError(
-                    f"--save would take out of {saved}: {line}\nChange that file by hand, or delete it first"
-                )
+                gone = f"--save would take out of {saved}: {line}"
+                raise RecuseError(f"{gone}\nChange that file by hand, or delete it first")
         if not panel.judges:  # is refused below, and is what `recuse init --from` needs of people's labels
             write_output(saved, mapping, bool)
             print(f"Saved what was read as what: {saved}")

@@ -159,12 +159,10 @@ def run_choose(
 
 def contest_of(panel: FilePanel) -> Contest:
     """The judges of a file, with what its column `cost` says."""
-    beside = (
-        numbers_beside(panel.rows, panel.raw.frame, panel.mapping, panel.judges, COST) if "row" in panel.rows else None
-    )
-    known = {}
+    rows, known = panel.rows, {}
+    beside = numbers_beside(rows, panel.raw.frame, panel.mapping, panel.judges, COST) if "row" in rows else None
     if beside is not None:  # a row of the file is a call, and the error that of all calls about a text
-        calls = panel.rows.assign(cost=beside).drop_duplicates(["rater", "row"])
+        calls = rows.assign(cost=beside).drop_duplicates(["rater", "row"])
         about = [column for column in ("item", "target", *panel.ratings.factors) if column in calls]
         for name, own in calls.groupby("rater"):
             known[str(name)] = float(own["cost"].mean()) * len(own) / len(own[about].drop_duplicates())

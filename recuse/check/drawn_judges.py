@@ -160,11 +160,8 @@ def _of_numbers(answers: Answers, values: Floats, systems: NDArray[np.intp], ass
     agreement = assumed if agreement is None else agreement
     if agreement is None:
         return None
-    own = (
-        float(np.nanvar(centred - _within(centred, systems)))
-        * (1 - agreement)
-        * float(np.mean(1 / np.maximum(there.sum(axis=1), 1)))
-    )
+    own = float(np.nanvar(centred - _within(centred, systems))) * (1 - agreement)
+    own *= float(np.mean(1 / np.maximum(there.sum(axis=1), 1)))
     between, free = float(np.var(severities, ddof=1)) if len(values) > 1 else 0.0, len(values) - 1
     severity = between - own if free and special.chdtrc(free, free * between / max(own, 1e-300)) < 0.05 else 0.0
     apart = np.diff(np.unique(values[np.isfinite(values)]))

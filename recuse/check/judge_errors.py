@@ -47,8 +47,7 @@ FEWEST = 20  # ratings that are worth planning, and texts of two people by which
 
 @dataclass(frozen=True, eq=False)
 class Contest:
-    """Judges to choose from, their uses, what a text costs by each where known; `tau`: from which share on it
-    decides."""
+    """Judges to choose from, their uses, what a text costs by each where known; `tau`: share that decides."""
 
     place: str
     ratings: Ratings
@@ -170,8 +169,7 @@ class Contest:
         return less if times is None else np.repeat(less, times[self.common].astype(int), axis=1)
 
     def _losses(self, judge: int) -> Floats:
-        """How far a judge is from each person on each common text, 0 to 1, (P, U); 1 without an answer of its, NaN of
-        theirs."""
+        """How far a judge is from each person on each common text, 0 to 1, (P, U); 1 unanswered, NaN unrated."""
         answers, common = self.answers, self.common
         if answers.options:
             people = answers.person_shares[:, common]
@@ -184,8 +182,7 @@ class Contest:
         return np.where(there, np.nan_to_num(apart, nan=1.0), nan)
 
     def _distance(self, judged: Floats, people: Floats) -> Floats:
-        """How often two answers (..., K) are not the same; of sets the share of options that one of the two alone
-        names."""
+        """How often two answers (..., K) are not the same; of sets the share of options that one alone names."""
         if self.has_sets:
             judges, theirs = self._named(judged), self._named(people)
             return np.asarray((judges + theirs - 2 * judges * theirs).mean(axis=-1))

@@ -21,8 +21,7 @@ is_people_list = begins_with(",".join(HEAD))
 
 def write_people_list(panel: FilePanel, path: Path, bound: float) -> list[str]:
     """Write the texts that a judge may not decide alone at an error rate of `bound`, the least sure first, but for
-    those that people rated, and say from which confidence on it may. `RecuseError` without people, and for label
-    lists."""
+    those that people rated, and from which confidence on it may. `RecuseError` without people, and for label lists."""
     ratings, rows, lines = panel.ratings, [], []
     if not ratings.persons:
         raise RecuseError(f"{panel.path}: nobody rated anything, so no error is known; add labels of some texts")

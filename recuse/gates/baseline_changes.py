@@ -49,8 +49,7 @@ def compare(
     path: str = "reports/baseline.json", complete: bool = True,
 ) -> verdict_rows.Comparison:  # fmt: skip
     """What changed between a baseline and results, in the order of the subjects. `former`: the gates that these are
-    compared with, if not the baseline's own; `complete=False`: nothing counts as vanished; `path` is for the
-    sentence."""
+    compared with, if not the baseline's own; `complete=False`: nothing vanished; `path` is for the sentence."""
     before, after = keyed(baseline["entries"]), keyed(reduce(results, gates)["entries"])
     shared = sorted(before.keys() & after.keys())
     pairs = [(before[key], after[key]) for key in shared]
@@ -83,8 +82,7 @@ def compare(
 def beyond_chance(
     pairs: Sequence[tuple[BaselineEntry, BaselineEntry]], same: set[str], gates: Gates, *, only_paired: bool = False
 ) -> tuple[list[NamedRow], list[Tested]]:
-    """Changes between entries then and now that are named, and all that were tested. `same`: places with equal
-    items."""
+    """Changes between entries then and now that are named, and all that were tested; `same`: of equal items."""
     alone: list[Tested] = [(was, now, by) for was, now in pairs if (by := _change(was, now, same)) is not None]
     tested = [one for one in (*alone, *joined_levels(alone)) if not only_paired or one[2][1] == "paired"]
     rows: list[NamedRow] = []

@@ -58,8 +58,7 @@ def examined(results: Results) -> Examined:
 
 
 def load(path: Path, text: str | None = None) -> Baseline:
-    """The baseline at `path`, or the `text` that stood there at another commit; `BaselineError` where it is
-    unusable."""
+    """The baseline at `path`, or the `text` that stood there at another commit; else `BaselineError`."""
     try:
         baseline = json.loads(path.read_text(encoding="utf-8") if text is None else text)
     except FileNotFoundError:
@@ -156,8 +155,7 @@ def _fits(value: object, shape: object) -> bool:
 
 def difference(written: Baseline, results: Results, gates: Gates, *, complete: bool) -> str:
     """Where a baseline first differs, by more than rounding, from what `write` makes of these results, e.g.
-    "entries.3.figures.se: 1000.0, not 0.04"; of a part (`complete=False`) in entries of both, and the gates; else
-    ""."""
+    "entries.3.figures.se: 1000.0, not 0.04"; of a part (`complete=False`) in entries of both and gates; else ""."""
     own = cast("Baseline", json.loads(json.dumps(reduce(results, gates, written["because"]))))
     if not complete:
         known = keyed(own["entries"])
@@ -201,9 +199,7 @@ def removed(before: Examined, after: Examined) -> list[str]:
     """Tests that concluded nothing any more, judges that are gone, and panels that are used for something else."""
     new = [_function(test) for test in after["tests"] if test not in before["tests"]]
     tests = []
-    for test in before["tests"]:
-        if test in after["tests"]:
-            continue
+    for test in (test for test in before["tests"] if test not in after["tests"]):
         if (name := _function(test)) in new:
             new.remove(name)
         else:

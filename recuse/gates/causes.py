@@ -308,9 +308,8 @@ def _does(verdict: VerdictRecord) -> str:
         if verdict.gate == "slice_favour":
             share = f"{fixed(100 * value, 0, signed=True, minus='-')} % of the scale"
             return f"it {'favours' if value > 0 else 'marks down'} {where} against {_whom(verdict)} ({share})"
-        return (
-            f"on {where} it agrees with {_whom(verdict)} less than elsewhere ({fixed(value, signed=True, minus='-')})"
-        )
+        by = fixed(value, signed=True, minus="-")
+        return f"on {where} it agrees with {_whom(verdict)} less than elsewhere ({by})"
     words = _side(verdict)
     phrase = f"it {words}" if words else f"its {verdict.label} is outside the limit"
     return Clause(f"{phrase} ({verdict.label} {shown.show(value)}, limit {shown})", phrase)

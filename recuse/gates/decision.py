@@ -112,8 +112,7 @@ class Decision:
 
     @property
     def sentences(self) -> list[str]:
-        """What `recuse check` prints first: per judge a sentence for its stated use and the next step; then other
-        uses."""
+        """What `recuse check` prints first: per judge a sentence for its stated use and the next step; other uses."""
         if not self.judges:
             return [self.lines[1]]
         lines = [line for j in self.worst_first for line in (j.sentence, j.next and f"  next: {j.next}") if line]

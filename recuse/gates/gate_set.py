@@ -50,8 +50,7 @@ class Gates(Mapping[str, Gate]):
     ) -> Verdicts:
         """A verdict of gate `name` on each member of `Estimates`, or on the one estimate; `subject`: what all of it is
         about. Members are corrected together (`recuse.gates.families`); who wants to see some chooses afterwards
-        (`Verdicts.only`). Not `asserted`, a run stays green whatever it is. `GatesError` as `members_of`, and for an
-        unknown gate."""
+        (`Verdicts.only`). Not `asserted`, a run stays green whatever it is. `GatesError` also for an unknown gate."""
         gate = self[name]
         given = {key: str(value) for key, value in subject.items()}
         decided = decide_together(members_of(name, gate, measured, given), name, given, self.alpha(name))
@@ -109,8 +108,7 @@ class Gates(Mapping[str, Gate]):
         """The part of the chance to fail a fair judge that one measurement may spend: `false_fail` of [run] is the
         chance for one use, four fifths of it split over its gates by `weight` (of several uses, by that with the most),
         one fifth over all conditions; without uses, all over all. 0 where the value itself decides: nobody knows. The
-        split stands in the file, so no verdict depends on what else is examined, and a gate added to one use moves no
-        level of another."""
+        split stands in the file: no verdict depends on what else is examined, nor on another use's gates."""
         gate = self[name]
         if gate.decide == "point":
             return 0.0
@@ -138,7 +136,7 @@ class Gates(Mapping[str, Gate]):
 
     def misfits(self, records: Iterable[VerdictRow], panels: Collection[str], *, answered: bool = True) -> list[str]:
         """A sentence for whatever a full run on these panels did not need: accepted failures that covered no verdict,
-        unless bound to other panels, or only passes (a doubt stays); gates that decided nothing, where all evals were
+        unless bound to other panels, or only passes (a doubt stays); gates that decided nothing, if all were
         `answered`."""
         verdicts, unused, unneeded = list(records), [], []
         for known in self.accepted_faults:

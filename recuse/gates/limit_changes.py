@@ -38,8 +38,7 @@ def stated(gates: Gates) -> StatedGates:
 
 
 def as_stated(stated: StatedGates, now: Gates) -> Gates:
-    """The gates of a baseline, on the day and under the path of `now`; `RecuseError` for what no gates file could
-    say."""
+    """The gates of a baseline, on the day and under the path of `now`; `RecuseError` for impossible ones."""
     accepted = [{**one, "reason": UNTOLD} for one in stated["accepted"]]
 
     def with_words(table: Mapping[str, Any]) -> dict[str, object]:
@@ -89,9 +88,7 @@ def limit_changes(before: Gates, now: Gates, verdicts: Iterable[VerdictRow] = ()
             if v["gate"] == row["gate"] and row["where"].items() <= v["subject"].items()
             and all(v["subject"].get(k) in ((one,) if isinstance(one, str) else one) for k, one in named.items())
         ]  # fmt: skip
-        row["otherwise"] = [
-            {"subject": dict(v["subject"]), "outcome": former, "now": v["outcome"]} for v, former in affected
-        ]
+        row["otherwise"] = [{"subject": dict(v["subject"]), "outcome": was, "now": v["outcome"]} for v, was in affected]
         would = []  # "grok-4 fails", "a, b: fail"
         for outcome in dict.fromkeys(former for _, former in affected):
             who = dict.fromkeys(v["subject"].get("judge", "the panel") for v, former in affected if former == outcome)
@@ -118,9 +115,8 @@ def _gate_rows(name: str, before: Gate | None, after: Gate | None) -> list[Limit
     for where in dict.fromkeys([*old, *new]):
         was, now = old.get(where, before), new.get(where, after)
         if (where in old) != (where in new) or (was.bound, was.of_range) != (now.bound, now.of_range):
-            ends = [
-                _limit(one) + (", the gate's own" if where and one in (before, after) else "") for one in (was, now)
-            ]
+            gates = (before, after)
+            ends = [_limit(one) + (", the gate's own" if where and one in gates else "") for one in (was, now)]
             widened, narrowed = now.bound.reaches_beyond(was.bound), was.bound.reaches_beyond(now.bound)
             change = "widened" if widened else "narrowed" if narrowed else "changed"
             change = change if was.of_range == now.of_range else "changed"

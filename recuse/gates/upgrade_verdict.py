@@ -62,8 +62,7 @@ class UpgradeVerdict:
     """`rows`: one verdict per component, level and criterion, the deciding one first; `unmeasured`: components without
     data that decide nothing. `clause`: what the candidate does better, or more than is allowed. `more`: how many
     `units` more would decide with 80 % power. `missing`: texts without an answer of the candidate that keep it from
-    passing. `reasons`: why nothing can be compared, and what is no fault but good to know. `steps`: accepting it
-    last."""
+    passing. `reasons`: why nothing can be compared, and what is good to know. `steps`: accepting it last."""
 
     word: Word
     incumbent: str
@@ -156,9 +155,8 @@ def decide_upgrade(
 ) -> UpgradeVerdict:  # fmt: skip
     """The verdict on a candidate from its components, (gate, estimates). `names` of incumbent and candidate; `phrase`
     says in words what a judge does that misses the limit of a verdict."""
-    unmeasured = tuple(
-        c for c, estimates in changes if c in NOT_NEEDED and not any(e.defined for e in estimates.values())
-    )
+    known = {component for component, estimates in changes if any(one.defined for one in estimates.values())}
+    unmeasured = tuple(component for component, _ in changes if component in NOT_NEEDED and component not in known)
     measured = [(component, estimates) for component, estimates in changes if component not in unmeasured]
     rows = gates.decide_jointly(measured, subject, together=TOGETHER, share=share) if measured else Verdicts()
     losses = next((row.estimate for row in rows if row.gate == LOSSES), None)

@@ -45,8 +45,7 @@ class UseTable(Table, strict=False):
 
 @dataclass(frozen=True, slots=True)
 class Uses:
-    """Of a panel or file: uses that it states, which decide whether a run is green, and `further` ones that it
-    offers."""
+    """Of a panel or file: uses that it states, by which a run is green, and `further` ones that it offers."""
 
     stated: tuple[str, ...]
     further: tuple[str, ...] = ()

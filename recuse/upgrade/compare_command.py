@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
-from typing import Any, NamedTuple, Unpack, cast
+from typing import Any, NamedTuple, Unpack
 
 from recuse.gates import Gates
 from recuse.gates import baseline_file as baselines
@@ -33,7 +33,7 @@ from recuse.schema.number_text import figure
 from recuse.schema.results import Results
 from recuse.schema.verdict_rows import Baseline, BaselineEntry, NamedRow, QuestionWords
 from recuse.schema.vocabulary import UNDECIDED
-from recuse.security.files import is_results, text_of, write_output
+from recuse.security.files import is_json_with, is_results, text_of, write_output
 from recuse.security.sanitize import shortened, visible
 from recuse.suite.question_runner import Asking, Respondents, shipped_evals
 from recuse.upgrade import judge_upgrade, worst_of
@@ -204,18 +204,12 @@ class BaselineVerdict(NamedTuple):
 
 def read_estimates(path: Path, gates: Gates) -> Baseline | None:
     """A baseline, or results.json reduced to one; None where the file is neither."""
-    if path.suffix != ".json" or not path.is_file():
-        return None
-    try:
-        held = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, UnicodeDecodeError):
-        return None
-    if not isinstance(held, dict):
-        return None
-    if "entries" in held:
+    text = (text_of(path) if path.suffix == ".json" else None) or ""
+    if is_json_with("entries")(text):
         return baselines.load(path)
-    known = all(isinstance(held.get(name), list) for name in ("verdicts", "measurements"))
-    return baselines.reduce(cast("Results", held), gates) if known else None
+    held = json.loads(text) if is_json_with("verdicts", "measurements")(text) else {}
+    known = held and all(isinstance(held[name], list) for name in ("verdicts", "measurements"))
+    return baselines.reduce(held, gates) if known else None
 
 
 def compare_baselines(

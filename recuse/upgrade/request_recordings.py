@@ -184,8 +184,7 @@ def _faults(
 def _word_for_word(
     answers: Sequence[_Answer], others: Mapping[tuple[str, int, int], _Answer], panel: Panel, judge: str, other: str
 ) -> int:
-    """How many replies read as another's at the same place, if nearly all do and vary. A stand-in always says the
-    same."""
+    """How many replies read as another's at the same place, if nearly all do and vary (no stand-in does)."""
     pairs = [(a, others[a.place]) for a in answers if a.place in others]
     enough = len(pairs) >= max(FEWEST, SHARE * len(answers))
     if not enough or panel.provenance != "recorded" or not {judge, other} <= panel.judges.keys():

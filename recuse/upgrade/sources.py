@@ -31,8 +31,7 @@ from recuse.suite.recordings import Recordings
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """One file or panel, now or at another commit, with its recordings. `remarks`: on its people, and what was
-    unread."""
+    """One file or panel, now or at another commit. `remarks`: who its people are, and what was unread."""
 
     path: Path
     suite: Suite
