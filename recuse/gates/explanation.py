@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import overload
 
 from recuse.gates.families import Decided
 from recuse.gates.limits import Limit, has_interval, sure_at
@@ -92,17 +93,13 @@ def rule_of(decided: Decided) -> RuleRow:
     }  # fmt: skip
 
 
-class Verdicts(tuple[Verdict, ...]):
+class Verdicts(Sequence[Verdict]):
     """Verdicts, truthy when every one of them lets the run stay green, or there is none. `conclusion`: what they come
     to in a sentence, where they were decided for one. `asserted`: whether anybody asked for the truth of it."""
 
-    conclusion: str
-    asserted: bool
-
-    def __new__(cls, verdicts: Iterable[Verdict] = (), conclusion: str = "") -> Verdicts:
-        new = super().__new__(cls, verdicts)
-        new.conclusion, new.asserted = conclusion, False
-        return new
+    def __init__(self, verdicts: Iterable[Verdict] = (), conclusion: str = "") -> None:
+        self._verdicts = tuple(verdicts)
+        self.conclusion, self.asserted = conclusion, False
 
     def __bool__(self) -> bool:
         self.asserted = True
@@ -111,7 +108,7 @@ class Verdicts(tuple[Verdict, ...]):
     @property
     def stays_green(self) -> bool:
         """The truth of it, without counting as asserted."""
-        return all(self)
+        return all(self._verdicts)
 
     @property
     def gate(self) -> str:
@@ -140,6 +137,16 @@ class Verdicts(tuple[Verdict, ...]):
     def only(self, wanted: Callable[[Mapping[str, str]], bool]) -> Verdicts:
         """Those whose subject is wanted. They stay as they were decided, together with all the others."""
         return Verdicts(verdict for verdict in self if wanted(verdict.subject))
+
+    @overload
+    def __getitem__(self, at: int) -> Verdict: ...
+    @overload
+    def __getitem__(self, at: slice) -> Verdicts: ...
+    def __getitem__(self, at: int | slice) -> Verdict | Verdicts:
+        return Verdicts(self._verdicts[at]) if isinstance(at, slice) else self._verdicts[at]
+
+    def __len__(self) -> int:
+        return len(self._verdicts)
 
     @property
     def marker(self) -> str:

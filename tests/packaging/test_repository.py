@@ -16,7 +16,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
-from recuse.plugin.command_line import SHORT
+from recuse.plugin.command_line import OPTIONS
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -77,7 +77,7 @@ def test_options_named_in_a_document_exist(document, pytestconfig):
     """Every --option on a pytest command line in the document is one that pytest knows here, or a short name of
     ours."""
     known = {name for action in pytestconfig._parser.optparser._actions for name in action.option_strings}
-    known |= {name for name in SHORT if f"--recuse-{name[2:]}" in known}
+    known |= {f"--{name}" for name in OPTIONS if f"--recuse-{name}" in known}
     named = {
         option.split("=")[0]
         for line in shell_lines(document)
