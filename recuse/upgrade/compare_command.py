@@ -207,7 +207,7 @@ def read_estimates(path: Path, gates: Gates) -> Baseline | None:
     text = (text_of(path) if path.suffix == ".json" else None) or ""
     if is_json_with("entries")(text):
         return baselines.load(path)
-    held = json.loads(text) if is_json_with("verdicts", "measurements")(text) else {}
+    held: Any = json.loads(text) if is_json_with("verdicts", "measurements")(text) else {}
     known = held and all(isinstance(held[name], list) for name in ("verdicts", "measurements"))
     return baselines.reduce(held, gates) if known else None
 
