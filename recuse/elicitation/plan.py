@@ -168,11 +168,10 @@ def headers(panel: Panel, plan: Plan, calls: Sequence[Call] | None = None) -> di
         scale = "{:g}..{:g}".format(*plan.task.scale)
     made = {}
     for cell, call in first_calls.items():
-        asked = _asked_how(plan.panel_judges.get(call.judge) or plan.judges[call.judge], call)
-        fingerprint = {**asked, "prompt": prompt, "rubric": rubric, "scale": scale}
-        if server := panel.servers.get(
-            call.judge
-        ):  # what stands behind a local model's address and shows in no request
+        how = _asked_how(plan.panel_judges.get(call.judge) or plan.judges[call.judge], call)
+        fingerprint = {**how, "prompt": prompt, "rubric": rubric, "scale": scale}
+        # what stands behind a local model's address and shows in no request
+        if server := panel.servers.get(call.judge):
             fingerprint["served"] = {
                 "weights_sha256": server.sha256, "packages": list(server.packages), "licence": server.licence,
                 "context": server.context, "threads": server.threads,
