@@ -166,8 +166,8 @@ def of_syntheses(task: Task) -> str:
     ("headlines", writing.HEADLINES.grammar), ("word_problems", writing.SOLVING.grammar),
 ])  # fmt: skip
 def test_no_form_of_ours_ends_a_text_unless_the_task_says_so(name, form):
-    assert BOUNDED.search(str(form(load_task(TASKS / name))))
-    assert not BOUNDED.search(str(form(uncapped(name))))
+    assert BOUNDED.search(str(form(load_task(TASKS / name), None)))
+    assert not BOUNDED.search(str(form(uncapped(name), None)))
 
 
 @pytest.mark.parametrize("form", [of_rationales, of_reasons, of_syntheses])

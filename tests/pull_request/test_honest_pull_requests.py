@@ -240,16 +240,18 @@ def test_what_installed_packages_name_is_no_code_of_the_run_wherever_they_are_in
     monkeypatch.setattr("sys.prefix", str(pr.root / ".venv"))
     differing = {"shop/basket.py": "M", "recuse/gates.py": "M"}
     commit = BaseCommit(pr.root, "main")
+    vars(commit)["differing"] = differing
     for text, code in (("import helper\n", {}), ("import shop.basket\n", {"shop/basket.py"})):
         pr.write("evals/test_speed.py", text)
-        assert {*executed_code(pr.root, commit, "evals", differing, ours=True)} == {*code}
+        assert {*executed_code(pr.root, commit, "evals", ours=True)} == {*code}
 
 
 @pytest.mark.parametrize("path", ["shop/scores.py", "src/shop/scores.py", "shop/scores/__init__.py"])
 def test_a_module_that_a_panel_names_and_a_change_deletes_is_code_of_the_run(pr, path):
     pr.write("fixtures/panels/of_the_shop.toml", 'serve = "shop.scores:serve"\n')
-    differing = {path: "D", "shop/other.py": "D"}
-    assert {*executed_code(pr.root, BaseCommit(pr.root, "main"), "evals", differing, ours=True)} == {path}
+    commit = BaseCommit(pr.root, "main")
+    vars(commit)["differing"] = {path: "D", "shop/other.py": "D"}
+    assert {*executed_code(pr.root, commit, "evals", ours=True)} == {path}
 
 
 def test_an_environment_is_part_of_a_change_only_where_somebody_commits_it(pr):

@@ -104,7 +104,7 @@ def test_what_is_recorded_replays_and_costs_one_call_per_prompt_and_stage(
     assert answers == CALLS
     with suite() as replaying:
         pd.testing.assert_frame_equal(replaying.ratings(ELICITATION).table, recorded)
-        account = replaying.replayed[str(ELICITATION)]
+        account = replaying.records.replayed[str(ELICITATION)]
     assert (account["used"], account["unused"]) == (CALLS, 0)
     assert set(recorded["status"]) == {"ok"}
     assert len(recorded[recorded["criterion"] == "overall"]) == 3 * 5 * TEXTS

@@ -104,7 +104,8 @@ def test_too_few_texts_in_common():
     found = of_answers(answers, 0)
     assert math.isnan(found.value)
     assert "30 texts in common" in found.note
-    assert "the test needs 30" in _comparisons(answers, 0, None)["person 0"].estimate(answers).note
+    by_person = dict(inspect.unwrap(alternative.advantage_over_person)(answers))
+    assert "the test needs 30" in by_person[answers.judges[0], "person 0"].note
 
 
 def test_by_judge_and_person(table):
