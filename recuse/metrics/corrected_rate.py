@@ -182,7 +182,6 @@ def powered_mean(
     (0.4427, 0.4583, 2)
     """
     count = len(labels)
-    clusters = np.arange(count + len(others)) if clusters is None else clusters
     of_labels, of_others = taken(times, np.s_[:count]), taken(times, np.s_[count:])
     n, free = (count, len(others)) if times is None else (float(times[:count].sum()), float(times[count:].sum()))
     y, every = average(labels, of_labels), np.concatenate([guesses, others])
@@ -193,9 +192,10 @@ def powered_mean(
     sd = math.sqrt(_variance(labels, of_labels))
     r = abs(weight) * (1 + n / free) * math.sqrt(spread * (1 - 1 / (n + free))) / sd if free and sd else 0.0
     if weight == 0.0 and ends == (0.0, 1.0) and ((labels == 0) | (labels == 1)).all():
-        return PoweredMean(y, weight, sd, r, clustered_share(labels, clusters[:count], of_labels))
-    alike = cluster_times(clusters, times)
-    units = number_of_clusters(clusters[:count], alike)
+        own = np.arange(count) if clusters is None else clusters[:count]
+        return PoweredMean(y, weight, sd, r, clustered_share(labels, own, of_labels))
+    alike = None if clusters is None else cluster_times(clusters, times)
+    units = n if clusters is None else number_of_clusters(clusters[:count], alike)
     size, guessed = n / units, (n * f + free * g) / (n + free)
     more = size * min(1.0, sd**2 / (y * (1 - y))) if ends == (0.0, 1.0) and 0 < y < 1 and units > 1 else 0.0
     counted = n + 2 * more
@@ -203,9 +203,13 @@ def powered_mean(
     pulled = (labels - weight * (guesses - guessed) - middle) / counted
     if weight:
         pulled = np.concatenate([pulled, weight * (others - g) / free])
-    sums: Floats = np.bincount(clusters[: len(pulled)], pulled, 0 if alike is None else len(alike)).astype(float)
-    squares = float(total(sums**2, alike)) + more * size * ((1 - middle) ** 2 + middle**2) / counted**2
-    df = units - 1 - (weight != 0.0)
+    if clusters is None:  # each text by itself, in half the time
+        squares = float(total(pulled**2, taken(times, np.s_[: len(pulled)])))
+    else:
+        sums: Floats = np.bincount(clusters[: len(pulled)], pulled, 0 if alike is None else len(alike)).astype(float)
+        squares = float(total(sums**2, alike))
+    squares += more * size * ((1 - middle) ** 2 + middle**2) / counted**2
+    df = int(units) - 1 - (weight != 0.0)
     se = math.sqrt(units / max(df, 1) * squares) if units > 1 else math.nan
     centre = middle + weight * (g - guessed)
     return PoweredMean(y + weight * (g - f), weight, sd, r, Bounded(centre, 0.0 if se < 1e-12 else se, df, ends))

@@ -205,8 +205,7 @@ class Question:
     words: QuestionWords
 
     def ask(self, ratings: Ratings, asking: Asking) -> None:
-        """Ask every question that the file can answer; one that cannot be measured keeps nobody else's answer back.
-        `deciding`: only those whose answer is a gate in force, or explains one: the same decision, sooner."""
+        """Call the test; why it came to no verdict is recorded. `RecuseError` beyond `ratings`, `gate`, `measure`."""
         given = {"ratings": ratings, "gate": asking.gate, "measure": asking.measure}
         if unknown := [name for name in inspect.signature(self.function).parameters if name not in given]:
             raise RecuseError(f"{self.name} needs {unknown[0]!r}, which only pytest can give; run pytest evals/")
