@@ -10,7 +10,17 @@ import numpy as np
 import pandas as pd
 
 from recuse.ratings.scale import RIGHT
-from recuse.readers.column_names import FACTORS, NAMES, PARTS, TALKS, is_criterion, is_person, plain, rater_name
+from recuse.readers.column_names import (
+    FACTORS,
+    NAMES,
+    PARTS,
+    PROMPTS,
+    TALKS,
+    is_criterion,
+    is_person,
+    plain,
+    rater_name,
+)
 from recuse.readers.columns import MOST_SLICES, Column, Roles
 from recuse.readers.judgement_rows import Judgements
 from recuse.readers.mapping import ColumnMapping
@@ -110,6 +120,25 @@ def take_parts(roles: Roles) -> None:
         roles.use(parts)
 
 
+def take_prompts(roles: Roles) -> None:
+    """Where nothing is called an item, the texts or prompts that come again: the item, where each comes once by every
+    system, or in every condition; else prompts are what texts share."""
+    if roles.taken.get("item") or roles.taken.get("first"):
+        return
+    keys = roles.filled("target", "rater", "criterion")
+    again = [
+        c for c in roles.free if c.plain in (*NAMES["text"], *PROMPTS) and SURELY < len(c.distinct) <= c.number / 2
+    ]
+    for column in again:
+        varied = [c.name for c in roles.free if c.plain in FACTORS and 1 < len(c.distinct) <= MOST_SLICES]
+        apart = [[*keys, name] for name in varied if name != column.name] + ([keys] if "target" in roles.taken else [])
+        if any(not roles.frame.duplicated([*one, column.name]).any() for one in apart):
+            roles.take("item", column)
+            return
+    for column in [c for c in again if c.plain in PROMPTS][:1]:
+        roles.take("cluster", column)
+
+
 def take_cluster(roles: Roles) -> None:
     """A talk that several items are from, however few there are of them, else a topic of many; what numbers its items
     anew (`take_parts`) is one as well."""
@@ -132,6 +161,8 @@ def take_cluster(roles: Roles) -> None:
 def take_factors(roles: Roles) -> None:
     """Known names that vary while rater, item and target stay the same."""
     keys = roles.filled("item", "rater", "target")
+    if not roles.taken.get("item"):
+        return  # every row is a text of its own
     roles.take_all("factors", [
         c for c in roles.free if c.plain in FACTORS and len(c.distinct) > 1
         and {*c.distinct} <= {*LEVELS.get(c.plain, c.distinct)} and _varies(roles, c, keys)
@@ -157,7 +188,7 @@ def take_what_tells_apart(roles: Roles) -> None:
 
 def take_slices(roles: Roles) -> None:
     """What groups texts: a few short names, the same in every row about one text."""
-    keys = roles.filled("item", "target")
+    keys = roles.filled("item", "target") if roles.taken.get("item") else []  # else every row is a text of its own
     roles.take_all("slices", [
         c for c in roles.free if 1 < len(c.distinct) <= MOST_SLICES and 2 * len(c.distinct) <= c.number
         and not (c.numeric or c.wordy or c.dated or c.is_date or c.is_reason or _varies(roles, c, keys))

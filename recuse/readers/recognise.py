@@ -79,6 +79,7 @@ def _recognised(raw: RawTable) -> ColumnMapping:
         roles.take_named("target", lambda c: c in systems and not roles.answers_as_others(c))
     _check_order(roles)
     roles.take_named("order", lambda c: set(c.distinct) <= {"ab", "ba"})
+    item_columns.take_prompts(roles)
     item_columns.take_cluster(roles)
     roles.take_named("text", lambda c: c.wordy or c.told_once)
     item_columns.take_factors(roles)

@@ -100,3 +100,25 @@ def test_what_a_judge_said_when_asked_again_names_no_item(file):
     rows = [f"q{k // 4},{('gpt', 'anna')[k % 2]},It says {k},{(k, k // 4)[k % 2] % 5 + 1}" for k in range(120)]
     read = read_file(file("b.csv", "\n".join(["question,rater,output,score", *rows])))
     assert read.mapping.item == ("question",)
+
+
+RATED = [(1 + k % 5, 1 + (k + (k % 3 == 0)) % 5) for k in range(96)]
+PROMPT_AND_SYSTEM = [(f"say something about {k // 4}", f"m{k % 4}") for k in range(96)]
+TEXT_AND_WAY = [(f"the text of case number {k // 2}", ("named", "hidden")[k % 2]) for k in range(96)]
+
+
+@pytest.mark.parametrize(("header", "about", "item", "other"), [
+    ("prompt,model", PROMPT_AND_SYSTEM, ("prompt",), {"target": "model"}),
+    ("Prompt,System", PROMPT_AND_SYSTEM, ("Prompt",), {"target": "System"}),
+    ("prompt,reply", [(p, f"{p} as {m} does in its reply") for p, m in PROMPT_AND_SYSTEM], (), {"cluster": "prompt"}),
+    ("text,condition", TEXT_AND_WAY, ("text",), {"factors": ("condition",)}),
+    ("language,model", [(("de", "en", "fr")[k % 3], f"m{k // 3 % 2}") for k in range(96)], (), {
+        "slices": ("language",)}),
+])  # fmt: skip
+def test_prompts_that_come_again_are_what_was_judged_or_what_texts_share(file, header, about, item, other):
+    """A prompt that each system answered once was a factor of how the judge was asked."""
+    rows = [f"{','.join(one)},{person},{judge}" for one, (person, judge) in zip(about, RATED, strict=True)]
+    read = read_file(file("a.csv", "\n".join([f"{header},human_score,judge_score", *rows])))
+    assert read.mapping.item == item
+    assert {name: getattr(read.mapping, name) for name in other} == other
+    assert set(read.ratings.factors) == {*other.get("factors", ())}
