@@ -6,7 +6,7 @@ and Algorithm 1). The factor `condition` shows the author's name or hides it beh
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from recuse.protocols import reading, wording
@@ -66,8 +66,13 @@ def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> li
         answer = reading.json_value(reply, dict)
     except reading.Unreadable as failure:
         return reading.all_failed(scored(task), failure)
-    usual = Numeric(*task.scale)
+    usual = _usual(task)
     return [one_score(answer, name, task.scales.get(name), usual) for name in scored(task)]
+
+
+@lru_cache(maxsize=16)  # for the replies, which are thousands
+def _usual(task: Task) -> Numeric:
+    return Numeric(*task.scale)
 
 
 def explanations(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
@@ -96,11 +101,11 @@ def scored(task: Task) -> tuple[str, ...]:
 
 def one_score(answer: object, criterion: str, scale: Scale | None, usual: Numeric) -> Judgement:
     """One criterion's score, with a reason beside it or bare; the total, which has no scale of its own, is bare."""
-    place, value = criterion, answer.get(criterion, _LACKING) if isinstance(answer, dict) else _LACKING
+    value, part = answer.get(criterion, _LACKING) if isinstance(answer, dict) else _LACKING, ""
     if scale is not None and isinstance(value, dict):
-        place, value = f"{criterion}.score", value.get("score", _LACKING)
+        value, part = value.get("score", _LACKING), ".score"
     if value is _LACKING:
-        return Judgement(criterion, status="unparsed", why=f"the reply lacks {place}")
+        return Judgement(criterion, status="unparsed", why=f"the reply lacks {criterion}{part}")
     own = usual if scale is None else scale
     if isinstance(own, Numeric):
         return reading.score(value, criterion, own.ends, own.step)
