@@ -121,27 +121,23 @@ def take_parts(roles: Roles) -> None:
 
 
 def take_prompts(roles: Roles) -> None:
-    """Where nothing is called an item, the texts or prompts that come again: the item, where each comes once by every
-    system, or in every condition; else prompts are what texts share."""
+    """Where nothing is called an item, the texts or prompts that come again, each once by every system or in every
+    condition."""
     if roles.taken.get("item") or roles.taken.get("first"):
         return
     keys = roles.filled("target", "rater", "criterion")
-    again = [
-        c for c in roles.free if c.plain in (*NAMES["text"], *PROMPTS) and SURELY < len(c.distinct) <= c.number / 2
-    ]
-    for column in again:
-        varied = [c.name for c in roles.free if c.plain in FACTORS and 1 < len(c.distinct) <= MOST_SLICES]
+    varied = [c.name for c in roles.free if c.plain in FACTORS and 1 < len(c.distinct) <= MOST_SLICES]
+    for column in (c for c in roles.free if c.plain in (*NAMES["text"], *PROMPTS)):
         apart = [[*keys, name] for name in varied if name != column.name] + ([keys] if "target" in roles.taken else [])
-        if any(not roles.frame.duplicated([*one, column.name]).any() for one in apart):
+        once = (not roles.frame.duplicated([*one, column.name]).any() for one in apart)
+        if SURELY < len(column.distinct) <= column.number / 2 and any(once):
             roles.take("item", column)
             return
-    for column in [c for c in again if c.plain in PROMPTS][:1]:
-        roles.take("cluster", column)
 
 
 def take_cluster(roles: Roles) -> None:
     """A talk that several items are from, however few there are of them, else a topic of many; what numbers its items
-    anew (`take_parts`) is one as well."""
+    anew (`take_parts`) is one as well, and so is a prompt of many texts that have no names."""
     item = roles.taken.get("item", ())
     many = len(item) == 2 and len(roles.columns[item[0]].distinct) >= FEWEST_CLUSTERS
     if "cluster" not in roles.taken and len(item) == 2 and (plain(item[0]) in TALKS or many):
@@ -150,12 +146,13 @@ def take_cluster(roles: Roles) -> None:
     def holds_clusters(column: Column) -> bool:
         """Whether every item lies in one level of it, and a level holds several items."""
         fewest = 2 if column.plain in TALKS else FEWEST_CLUSTERS
-        if column.wordy or not fewest <= len(column.distinct) < len(roles.frame):
+        long = column.wordy and column.plain not in PROMPTS
+        if long or not fewest <= len(column.distinct) < len(roles.frame):
             return False
         pairs = roles.frame[[*item, column.name]].drop_duplicates()
         return not item or len(column.distinct) < len(pairs) > 2 * int(pairs.duplicated([*item]).sum())
 
-    roles.take_named("cluster", holds_clusters, (*TALKS, *NAMES["cluster"]))
+    roles.take_named("cluster", holds_clusters, (*TALKS, *NAMES["cluster"], *(() if item else PROMPTS)))
 
 
 def take_factors(roles: Roles) -> None:

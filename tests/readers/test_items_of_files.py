@@ -111,6 +111,8 @@ TEXT_AND_WAY = [(f"the text of case number {k // 2}", ("named", "hidden")[k % 2]
     ("prompt,model", PROMPT_AND_SYSTEM, ("prompt",), {"target": "model"}),
     ("Prompt,System", PROMPT_AND_SYSTEM, ("Prompt",), {"target": "System"}),
     ("prompt,reply", [(p, f"{p} as {m} does in its reply") for p, m in PROMPT_AND_SYSTEM], (), {"cluster": "prompt"}),
+    ("prompt,reply", [(f"please {p} in some words of your own and be kind", f"{p} as {m} does in its reply")
+                      for p, m in PROMPT_AND_SYSTEM], (), {"cluster": "prompt"}),
     ("text,condition", TEXT_AND_WAY, ("text",), {"factors": ("condition",)}),
     ("language,model", [(("de", "en", "fr")[k % 3], f"m{k // 3 % 2}") for k in range(96)], (), {
         "slices": ("language",)}),
