@@ -29,7 +29,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from recuse.gates import Gates
-from recuse.gates.uses import uses_for
+from recuse.gates.gate_tables import uses_for
 from recuse.ratings import Ratings
 from recuse.ratings.answers import Answers, against_truth, answers_of_one_way
 from recuse.ratings.array import mean_of

@@ -16,8 +16,8 @@ from operator import itemgetter
 from typing import Literal, cast
 
 from recuse.gates.causes import as_well, causes_of_doubt, causes_of_failure, rests_on_people
+from recuse.gates.gate_tables import EVERY_GATE
 from recuse.gates.records import Change, Evidence, Figure, PanelPlan, VerdictRecord, label_of
-from recuse.gates.uses import EVERY_GATE
 from recuse.schema.factors import VERSION
 from recuse.schema.number_text import counted, html_table, listed
 from recuse.schema.pandas_when_used import pd

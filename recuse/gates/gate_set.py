@@ -8,12 +8,10 @@ from datetime import date
 from pathlib import Path
 
 from recuse.configuration.toml_files import did_you_mean
-from recuse.gates.explanation import Verdicts, rule_of
+from recuse.gates.explanation import Verdicts, next_step, rule_of, under_accepted_fault
 from recuse.gates.families import Decided, Member, decide_together, members_of
-from recuse.gates.gate_tables import STANDARD, AcceptedFault, Gate, RunTable, read
+from recuse.gates.gate_tables import STANDARD, AcceptedFault, Gate, RunTable, Uses, UseTable, read
 from recuse.gates.limits import GatesError
-from recuse.gates.remedies import next_step, under_accepted_fault, unused_sentence
-from recuse.gates.uses import Uses, UseTable
 from recuse.gates.verdict_power import power_of
 from recuse.schema import Estimate, Estimates, Verdict
 from recuse.schema.results import EndRow
@@ -140,15 +138,18 @@ class Gates(Mapping[str, Gate]):
         `answered`."""
         verdicts, unused, unneeded = list(records), [], []
         for known in self.accepted_faults:
+            fault = f"The accepted failure for {known.gate} ({known.described}) in {self.file}"
             of_gate = [v for v in verdicts if v["gate"] == known.gate]
             covered = [v for v in of_gate if known.covers(v["subject"])]
             if not covered and ("panel" not in known.subject or {*known.values("panel")} & {*panels}):
-                unused.append(unused_sentence(known, [v["subject"] for v in of_gate], self.file))
+                subjects = [v["subject"] for v in of_gate]
+                values = {name: {s[name] for s in subjects if name in s} for name in known.subject}
+                had = "; ".join(f"{name}: {', '.join(sorted(own)) or 'never given'}" for name, own in values.items())
+                seen = f"its verdicts had {had}" if of_gate else "the gate gave no verdict at all"
+                unused.append(f"{fault} covered nothing in this run; {seen}. Mend its subject or delete it.")
             if covered and not known.doubt and not any(v["accepted_fault"] for v in covered):
-                unneeded.append(
-                    f"The accepted failure for {known.gate} ({known.described}) in {self.file} is no longer needed: "
-                    "all that it covers passes. Delete it, so that the gain is kept."
-                )
+                kept = "all that it covers passes. Delete it, so that the gain is kept."
+                unneeded.append(f"{fault} is no longer needed: {kept}")
         deciding = {v["gate"] for v in verdicts}
         nothing = f"in {self.file} decided nothing in this run: no eval asked for it. Use it or delete it."
         idle = [f"The gate {name} {nothing}" for name in self.gates if answered and name not in deciding]

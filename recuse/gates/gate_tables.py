@@ -1,8 +1,10 @@
-"""What a gates file may say: a gate, its limit for one task, an accepted failure; beside each key, what is expected."""
+"""What a gates file may say: a gate, its limit for one task, an accepted failure, and what a judge is used for; beside
+each key, what is expected."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from itertools import combinations
 from pathlib import Path
@@ -11,8 +13,7 @@ from typing import Annotated, Literal, cast
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from recuse.configuration.toml_files import ConfigurationError, Table, TomlFile, did_you_mean
-from recuse.gates.limits import LIMIT_KINDS, Limit
-from recuse.gates.uses import UseTable
+from recuse.gates.limits import LIMIT_KINDS, GatesError, Limit
 from recuse.schema.verdict_rows import AcceptedRow
 from recuse.schema.vocabulary import NOT_MEASURED, UNDECIDED, Acceptable
 
@@ -232,6 +233,85 @@ class AcceptedFault(Table, strict=False):
         return ", ".join(f"{name} = {' | '.join(self.values(name))}" for name in self.subject)
 
 
+# --------------------------------------------------------------------------- what a judge is used for
+
+EVERY_GATE = "every gate"  # the one use of a gates file that names none
+STUDY = "none"  # what a panel states that is measured only: nobody in it is cleared or refused
+
+
+class UseTable(Table, strict=False):
+    """[use.<name>]: a purpose, and the gates that decide whether a judge serves it.
+
+        [use.grade]
+        of = ["scores"]                                # offered by ratings that meet all of these needs ("a | b": one)
+        yardstick = ["human_ceiling"]                  # one of these must be measured, or nobody is cleared
+        decides = ["human_offset", "unanswered"]       # these must pass as well, wherever they can be asked
+
+    A gate that no use names is a condition on every use wherever a panel probes it (injected text, a turned scale). A
+    gates file without uses has one, `EVERY_GATE`: all of its gates decide."""
+
+    of: tuple[str, ...] = Field(
+        (),
+        description='needs that ratings must offer to be used so, e.g. of = ["scores", "people | reference"], '
+        "where one of several is enough; without it, where stated",
+    )
+    question: str = Field("", description="what a team does with the judge, as a clause")
+    yardstick: tuple[str, ...] = Field(
+        (), description='gates of which one must be measured for anybody to be cleared, e.g. yardstick = ["accuracy"]'
+    )
+    decides: tuple[str, ...] = Field((), description='gates that must pass too, e.g. decides = ["unanswered"]')
+
+    @property
+    def gates(self) -> tuple[str, ...]:
+        """All gates that decide, in file order, each once."""
+        return tuple(dict.fromkeys((*self.yardstick, *self.decides)))
+
+
+@dataclass(frozen=True, slots=True)
+class Uses:
+    """Of a panel or file: uses that it states, by which a run is green, and `further` ones that it offers."""
+
+    stated: tuple[str, ...]
+    further: tuple[str, ...] = ()
+    offers: frozenset[str] = field(default=frozenset(), repr=False, compare=False)  # needs that its ratings meet
+
+    @property
+    def every(self) -> tuple[str, ...]:
+        """Those stated, then the others."""
+        return (*self.stated, *self.further)
+
+
+def uses_for(
+    stated: Sequence[str] | None, offers: Iterable[Collection[str]], uses: Mapping[str, UseTable], place: str
+) -> Uses:
+    """What a panel's judges are used for: as `stated`, or else the first use of the file that its ratings offer.
+    `offers`: of each elicitation, the needs that its ratings meet. Raises `GatesError` naming `place` for a use that
+    the gates file does not have.
+
+    >>> grade = UseTable(of=("scores",), yardstick=("agreement",))
+    >>> uses_for(None, [{"scores", "people"}], {"grade": grade}, "p").stated
+    ('grade',)
+    >>> uses_for(["none"], [{"scores"}], {"grade": grade}, "p")
+    Uses(stated=(), further=())
+    """
+    if stated and STUDY in stated:
+        return Uses(())
+    if unknown := [name for name in stated or () if name not in (uses or (EVERY_GATE,))]:
+        raise GatesError(
+            f"{place}: there is no use {unknown[0]!r} in the gates file.{did_you_mean(unknown[0], uses)} It has: "
+            f"{', '.join(uses) or 'none'}. Name one of them, add a table [use.{unknown[0]}], or say {STUDY!r} for a "
+            "study"
+        )
+    if not uses:
+        return Uses((EVERY_GATE,))
+    every = [set(one) for one in offers]
+    needs = {name: [set(need.split(" | ")) for need in use.of] for name, use in uses.items() if use.of}
+    offered = [name for name, of in needs.items() if any(all(need & one for need in of) for one in every)]
+    chosen = tuple(stated or offered[:1])
+    further = tuple(name for name in offered if name not in chosen) if chosen else ()
+    return Uses(chosen, further, frozenset().union(*every))
+
+
 # --------------------------------------------------------------------------- reading a gates file
 
 ACCEPTED, RUN, USE = "accepted", "run", "use"
@@ -269,42 +349,39 @@ def _uses(file: TomlFile, names: list[str]) -> dict[str, UseTable]:
         return {}
     uses = {name: use for name in tables if (use := file.parse(UseTable, USE, name)) is not None}
     for name, use in uses.items():
-        for gate in use.gates:
-            if gate not in names:
-                known = ", ".join(sorted(names)) or "none"
-                close = did_you_mean(gate, names)
-                file.fault((USE, name), f"there is no gate {gate} in this file.{close} It has: {known}")
+        for gate in (gate for gate in use.gates if gate not in names):
+            file.fault((USE, name), f"{_no_gate(gate, names)} It has: {', '.join(sorted(names)) or 'none'}")
     return uses
 
 
+def _no_gate(gate: str, names: list[str]) -> str:
+    return f"there is no gate {gate} in this file.{did_you_mean(gate, names)}"
+
+
 def _check_accepted(file: TomlFile, names: list[str], gates: dict[str, Gate], faults: dict[int, AcceptedFault]) -> None:
+    """Faults of accepted failures for gates that are not there, and of those that could never accept anything."""
     for i, one in faults.items():
-        if one.gate not in names:
+        limit, name = one.accept.limit, one.gate
+        if name not in names:
             known = ", ".join(sorted(names)) or "none"
-            there_is = f"there is no gate {one.gate} in this file.{did_you_mean(one.gate, names)} Gates here: {known}"
-            file.fault((ACCEPTED, i, "gate"), there_is)
-        for text in _misfits(one, gates[one.gate]) if one.gate in gates else ():
-            file.fault((ACCEPTED, i, "accept"), text)
+            file.fault((ACCEPTED, i, "gate"), f"{_no_gate(name, names)} Gates here: {known}")
+        if gate := gates.get(name):
+            place, stated = (ACCEPTED, i, "accept"), [gate, *gate.on]
+            kinds = dict.fromkeys(limited.bound.kind for limited in stated)
+            if limit is not None and limit.kind not in kinds:
+                kind = " or ".join(kinds)
+                takes = f"the gate {name} has {kind}, so the accepted failure takes a wider {kind}"
+                file.fault(place, f"{takes}; it has {limit.kind}")
+            # a limit of the scale's range is compared once the scale is known
+            elif limit is not None and not any(on.of_range or limit.reaches_beyond(on.bound) for on in stated):
+                beyond = f"{limit} does not reach beyond the gate's own limit, {gate.bound}"
+                file.fault(place, f"{beyond}, so it accepts nothing: delete it")
+            if UNDECIDED in one.accept.outcome and gate.decide == "point":
+                never = f"the gate {name} decides on the value alone and is never undecided"
+                file.fault(place, f'{never}; accept "fail", "not measured" or a limit')
         for j in (j for j, other in faults.items() if j < i and one.overlaps(other)):
             file.fault((ACCEPTED, i), (
-                f"overlaps {ACCEPTED}[{j}]: both could cover the same {one.gate} verdict ({one.described}; "
+                f"overlaps {ACCEPTED}[{j}]: both could cover the same {name} verdict ({one.described}; "
                 f"{faults[j].described}). Give both the same name with different values, for example panel, or merge "
                 "them"
             ))  # fmt: skip
-
-
-def _misfits(accepted_fault: AcceptedFault, gate: Gate) -> Iterable[str]:
-    """Why it could never accept anything. A limit of the scale's range is compared once the scale is known."""
-    limit, name = accepted_fault.accept.limit, accepted_fault.gate
-    stated = [gate, *gate.on]
-    kinds = list(dict.fromkeys(one.bound.kind for one in stated))
-    if limit is not None and limit.kind not in kinds:
-        kind = " or ".join(kinds)
-        yield f"the gate {name} has {kind}, so the accepted failure takes a wider {kind}; it has {limit.kind}"
-    elif limit is not None and not any(one.of_range or limit.reaches_beyond(one.bound) for one in stated):
-        yield f"{limit} does not reach beyond the gate's own limit, {gate.bound}, so it accepts nothing: delete it"
-    if UNDECIDED in accepted_fault.accept.outcome and gate.decide == "point":
-        yield (
-            f'the gate {name} decides on the value alone and is never undecided; accept "fail", "not measured" or '
-            "a limit"
-        )

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from recuse.gates.gate_set import Gates
-from recuse.gates.gate_tables import Accept, AcceptedFault, Gate, LimitElsewhere, RunTable
+from recuse.gates.gate_tables import Accept, AcceptedFault, Gate, LimitElsewhere, RunTable, UseTable
 from recuse.gates.limits import LIMIT_KINDS
-from recuse.gates.uses import UseTable
 from recuse.git import BaseCommit
 from recuse.schema import RecuseError
 from recuse.schema.verdict_rows import LimitChangeRow, StatedGates, VerdictRow

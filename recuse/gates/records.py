@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from recuse.gates.gate_tables import EVERY_GATE, UseTable
 from recuse.gates.limits import Limit
-from recuse.gates.uses import EVERY_GATE, UseTable
 from recuse.schema import Outcome
 from recuse.schema.details import Detail
 from recuse.schema.number_text import counted, listed

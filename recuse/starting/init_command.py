@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recuse.gates import Gates
-from recuse.gates.uses import uses_for
+from recuse.gates.gate_tables import uses_for
 from recuse.readers.file_panel import load_file_panel
 from recuse.readers.mapping import saved_path
 from recuse.schema import RecuseError

@@ -18,7 +18,7 @@ import numpy as np
 
 from recuse.gates import Gates, Verdicts
 from recuse.gates.causes import EXPLAINING
-from recuse.gates.uses import Uses
+from recuse.gates.gate_tables import Uses
 from recuse.ratings.needs import NEEDS, check_needs, kind_of, missing
 from recuse.ratings.text_slices import WEIGHED, are_chosen
 from recuse.readers.file_ratings import FilePanel

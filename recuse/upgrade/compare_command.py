@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, Unpack
 from recuse.gates import Gates
 from recuse.gates import baseline_file as baselines
 from recuse.gates.baseline_changes import beyond_chance, place_of, without_levels
+from recuse.gates.gate_tables import Uses
 from recuse.gates.limits import Limit
 from recuse.gates.upgrade_verdict import EXIT, UpgradeVerdict, Word
-from recuse.gates.uses import Uses
 from recuse.ratings import Ratings
 from recuse.ratings.scale import Numeric, check_thresholds
 from recuse.readers.file_panel import ReadOptions

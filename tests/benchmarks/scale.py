@@ -94,7 +94,7 @@ def questions(file: str) -> dict[str, Any]:
     """CPU seconds of reading and of every question, asked one after the other."""
     import warnings
 
-    from recuse.gates.uses import uses_for
+    from recuse.gates.gate_tables import uses_for
     from recuse.readers.file_panel import load_file_panel
     from recuse.suite.question_runner import ask, read_evals, shipped_evals
 

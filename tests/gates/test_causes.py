@@ -16,7 +16,7 @@ import pytest
 from recuse import check, read
 from recuse.check.check_command import panel_of
 from recuse.experiments.simulated_files import Setting
-from recuse.gates import remedies
+from recuse.gates import explanation
 from recuse.gates.causes import causes_of_doubt, causes_of_failure, rounded
 from recuse.gates.limits import Limit
 from recuse.gates.records import Figure, VerdictRecord
@@ -443,7 +443,7 @@ def test_how_lost_answers_come_back_is_said_for_files_and_for_recordings(protoco
         decision=SimpleNamespace(lost=True, estimate=estimate),
         member=SimpleNamespace(limit=Limit.of({"within": [-0.24, 0.24]}), subject={"protocol": protocol}),
     )
-    assert remedies._undecided(decided)["finding"].endswith(
+    assert explanation._undecided(decided)["finding"].endswith(
         f"by at most 5 points could not be shown. Mend what lost them and {step}, or ask more."
     )
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from recuse.cassettes.pack_file import _remedy
 from recuse.gates import decide
+from recuse.gates.gate_tables import EVERY_GATE, UseTable
 from recuse.gates.limits import Limit
 from recuse.gates.records import Change, Evidence, Figure, PanelPlan, VerdictRecord, changes_of
-from recuse.gates.uses import EVERY_GATE, UseTable
 from recuse.schema import vocabulary
 
 USES = {

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recuse.gates import Accept, Gate, explain
+from recuse.gates.explanation import next_step
 from recuse.gates.families import decide_together, members_of
 from recuse.gates.limits import Limit
-from recuse.gates.remedies import next_step
 from recuse.schema import Estimates, Verdict
 from recuse.schema.number_text import percent
 from recuse.schema.verdict_rows import RemedyRow

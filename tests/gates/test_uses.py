@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.gates.uses import UseTable, uses_for
+from recuse.gates.gate_tables import UseTable, uses_for
 from recuse.schema import RecuseError
 
 USES = {

@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from examination import ELICITATION, FAIR, ROOT, Panel, strict_gates, suite
 
-from recuse.gates.uses import Uses
+from recuse.gates.gate_tables import Uses
 
 pytestmark = pytest.mark.slow("simulations")
 

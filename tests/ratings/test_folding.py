@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from recuse.check.disagreements import count_disagreements
-from recuse.gates.uses import uses_for
+from recuse.gates.gate_tables import uses_for
 from recuse.ratings import Nominal, Numeric, Ordinal, Ratings, folding
 from recuse.ratings.text_slices import have_slices
 from recuse.readers.file_panel import panel_of
