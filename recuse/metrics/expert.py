@@ -24,7 +24,7 @@ from recuse.ratings.text_slices import groups_on, label_weights
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, average, taken, total
 from recuse.statistics.agreement.coefficient import Coefficient, Known, ratio
-from recuse.statistics.agreement.options import distances
+from recuse.statistics.agreement.options import cohen_kappa
 from recuse.statistics.bounded import BOUNDED, bounded_mean
 from recuse.statistics.clusters import SHARE, clustered_share, stratified_mean
 
@@ -192,26 +192,21 @@ def expert_kappa(answers: Answers, judge: int) -> Estimate | None:
     criterion = "" if answers.part is None else answers.part.criterion
     if answers.part is None or not has_several_options(answers.scale, answers.part.positive.get(criterion, "")):
         return None
-    k = len(answers.options)
-    apart = distances(k, "quadratic" if answers.ordered else "plain")
     used = answers.requested[judge] & (answers.raters > 0)
     own, people = np.nan_to_num(answers.judge_shares[judge]), np.nan_to_num(answers.people_shares)
     answered = own.sum(axis=1)
-    between = ((own @ apart) * people).sum(axis=1)
-    shares = np.column_stack([np.ones(len(own)), answered, between, own, answered[:, None] * people])[used]
-
-    def kappa(s: Floats) -> Floats:
-        n = np.maximum(s[:, 1:2], 1e-300)
-        q, p = s[:, 3 : 3 + k] / n, s[:, 3 + k :] / n
-        return ratio(s[:, 1], s[:, 0]) * (1 - ratio(ratio(s[:, 2], s[:, 1]), ((q @ apart) * p).sum(axis=1)))
+    cohen = cohen_kappa(answers.tables(judge)[used], "quadratic" if answers.ordered else "plain")
+    shares = np.column_stack([np.ones(len(cohen.shares)), cohen.shares])
 
     def why(s: Floats) -> str:
         if s[0] == 0 or s[1] == 0:
             return "no text was answered by both the judge and the expert"
-        q, p = s[3 : 3 + k], s[3 + k :]
-        return "" if q @ apart @ p > 1e-12 else "judge and expert gave every text one and the same answer"
+        return "judge and expert gave every text one and the same answer" if cohen.why(s[1:]) else ""
 
-    coefficient = Coefficient(shares, kappa, why, "chance", lambda s: 2.0, times=taken(answers.times, used))
+    coefficient = Coefficient(
+        shares, lambda s: ratio(s[:, 1], s[:, 0]) * cohen.of(s[:, 1:]), why, "chance", lambda s: 2.0,
+        times=taken(answers.times, used),
+    )  # fmt: skip
     facts: dict[str, Any] = {
         "n": answers.number(used), **answers.about, "method": f"answered share of Cohen's kappa, {JACKKNIFE}",
     }  # fmt: skip

@@ -98,21 +98,21 @@ def human_ceiling(answers: Answers, judge: int, margin: float = MARGIN) -> Estim
         shares = shares * weights[:, None] / weights.mean()
     facts: dict[str, Any] = {"n": n, "method": METHOD, **answers.about}  # fmt: skip
     difference = Coefficient(
-        shares, lambda s: table.judge_human(s) - table.human_human(s), table.why, "difference", table.one_slip,
-        lean=table.lean, times=times,
+        shares, lambda s: np.subtract(*table.of(s)), table.why, "difference", table.one_slip, lean=table.lean,
+        times=times,
     )  # fmt: skip
     sums = difference.sums
     if difference.undefined:
         return undefined("human_ceiling", difference.undefined, n_excluded=unanswered, **facts)
-    judged, among = (float(part(sums[None])[0]) for part in (table.judge_human, table.human_human))
+    judged, among = (float(kappa[0]) for kappa in table.of(sums[None]))
 
-    def alone(part: Callable[[Floats], Floats]) -> tuple[float, float]:
-        built = Coefficient(shares, part, lambda s: "", "chance", table.persons_slip, times=times)
+    def alone(k: int) -> tuple[float, float]:
+        built = Coefficient(shares, lambda s: table.of(s)[k], lambda s: "", "chance", table.persons_slip, times=times)
         return built.jackknife(clusters).interval(0.95)
 
-    low, high = alone(table.human_human)
+    low, high = alone(1)
     agree = low > margin
-    told_apart = agree or (truth is not None and alone(table.judge_human)[0] > margin)
+    told_apart = agree or (truth is not None and alone(0)[0] > margin)
     distribution: Any = difference.jackknife(clusters)
     single: Any = difference.jackknife()
     if groups is not None:  # each text's influence, about the mean of its group
@@ -124,7 +124,7 @@ def human_ceiling(answers: Answers, judge: int, margin: float = MARGIN) -> Estim
     alike = 1.0 if answers.over == "items" else max(1.0, distribution.se / single.se)
     chance = math.nan if truth else 0.0
     if agree and truth is None:
-        person = table.person(used)
+        person = table.person()
         person = replace(person, texts=person.texts / alike**2)  # texts of a cluster say less where they are alike
         chance = chance_to_pass(person, distribution.df, table.persons_slip(sums), table.lean, margin)
     count, answered = int(np.isfinite(people.rated).any((1, 2)).sum()), float(sums[1] / sums[0])
@@ -172,34 +172,38 @@ def _without_difference(people: Answers, used: Mask) -> list[str]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Table:
-    """Per text the sums of both coefficients: 1, answered, D_jh, D_hh, then the points (`points`) of judge, people and
-    whom both are held against. `apart`: the distances of points; `slip`: that of a slip; `lean`: as in `Coefficient`;
-    `person(used)`: how far one more person would fall; `raters`: who rated the texts in use beside the judge."""
+class TwoKappas:
+    """Two kappas over the same texts, of a judge and of people or of two judges, from each text's `shares` of sums: 1,
+    answered by the first, the mean distance of either from whom both are held against, then the points (`points`) of
+    the two and of these. `apart`: the distances of points."""
 
     shares: Floats
-    used: Mask
-    raters: str
     apart: Floats
-    slip: float
-    lean: float
-    person: Callable[[Mask], OneMorePerson]
 
     def expected(self, s: Floats) -> tuple[Floats, Floats]:
-        """E_jh and E_hh of sums (B, F)."""
+        """Both distances by chance, of sums (B, F)."""
         q, p, r = np.split(s[:, 4:], 3, axis=1)
         n = np.maximum(s[:, :1], 1e-300)
-        by_judge = mean_distance(q / np.maximum(s[:, 1:2], 1e-300), r / n, self.apart)
-        return by_judge, mean_distance(p / n, r / n, self.apart)
+        by_first = mean_distance(q / np.maximum(s[:, 1:2], 1e-300), r / n, self.apart)
+        return by_first, mean_distance(p / n, r / n, self.apart)
 
-    def judge_human(self, s: Floats) -> Floats:
-        """kappa_jh of sums (B, F)."""
-        kappa = 1 - ratio(ratio(s[:, 2], s[:, 1]), self.expected(s)[0])
-        return ratio(s[:, 1], s[:, 0]) * kappa
+    def of(self, s: Floats) -> tuple[Floats, Floats]:
+        """Answered share * kappa of the first, and kappa of the second, of sums (B, F)."""
+        observed = ratio(s[:, 2], s[:, 1]), ratio(s[:, 3], s[:, 0])
+        first, second = (1 - ratio(d, e) for d, e in zip(observed, self.expected(s), strict=True))
+        return ratio(s[:, 1], s[:, 0]) * first, second
 
-    def human_human(self, s: Floats) -> Floats:
-        """kappa_hh of sums (B, F)."""
-        return 1 - ratio(ratio(s[:, 3], s[:, 0]), self.expected(s)[1])
+
+@dataclass(frozen=True, eq=False)
+class _Table(TwoKappas):
+    """kappa_jh and kappa_hh. `slip`: the distance of a slip; `lean`: as in `Coefficient`; `person()`: how far one more
+    person would fall; `raters`: who rated the texts in use beside the judge."""
+
+    used: Mask
+    raters: str
+    slip: float
+    lean: float
+    person: Callable[[], OneMorePerson]
 
     def one_slip(self, s: Floats) -> float:
         """What a slip of judge or people takes from a coefficient, times the number of texts, of sums (F,)."""
@@ -248,14 +252,14 @@ def _table(answers: Answers, judge: int, truth: Answers | None) -> _Table:
     columns = [np.ones(len(m)), answered, mean_distance(own, right, apart), among]
     shares = np.column_stack([*columns, *map(answers.evened, (own, people, right))])
 
-    def person(used: Mask) -> OneMorePerson:
+    def person() -> OneMorePerson:
         times, theirs = taken(answers.times, used), people[used]
         if not answers.options:
             return OneMorePerson.of_numbers(theirs[:, 1], theirs[:, 2], m[used], among[used], times)
         p = total(answers.evened(theirs), times) / answers.number(used)
         return OneMorePerson.of_options(theirs, p, m[used], among[used], apart, times)
 
-    return _Table(shares, used, raters, apart, step, lean, person)
+    return _Table(shares, apart, used, raters, step, lean, person)
 
 
 # --------------------------------------------------------------------------- distances of answers

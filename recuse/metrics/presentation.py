@@ -37,9 +37,8 @@ from recuse.ratings.ratings import remembered
 from recuse.ratings.text_slices import doublings_of_pairs, doublings_of_texts, sizes_of_pairs
 from recuse.schema import Estimates, RatingsError
 from recuse.schema.arrays import Floats
-from recuse.statistics.bounded import BOUNDED, BoundedMean, bounded_mean
+from recuse.statistics.bounded import BOUNDED, bounded_mean
 from recuse.statistics.clusters import SHARE, OverClusters, clustered_share, slopes
-from recuse.statistics.distributions import Binomial
 
 HALF = (-0.5, 0.5)
 SHARE_ENDS = (0.0, 1.0)
@@ -87,9 +86,8 @@ def lost_by_order(pairs: pd.DataFrame) -> dict[str, tuple[int, int]]:
     return {f"order {order}": (int(pairs[order].isna().sum()), len(pairs)) for order in ("ab", "ba")}
 
 
-Measured = tuple[Binomial | BoundedMean | None, NDArray[Any], dict[str, Any], str]
-"""Distribution (None where there is none), the value of each pair, detail, and the note, which says why there is
-none."""
+Measured = tuple[NDArray[Any] | None, dict[str, Any], str]
+"""The value of each pair (None where there is none), detail, and the note, which says why there is none."""
 
 
 def over_pairs(
@@ -106,14 +104,14 @@ def over_pairs(
                 kept = of_judge[usable(of_judge)]
                 lost = len(of_judge) - len(kept)
                 about: dict[str, Any] = {"n": len(kept), "n_excluded": lost, "method": method, **over}
-                distribution, values, detail, note = (
-                    compute(kept) if len(kept) else (None, kept["won"].to_numpy(), {}, NO_PAIR)
-                )
-                if distribution is None:
+                values, detail, note = compute(kept) if len(kept) else (None, {}, NO_PAIR)
+                if values is None:
                     yield judge, undefined(metric, note, detail=detail, **about)
                     continue
+                whole, group = ends == SHARE_ENDS, kept["group"]
+                distribution: Any = clustered_share(values, group) if whole else bounded_mean(values, group, ends)
                 estimate = estimated(
-                    metric, float(values.mean()), distribution, n_clusters=kept["group"].nunique(), unit="share",
+                    metric, float(values.mean()), distribution, n_clusters=group.nunique(), unit="share",
                     span=1.0, detail=detail, note=note, **about,
                 )  # fmt: skip
                 yield judge, add_losses(estimate, lost_by_order(of_judge), ends, lost)
@@ -151,8 +149,8 @@ def order_consistency(pairs: pd.DataFrame) -> Measured:
     decided = len(pairs) - counts["both_ties"]
     detail = {**counts, "of_decided": number(counts["same_winner"] / decided) if decided else None}
     if not decided:
-        return None, same, detail, "every verdict is a tie, so there is no winner that the order could change"
-    return clustered_share(same, pairs["group"]), same, detail, ""
+        return None, detail, "every verdict is a tie, so there is no winner that the order could change"
+    return same, detail, ""
 
 
 @measure(
@@ -177,7 +175,7 @@ def slot_preference(pairs: pd.DataFrame) -> Measured:
     values = ((pairs["ab"] + pairs["ba"]) / 2 - 0.5).to_numpy()
     if "swapped" in pairs:
         values = (values + pairs["swapped"].to_numpy() - 0.5) / 2
-    return bounded_mean(values, pairs["group"], HALF), values, {}, "" if "swapped" in pairs else NOT_SWAPPED
+    return values, {}, "" if "swapped" in pairs else NOT_SWAPPED
 
 
 @measure(
@@ -197,9 +195,8 @@ def letter_preference(pairs: pd.DataFrame) -> Measured:
     0.5
     """
     if "swapped" not in pairs:
-        return None, pairs["won"].to_numpy(), {}, NOT_SWAPPED
-    values = (((pairs["ab"] + pairs["ba"]) / 2 - pairs["swapped"]) / 2).to_numpy()
-    return bounded_mean(values, pairs["group"], HALF), values, {}, ""
+        return None, {}, NOT_SWAPPED
+    return (((pairs["ab"] + pairs["ba"]) / 2 - pairs["swapped"]) / 2).to_numpy(), {}, ""
 
 
 # --------------------------------------------------------------------------- length
@@ -234,7 +231,7 @@ def padding_preference(pairs: pd.DataFrame) -> Measured:
     values = np.where(pairs["longer"], won, 1 - won) - 0.5
     detail = {"longer_wins": int((values > 0).sum()), "shorter_wins": int((values < 0).sum()),
               "neither": int((values == 0).sum())}  # fmt: skip
-    return bounded_mean(values, pairs["group"], HALF), values, detail, ""
+    return values, detail, ""
 
 
 def a_is_longer(part: Ratings) -> dict[str, bool]:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from recuse.schema.arrays import Floats, ascending_codes, average, cluster_times, number_of_clusters
-from recuse.statistics.agreement.coefficient import OnScale, PerfectAgreement
+from recuse.statistics.agreement.coefficient import OnScale, perfect_agreement
 from recuse.statistics.agreement.correlation import counted_ranks
 from recuse.statistics.clusters import clustered_mean
 from recuse.statistics.distributions import FEWEST_PAIRS, SEED, FisherZ, InUnits, generator
@@ -119,19 +119,19 @@ LEVELS = 20  # most levels between which a slip is tried
 
 def spearman_distribution(
     x: ArrayLike, y: ArrayLike, clusters: ArrayLike, times: Floats | None = None
-) -> FisherZ | OnScale | PerfectAgreement | InUnits:
+) -> FisherZ | OnScale | InUnits:
     """Where Spearman's rho of n pairs in G `clusters` (n,) would fall with other clusters, on Fisher's scale. The
     variance is Bonett and Wright's for n pairs (`FisherZ`); with ties, such as pass and fail, or clusters that of the
     pairs' influences summed within clusters where it is larger. With clusters, t on G - 1 degrees of freedom. At rho =
-    1 and -1 the interval is that of as many slips by one level as G clusters cannot rule out (`PerfectAgreement`). None
-    below eight clusters. `times` (n,): how often each pair, and its cluster, is there."""
+    1 and -1 the interval is that of as many slips by one level as G clusters cannot rule out. None below eight
+    clusters. `times` (n,): how often each pair, and its cluster, is there."""
     a, b = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     rho, n = float(spearman(a, b, times)), len(a) if times is None else int(times.sum())
     count = number_of_clusters(codes := ascending_codes(clusters), cluster_times(codes, times))
     if count < FEWEST_PAIRS:
         return FisherZ(rho, count)
     if abs(rho) >= 1 - 1e-12:
-        perfect = PerfectAgreement(count, n * _largest_slip(a, np.ones(len(a)) if times is None else times))
+        perfect = perfect_agreement(count, n * _largest_slip(a, np.ones(len(a)) if times is None else times))
         return perfect if rho > 0 else InUnits(perfect, 0.0, -1.0)
     if count == n == len(np.unique(a)) == len(np.unique(b)):
         return FisherZ(rho, n)

@@ -73,9 +73,9 @@ class Sampled(Dual):
     @abstractmethod
     def undefined(self) -> str: ...
 
-    @abstractmethod
     def _ends(self, alpha: float) -> tuple[float, float]:
         """Both ends of the interval, each missed with probability alpha."""
+        raise NotImplementedError
 
     def _with(self, factor: float) -> Sampled:
         """The same, had it `factor` times the observations."""

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from recuse.metrics.upgrade import Upgrade, measure_upgrade
-from recuse.metrics.upgrade.against_people import Further, _Kappas
+from recuse.metrics.upgrade.against_people import Further, kappas_of, one_text
 from recuse.metrics.upgrade.change import Hidden, RareChange, mean_change
 from recuse.ratings import Nominal, Numeric, Ordinal, Ratings
 from recuse.statistics.agreement.coefficient import Difference
@@ -321,8 +321,8 @@ def test_one_more_disagreement_costs_what_the_rarer_option_makes_of_it():
             for who, said in words.items() for k, one in enumerate(said)]  # fmt: skip
     table = pd.DataFrame(rows, columns=["rater", "kind", "item", "response"])
     [pair] = Upgrade.within(Ratings.of(table, scales=Ordinal(("fail", "pass"))), "old", "new").pairs()
-    kappas = _Kappas.on(pair.answers, np.ones(40, dtype=bool))
-    assert kappas.one_text(kappas.shares.sum(axis=0)[None]) == pytest.approx(1 / (0.9 * 0.25 + 0.1 * 0.75))
+    kappas = kappas_of(pair.answers, np.ones(40, dtype=bool))
+    assert one_text(pair.answers, kappas, kappas.shares.sum(axis=0)[None]) == pytest.approx(1 / (0.9 * 0.25 + 0.1 * 0.75))
 
 
 def test_a_score_on_the_threshold_is_at_or_above_it():

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.agreement_estimates import too_few
-from recuse.metrics.human_ceiling import distances_of, mean_distance, points
+from recuse.metrics.human_ceiling import TwoKappas, distances_of, mean_distance, points
 from recuse.metrics.measure import describe
 from recuse.metrics.upgrade.change import NOBODY, SHARES, Pair, graded, rank_change, rank_sums, span_of, step_of
 from recuse.metrics.upgrade.scores import could_hide, level_change
@@ -59,7 +59,7 @@ def agreement_with_people(pair: Pair) -> Estimate | None:
         return None
     if not used.any():
         return pair.no_change("upgrade_agreement", NOBODY)
-    kappas = _Kappas.on(answers, used)
+    kappas = kappas_of(answers, used)
     sums = total(kappas.shares, taken(answers.times, used))[None]
     share = [answers.mean(one, rated) for one in got.astype(float)]
     old, new = (float(value[0]) for value in kappas.of(sums))
@@ -77,57 +77,39 @@ def agreement_with_people(pair: Pair) -> Estimate | None:
     if answers.options:
         labels = total(np.nan_to_num(answers.evened(answers.people_shares[used])), taken(answers.times, used))
     few = too_few(answers.options, labels)
-    se = math.nan if few else math.hypot(distribution.se, kappas.one_text(sums) / answers.cluster_count(used))
+    se = math.nan if few else math.hypot(distribution.se, one_text(answers, kappas, sums) / answers.cluster_count(used))
     return pair.change(
         "upgrade_agreement", Student(distribution.value, se, distribution.df), (share[0] * old, share[1] * new),
         used, method=METHOD, note=few, detail={"answered": [float(v) for v in share]},
     )  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
-class _Kappas:
-    """Of the texts in use, `shares` (U, F) of the sums: 1, both judges' distances from people, then the points of both
-    judges and of people (`recuse.metrics.human_ceiling.points`)."""
+def kappas_of(answers: Answers, used: Mask) -> TwoKappas:
+    """The incumbent's and the candidate's, on the texts in use."""
+    if answers.options:
+        judged, people = answers.judge_shares[:2], answers.people_shares
+    else:
+        middle = float(np.nanmean(answers.people_mean[used]))
+        people = mean_of(points(mean_of(answers.rated - middle, axis=2)[..., None]), axis=0)
+        given = answers.judged[:2] - middle
+        judged, n = points(given), np.isfinite(given).sum(axis=2)
+        # of most texts asked twice of both, two different answers' product stands in the place of the square
+        if min(answers.mean(one, used) for one in (n > 1).astype(float)) > 0.5:
+            squares = (n * judged[..., 1]) ** 2 - np.nansum(given**2, axis=2)
+            crossed = ratio(squares, (n * (n - 1)).astype(float))
+            judged[..., 2] = np.where(np.isfinite(crossed), crossed, judged[..., 2])
+    judged, people, apart = np.nan_to_num(judged)[:, used], np.nan_to_num(people)[used], distances_of(answers)
+    columns = [*np.ones((2, len(people))), *mean_distance(judged, people, apart)]
+    return TwoKappas(np.column_stack([*columns, *map(answers.evened, (*judged, people))]), apart)
 
-    answers: Answers
-    shares: Floats
-    apart: Floats
 
-    @classmethod
-    def on(cls, answers: Answers, used: Mask) -> _Kappas:
-        if answers.options:
-            judged, people = answers.judge_shares[:2], answers.people_shares
-        else:
-            middle = float(np.nanmean(answers.people_mean[used]))
-            people = mean_of(points(mean_of(answers.rated - middle, axis=2)[..., None]), axis=0)
-            given = answers.judged[:2] - middle
-            judged, n = points(given), np.isfinite(given).sum(axis=2)
-            # of most texts asked twice of both, two different answers' product stands in the place of the square
-            if min(answers.mean(one, used) for one in (n > 1).astype(float)) > 0.5:
-                squares = (n * judged[..., 1]) ** 2 - np.nansum(given**2, axis=2)
-                crossed = ratio(squares, (n * (n - 1)).astype(float))
-                judged[..., 2] = np.where(np.isfinite(crossed), crossed, judged[..., 2])
-        judged, people, apart = np.nan_to_num(judged)[:, used], np.nan_to_num(people)[used], distances_of(answers)
-        columns = [np.ones(len(people)), *mean_distance(judged, people, apart)]
-        return cls(answers, np.column_stack([*columns, *map(answers.evened, (*judged, people))]), apart)
-
-    def chance(self, s: Floats) -> list[Floats]:
-        """What both distances would be by chance, of sums (B, F)."""
-        old, new, people = np.split(s[:, 3:] / np.maximum(s[:, :1], 1e-300), 3, axis=1)
-        return [mean_distance(own, people, self.apart) for own in (old, new)]
-
-    def of(self, s: Floats) -> tuple[Floats, Floats]:
-        """The incumbent's kappa and the candidate's."""
-        old, new = (1 - ratio(ratio(s[:, 1 + j], s[:, 0]), e) for j, e in enumerate(self.chance(s)))
-        return old, new
-
-    def one_text(self, s: Floats) -> float:
-        """What one more text of disagreement takes from a kappa, times the number of texts, of sums (1, F)."""
-        expected = [float(e[0]) for e in self.chance(s)]
-        if self.answers.options:
-            return 1 / max(min(expected), 1e-9)
-        step, observed = step_of(self.answers), max(float(s[0, 1] / s[0, 0]), 0.0)
-        return (2 * math.sqrt(observed) * step + step**2) / max(expected[0], 1e-9)
+def one_text(answers: Answers, kappas: TwoKappas, s: Floats) -> float:
+    """What one more text of disagreement takes from a kappa, times the number of texts, of sums (1, F)."""
+    expected = [float(e[0]) for e in kappas.expected(s)]
+    if answers.options:
+        return 1 / max(min(expected), 1e-9)
+    step, observed = step_of(answers), max(float(s[0, 2] / s[0, 0]), 0.0)
+    return (2 * math.sqrt(observed) * step + step**2) / max(expected[0], 1e-9)
 
 
 DISTANCES = "difference of two distances from people over the same texts, t, both signs of either"

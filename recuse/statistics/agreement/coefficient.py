@@ -14,7 +14,6 @@ from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special
 
 from recuse.schema import Distribution, RecuseError
 from recuse.schema.arrays import Floats, ascending_codes, cluster_times, total
@@ -24,6 +23,7 @@ from recuse.statistics.distributions import (
     Binomial,
     Derived,
     Dual,
+    InUnits,
     Sampled,
     Student,
     joined,
@@ -88,13 +88,13 @@ class Coefficient:
         """The value without each item in turn, (items,)."""
         return self.of(self.sums - self.shares)
 
-    def jackknife(self, clusters: ArrayLike | None = None) -> Student | OnScale | PerfectAgreement:
+    def jackknife(self, clusters: ArrayLike | None = None) -> Student | OnScale | InUnits:
         """Where the value would fall with other items (clusters): t on G - 1 degrees of freedom with the jackknife's
 
             se^2 = (G - 1) / G sum_g (value without g - their mean)^2
 
         on the scale of `form`: log(1 - value) for "chance", atanh for "correlation". A coefficient that is exactly 1
-        gets the exact bound of `PerfectAgreement`: no disagreement in G clusters does not mean none ever.
+        gets the exact bound of `perfect_agreement`: no disagreement in G clusters does not mean none ever.
 
         A "difference" allows for one more slip than was seen, se^2 + (worst / G)^2, and is widened on the side to which
         the left-out values lean (Hall's cubic); where none differs, for as many slips as G clusters cannot rule out
@@ -114,7 +114,7 @@ class Coefficient:
         if self.undefined or count < 2:
             return (OverClusters if self.form == "difference" else Student)(self.value, math.nan, 0)
         if self.form == "chance" and self.value > 1 - 1e-12:
-            return PerfectAgreement(count, self.worst(self.sums))
+            return perfect_agreement(count, self.worst(self.sums))
         distinct, times = _distinct(groups, alike)
         without = self.of(self.sums - distinct)
         known = np.isfinite(without)
@@ -157,16 +157,10 @@ def _distinct(rows: Floats, alike: Floats | None) -> tuple[Floats, Floats]:
 
 
 @dataclass(frozen=True, slots=True)
-class NoInterval(Dual):
+class NoInterval(Sampled):
     """A value that can be shown and not be relied on, and why: no interval, and no p-value below 1."""
 
     undefined: str
-
-    def interval(self, level: float) -> tuple[float, float]:
-        return NOTHING
-
-    def half_width_at(self, factor: float) -> float | None:
-        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,27 +201,11 @@ class OnScale(Sampled):
         return None if half is None else (self._back(on_z.value + half) - self._back(on_z.value - half)) / 2
 
 
-@dataclass(frozen=True, slots=True)
-class PerfectAgreement(Sampled):
-    """A coefficient 1 - D_o / D_e of which D_o was 0 in all of `clusters`: exact binomial bound (Clopper and Pearson).
-
-    If a share q of clusters held disagreement, none of G would show it with probability (1 - q)^G; one cluster of
-    disagreement adds at most `worst` = largest disagreement / D_e to what is missing from 1.
-    """
-
-    clusters: int
-    worst: float
-    value: float = 1.0
-
-    @property
-    def undefined(self) -> str:
-        return "" if self.clusters > 1 and math.isfinite(self.worst) else "one cluster says nothing about the next"
-
-    def _ends(self, alpha: float) -> tuple[float, float]:
-        return 1 + self.worst * math.expm1(math.log(alpha) / self.clusters), 1.0
-
-    def _half_width_at(self, factor: float) -> float | None:
-        return float(-self.worst * special.expm1(math.log(0.025) / (self.clusters * factor)) / 2)
+def perfect_agreement(clusters: int, worst: float) -> InUnits:
+    """Distribution of a coefficient 1 - D_o / D_e of which D_o was 0 in all of `clusters`: exact bound (Clopper and
+    Pearson) of the share of clusters that hold disagreement, of which one adds at most `worst` = largest disagreement /
+    D_e to what is missing from 1."""
+    return InUnits(Binomial(0, clusters), 1 / worst, -1 / worst)
 
 
 @dataclass(frozen=True, slots=True)

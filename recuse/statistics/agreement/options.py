@@ -54,10 +54,7 @@ def percent_agreement(given: Floats) -> Coefficient:
     >>> percent_agreement(np.array([[[1.0, 0.0], [0.0, 0.0]], [[0.0, 1.0], [0.0, 0.0]]])).value
     0.5
     """
-    shares = _shares(given, distances(given.shape[1], "plain"))
-    return Coefficient(
-        shares, lambda s: 1 - ratio(s[:, 1], s[:, 0]), lambda s: "" if s[0] > 0 else EMPTY, "chance", lambda s: 1.0
-    )
+    return _corrected(given, "plain", lambda row, column, apart: np.ones(len(row)))
 
 
 def cohen_kappa(tables: Floats, weights: Weights = "plain") -> Coefficient:
