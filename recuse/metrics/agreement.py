@@ -16,15 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from recuse.metrics.agreement_estimates import (
-    JACKKNIFE,
-    both_rated,
-    describe_people,
-    estimate_of,
-    span_of,
-    tally,
-    unmet,
-)
+from recuse.metrics.agreement_estimates import JACKKNIFE, both_rated, describe_people, estimate_of, span_of, unmet
 from recuse.metrics.estimates import estimated, matrix, number, undefined
 from recuse.metrics.measure import describe, per_judge
 from recuse.ratings import Ratings
@@ -202,8 +194,9 @@ def _icc(answers: Answers, judge: int, metric: str) -> Estimate:
     used = both_rated(answers, judge)
     values = np.column_stack([answers.judge_means[judge], answers.people_mean])[used]
     facts = {
-        "n": answers.number(used), "n_excluded": tally(answers, judge)["unanswered"], "over": answers.over,
-        "method": f"ICC(2,1), {'F interval' if separate else JACKKNIFE}", "clusters": answers.clusters_called,
+        "n": answers.number(used), **answers.about,
+        "n_excluded": answers.number(answers.requested[judge] & (answers.raters > 0) & ~used),
+        "method": f"ICC(2,1), {'F interval' if separate else JACKKNIFE}",
     }  # fmt: skip
     if answers.number(used) < 2:
         return undefined(metric, "it needs two texts that both rated", **facts)

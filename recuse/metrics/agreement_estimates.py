@@ -17,16 +17,9 @@ from recuse.ratings.array import mean_of
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats, median_of, taken, total
 from recuse.schema.number_text import of_units
+from recuse.statistics.agreement import options
 from recuse.statistics.agreement.coefficient import Coefficient, ratio
-from recuse.statistics.agreement.options import (
-    Level,
-    alpha_of_counts,
-    counts_of,
-    gwet_ac,
-    krippendorff_alpha,
-    percent_agreement,
-    scott_pi,
-)
+from recuse.statistics.agreement.options import Level
 
 JACKKNIFE = "jackknife, t"
 FEWEST = 20
@@ -47,8 +40,7 @@ def estimate_of(
     used, known = both_rated(answers, judge), tally(answers, judge)
     built = coefficient(used)
     built = built if built.times is not None else replace(built, times=taken(answers.times, used))
-    facts = {"n": answers.number(used), "n_excluded": known["unanswered"], "over": answers.over, "method": method,
-             "clusters": answers.clusters_called, **more}  # fmt: skip
+    facts = {"n": answers.number(used), "n_excluded": known["unanswered"], "method": method, **answers.about, **more}
     known |= describe_people(answers, judge) | answers.held | (detail or {})
     if built.undefined:
         return undefined(metric, built.undefined, detail=known, **facts)
@@ -251,7 +243,9 @@ def people_alpha(answers: Answers, level: Level | None = None) -> list[Named]:
     >>> round(people_alpha(rated(judge="pppp", ann="ppff", bea="ppfp")).of(rater="people").value, 4)
     0.5333
     """
-    fitting: Level = level or ("interval" if not answers.options else "ordinal" if answers.ordered else "nominal")
+    fitting: Level = level or (
+        "interval" if not answers.options else "ordinal" if answers.ordered else "nominal"
+    )
     rated = answers.raters >= 2
     facts: dict[str, Any] = {"n": answers.number(rated), **answers.about, "method": f"{fitting} alpha, jackknife, t"}
     if not rated.any():
@@ -262,18 +256,21 @@ def people_alpha(answers: Answers, level: Level | None = None) -> list[Named]:
     if answers.options:
         shares = answers.person_shares[:, rated]
         codes = np.where(np.isfinite(shares[:, :, 0]), np.nan_to_num(shares).argmax(axis=2), np.nan)
-        counts = counts_of(codes, len(answers.options))
+        counts = options.counts_of(codes, len(answers.options))
 
         def made(build: Callable[[Floats], Coefficient]) -> Coefficient:
             one = build(counts)
             observed, chance = np.hsplit(one.shares, [-len(answers.options)])
             return replace(one, shares=np.hstack([observed, answers.evened(chance)]), times=times)
 
-        alpha = made(lambda counts: alpha_of_counts(counts, fitting, np.arange(len(answers.options))))
-        others = {"fleiss_kappa": scott_pi, "gwet_ac1": gwet_ac, "percent_agreement": percent_agreement}
+        alpha = made(lambda counts: options.alpha_of_counts(counts, fitting, np.arange(len(answers.options))))
+        others = {
+            "fleiss_kappa": options.scott_pi, "gwet_ac1": options.gwet_ac,
+            "percent_agreement": options.percent_agreement,
+        }  # fmt: skip
         detail |= {name: number(made(build).value) for name, build in others.items()}
     else:
-        alpha = krippendorff_alpha(answers.person_means[:, rated], fitting)
+        alpha = options.krippendorff_alpha(answers.person_means[:, rated], fitting)
     alpha = replace(alpha, times=times)
     if alpha.undefined:
         return [("people", undefined("people_alpha", alpha.undefined, detail=detail, **facts))]

@@ -4,7 +4,8 @@
 
 Merchant-risk paper, secs. 3.5 and 4.4. People are raters of the same texts, or a summary (target, mean, sd, n) where
 only that is known (`People`). Texts that people did not rate, or the judge has no usable score of, are
-left out for that judge alone.
+left out for that judge alone. `own_favour`: what a judge adds to its own texts and not to others' is favour, whatever
+its leniency, and there is no need for peers.
 
 Intervals are over texts, since each is compared with people's view of the same text, and against these people: what
 others would say, two or three hardly tell, and more texts do not help. Where only means and SDs of people are known,
@@ -15,7 +16,7 @@ the offset of a judge's own single text have an interval over repeats alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,7 +26,7 @@ from numpy.typing import NDArray
 
 from recuse.metrics.consensus import WELCH
 from recuse.metrics.estimates import THESE_TEXTS, estimated, losses_of_judge, number, these_texts, undefined
-from recuse.metrics.measure import measure, per_judge
+from recuse.metrics.measure import Named, measure, per_judge, per_subject
 from recuse.ratings import Cells, Ratings
 from recuse.ratings.answers import against_truth
 from recuse.ratings.array import among, mean_of, moments_of, numbers_at, recoded
@@ -194,6 +195,58 @@ def human_offset(against: Compared, judge: int) -> Estimate:
     0.75
     """
     return against.offset("human_offset", against.only(judge))
+
+
+FAVOUR = "judge less people on own texts, less the same on others', cluster-robust t over items"
+
+
+@measure(
+    "own_favour", "favour to its own texts against people", signed=True, rank=42, above="favours its own texts",
+    below="marks its own texts down",
+    reading="The judge's score less people's on its own texts, less the same on the others'.",
+)  # fmt: skip
+@per_subject("judge", compared)
+def own_favour(against: Compared) -> Iterator[Named]:
+    """mean over own texts of (judge - people) - mean over others' texts of (judge - people), by judge that wrote a
+    target and factor level, in units of the scale. Free of the judge's leniency, and of how good its texts are as far
+    as people see it. The right answers stand in people's place where they are known.
+
+    Over items, in pairs where an item has texts of both sides; these people are held. Detail: both means (`own`,
+    `others`), and `losses`. Undefined where people rated no own text or none of another, and where every target has one
+    text: one text says nothing about the next.
+
+    >>> rows = [("a", "judge", i, t, 3.0 + (t == "a") + i % 2) for i in range(4) for t in "ab"]
+    >>> rows += [("p", "person", i, t, 2.0 + i % 2) for i in range(4) for t in "ab"]
+    >>> frame = pd.DataFrame(rows, columns=["rater", "kind", "item", "target", "score"])
+    >>> own_favour(Ratings.of(frame, authors={"a": "a"})).of(judge="a").value
+    1.0
+    """
+    return ((judge, _favour(against, judge, target)) for judge, target in against.own.items())
+
+
+def _favour(against: Compared, judge: str, target: str) -> Estimate:
+    cells, row = against.cells, against.cells.row(judge)
+    own = cells.texts_of(target)
+    requested = (cells.count[row] + cells.lost[row] > 0) & np.isfinite(against.people.mean)
+    differences = against.differences[row]
+    used = requested & np.isfinite(differences)
+    facts: dict[str, Any] = {
+        "n": distinct(cells.items[used & own]), "n_excluded": int((requested & ~used).sum()), "method": FAVOUR,
+        "over": "clusters" if cells.over == "clusters" else "items", "clusters": cells.clusters_called,
+        "unit": cells.scale.unit, "span": cells.scale.span,
+    }  # fmt: skip
+    if not (used & own).any() or not (used & ~own).any():
+        which = "its own" if not (used & own).any() else "another system's"
+        return undefined("own_favour", f"no text of {which} was rated by both the judge and people", **facts)
+    if cells.fixed:
+        return undefined("own_favour", "every system has one text, and one text says nothing about the next", **facts)
+    values = np.where(used, differences, 0.0)
+    distribution = difference_of_means(values, used & own, used & ~own, cells.clusters, step=cells.step)
+    detail = {
+        "own": number(float(values[used & own].mean())), "others": number(float(values[used & ~own].mean())),
+        **losses_of_judge(cells, row, lambda: against.people.mean, requested & own, requested & ~own), **against.held,
+    }  # fmt: skip
+    return estimated("own_favour", distribution.value, distribution, detail=detail, **facts)
 
 
 # --------------------------------------------------------------------------- what people say of the texts

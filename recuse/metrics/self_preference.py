@@ -1,6 +1,5 @@
-"""Self-preference: does a judge favour its own text beyond its leniency and beyond how good the text is?
-
-Two yardsticks. Against peers (`self_preference_controlled`): per item, on the ascending scale,
+"""Self-preference against peers: does a judge favour its own text beyond its leniency and how good the text is? Per
+item, on the ascending scale,
 
     D = mean over peers k of [ (s_own - k_own) - mean over texts t that neither wrote of (s_t - k_t) ]
 
@@ -9,37 +8,23 @@ to a text (quality) or to a judge (leniency) cancels exactly, whichever cells ar
 self-preference. What it cannot tell from self-preference is a taste for a style that is one's own, and a scale that
 ends: a lenient judge that cannot score a good text above 5 looks harsh on it. It needs items with texts by several
 targets; where every target has its own items, `recuse.metrics.consensus.self_preference` covers that design. The two
-published tests, which leave quality and leniency in, are in `recuse.papers.self_preference.published_tests`.
-
-Against people (`own_favour`): where people rated the texts there is no need for peers: what a judge adds to its own
-texts and not to others' is favour, whatever its leniency.
+published tests, which leave quality and leniency in, are in `recuse.papers.self_preference.published_tests`. Where
+people rated the texts, `recuse.metrics.human_alignment.own_favour` needs no peers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from recuse.metrics.estimates import (
-    PAIRED_MARGIN,
-    add_losses,
-    bounded_test,
-    estimated,
-    losses_of_judge,
-    number,
-    paired_estimate,
-    undefined,
-)
-from recuse.metrics.human_alignment import Compared, compared
-from recuse.metrics.measure import Named, measure, per_subject
+from recuse.metrics.estimates import PAIRED_MARGIN, add_losses, bounded_test, paired_estimate
+from recuse.metrics.measure import measure
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import judges_array, mean_of
-from recuse.schema import Estimate, Estimates
-from recuse.schema.arrays import Floats, distinct
-from recuse.statistics.clusters import difference_of_means
+from recuse.schema import Estimate, Estimates, number
+from recuse.schema.arrays import Floats
 from recuse.statistics.multiplicity import holm
 from recuse.statistics.paired import moments, significant
 
@@ -96,58 +81,6 @@ def _controlled(part: Ratings, array: RatingArray, judge: str, margin: float) ->
         for name, side in (("own", own), ("others'", ~own))
     }
     return test.p, add_losses(estimate, sides, (-far, far), int((~usable & lost.any(axis=1)).sum()))
-
-
-METHOD = "judge less people on own texts, less the same on others', cluster-robust t over items"
-
-
-@measure(
-    "own_favour", "favour to its own texts against people", signed=True, rank=42, above="favours its own texts",
-    below="marks its own texts down",
-    reading="The judge's score less people's on its own texts, less the same on the others'.",
-)  # fmt: skip
-@per_subject("judge", compared)
-def own_favour(against: Compared) -> Iterator[Named]:
-    """mean over own texts of (judge - people) - mean over others' texts of (judge - people), by judge that wrote a
-    target and factor level, in units of the scale. Free of the judge's leniency, and of how good its texts are as far
-    as people see it. The right answers stand in people's place where they are known.
-
-    Over items, in pairs where an item has texts of both sides; these people are held. Detail: both means (`own`,
-    `others`), and `losses`. Undefined where people rated no own text or none of another, and where every target has one
-    text: one text says nothing about the next.
-
-    >>> rows = [("a", "judge", i, t, 3.0 + (t == "a") + i % 2) for i in range(4) for t in "ab"]
-    >>> rows += [("p", "person", i, t, 2.0 + i % 2) for i in range(4) for t in "ab"]
-    >>> frame = pd.DataFrame(rows, columns=["rater", "kind", "item", "target", "score"])
-    >>> own_favour(Ratings.of(frame, authors={"a": "a"})).of(judge="a").value
-    1.0
-    """
-    return ((judge, _favour(against, judge, target)) for judge, target in against.own.items())
-
-
-def _favour(against: Compared, judge: str, target: str) -> Estimate:
-    cells, row = against.cells, against.cells.row(judge)
-    own = cells.texts_of(target)
-    requested = (cells.count[row] + cells.lost[row] > 0) & np.isfinite(against.people.mean)
-    differences = against.differences[row]
-    used = requested & np.isfinite(differences)
-    facts: dict[str, Any] = {
-        "n": distinct(cells.items[used & own]), "n_excluded": int((requested & ~used).sum()), "method": METHOD,
-        "over": "clusters" if cells.over == "clusters" else "items", "clusters": cells.clusters_called,
-        "unit": cells.scale.unit, "span": cells.scale.span,
-    }  # fmt: skip
-    if not (used & own).any() or not (used & ~own).any():
-        which = "its own" if not (used & own).any() else "another system's"
-        return undefined("own_favour", f"no text of {which} was rated by both the judge and people", **facts)
-    if cells.fixed:
-        return undefined("own_favour", "every system has one text, and one text says nothing about the next", **facts)
-    values = np.where(used, differences, 0.0)
-    distribution = difference_of_means(values, used & own, used & ~own, cells.clusters, step=cells.step)
-    detail = {
-        "own": number(float(values[used & own].mean())), "others": number(float(values[used & ~own].mean())),
-        **losses_of_judge(cells, row, lambda: against.people.mean, requested & own, requested & ~own), **against.held,
-    }  # fmt: skip
-    return estimated("own_favour", distribution.value, distribution, detail=detail, **facts)
 
 
 NESTED = (

@@ -322,7 +322,9 @@ def test_one_more_disagreement_costs_what_the_rarer_option_makes_of_it():
     table = pd.DataFrame(rows, columns=["rater", "kind", "item", "response"])
     [pair] = Upgrade.within(Ratings.of(table, scales=Ordinal(("fail", "pass"))), "old", "new").pairs()
     kappas = kappas_of(pair.answers, np.ones(40, dtype=bool))
-    assert one_text(pair.answers, kappas, kappas.shares.sum(axis=0)[None]) == pytest.approx(1 / (0.9 * 0.25 + 0.1 * 0.75))
+    assert one_text(pair.answers, kappas, kappas.shares.sum(axis=0)[None]) == pytest.approx(
+        1 / (0.9 * 0.25 + 0.1 * 0.75)
+    )
 
 
 def test_a_score_on_the_threshold_is_at_or_above_it():

@@ -18,17 +18,7 @@ from numpy.typing import ArrayLike
 from recuse.schema import Distribution, RecuseError
 from recuse.schema.arrays import Floats, ascending_codes, cluster_times, total
 from recuse.statistics.clusters import Contrast, OverClusters, slip_variance
-from recuse.statistics.distributions import (
-    NOTHING,
-    Binomial,
-    Derived,
-    Dual,
-    InUnits,
-    Sampled,
-    Student,
-    joined,
-    why_undefined,
-)
+from recuse.statistics.distributions import NOTHING, Binomial, Derived, InUnits, Sampled, Student, joined, why_undefined
 
 Form = Literal["chance", "correlation", "difference", "plain"]
 EMPTY = "no item was rated by two raters"
@@ -224,16 +214,16 @@ class AtMost(Derived):
 
 
 @dataclass(frozen=True, slots=True)
-class Known(Dual):
+class Known(Sampled):
     """A value that is the same in every sample, such as the kappa of a rater that always says the same."""
 
     value: float
     undefined: ClassVar[str] = ""
 
-    def interval(self, level: float) -> tuple[float, float]:
+    def _ends(self, alpha: float) -> tuple[float, float]:
         return self.value, self.value
 
-    def half_width_at(self, factor: float) -> float | None:
+    def _half_width_at(self, factor: float) -> float | None:
         return 0.0
 
 

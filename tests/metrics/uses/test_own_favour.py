@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from recuse.metrics.self_preference import own_favour
+from recuse.metrics.human_alignment import own_favour
 from recuse.ratings import Numeric, Ratings
 
 WROTE = {"authors": {"judge": "s0"}}
