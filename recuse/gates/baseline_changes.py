@@ -1,6 +1,6 @@
 """Results now against a baseline: changes larger than chance, limits that moved, what appeared and what vanished.
 
-    comparison = compare(baseline.load(path), results, gates, path="reports/baseline.json")
+    comparison = compare(baseline_file.load(path), results, gates, path="reports/baseline.json")
     failures = objections(comparison)     # pytest --baseline: any of these fails the run
 
 A change is *named* when the interval of the difference excludes 0, corrected by Holm over all that are tested (what was
@@ -24,16 +24,17 @@ from functools import partial
 import numpy as np
 from scipy import special
 
-from recuse.gates.baseline_file import as_kept, changed_sources, examined, identity, keyed, reduce, removed
+from recuse.gates import baseline_file as kept
+from recuse.gates.baseline_file import as_kept, identity
 from recuse.gates.gate_set import Gates
-from recuse.gates.limit_changes import as_stated, limit_changes
-from recuse.gates.limits import Limit
+from recuse.gates.gate_tables import Accept, AcceptedFault, Gate, LimitElsewhere
+from recuse.gates.limits import LIMIT_KINDS, Limit
 from recuse.schema import verdict_rows
 from recuse.schema.factors import FACTORS
 from recuse.schema.number_text import counted, figure, is_number
 from recuse.schema.plain_values import grouped
 from recuse.schema.results import Results
-from recuse.schema.verdict_rows import Baseline, BaselineEntry, EntryRow, NamedRow
+from recuse.schema.verdict_rows import Baseline, BaselineEntry, EntryRow, LimitChangeRow, NamedRow, VerdictRow
 from recuse.schema.vocabulary import printed
 from recuse.statistics.distributions import Student, welch_satterthwaite
 from recuse.statistics.multiplicity import decision_levels
@@ -50,7 +51,7 @@ def compare(
 ) -> verdict_rows.Comparison:  # fmt: skip
     """What changed between a baseline and results, in the order of the subjects. `former`: the gates that these are
     compared with, if not the baseline's own; `complete=False`: nothing vanished; `path` is for the sentence."""
-    before, after = keyed(baseline["entries"]), keyed(reduce(results, gates)["entries"])
+    before, after = kept.keyed(baseline["entries"]), kept.keyed(kept.reduce(results, gates)["entries"])
     shared = sorted(before.keys() & after.keys())
     pairs = [(before[key], after[key]) for key in shared]
     then, sources = baseline.get("sources") or {}, results.get("sources") or {}
@@ -69,9 +70,9 @@ def compare(
             {**row_of(now), "before": was["outcome"], "after": now["outcome"], "named": named_so(now)}
             for was, now in pairs if was.get("outcome") != now.get("outcome")
         ],
-        "limits": limit_changes(former or as_stated(baseline["gates"], gates), gates, results["verdicts"]),
-        "removed": removed(baseline["asked"], examined(results)) if complete else [],
-        "sources": changed_sources(then, sources),
+        "limits": limit_changes(former or kept.as_stated(baseline["gates"], gates), gates, results["verdicts"]),
+        "removed": kept.removed(baseline["asked"], kept.examined(results)) if complete else [],
+        "sources": kept.changed_sources(then, sources),
         "moved": [row for was, now in pairs for row in moved(was, now, identity(now) in testable)],
         "appeared": [_brief(after[key]) for key in sorted(after.keys() - before.keys())],
         "vanished": [_brief(before[key]) for key in sorted(before.keys() - after.keys())] if complete else [],
@@ -277,3 +278,97 @@ def _summary(comparison: verdict_rows.Comparison, compared: int, complete: bool)
 def _first(sentences: Iterable[str]) -> list[str]:
     known = list(sentences)
     return [*known[:2], *([f"{len(known) - 2} more such"] if known[2:] else [])]
+
+
+# --------------------------------------------------------------------------- limits that moved
+# What a gates file says otherwise than the baseline's, with what today's estimates would come to under those: a judge
+# can be made to pass by changing what is asked of it, and no number moves. Reasons and labels may change freely.
+
+VERBS = {"fail": "fails", "pass": "passes", "accepted": "needs an accepted failure"}
+
+
+def limit_changes(before: Gates, now: Gates, verdicts: Iterable[VerdictRow] = ()) -> list[LimitChangeRow]:
+    """A row per change: "widened", "narrowed", "added", "removed" or "changed"; with what verdicts would be without any
+    of them (`otherwise`), as far as `verdicts` (records with `formerly`) say so, and in words."""
+    old, new = kept.stated(before), kept.stated(now)
+    rows = [_row("", key, *ends) for key, *ends in _differing(old["run"], new["run"])]
+    rows += [_row("", f"use {name}", *ends) for name, *ends in _differing(old["uses"], new["uses"])]
+    for name in dict.fromkeys([*before.gates, *now.gates]):
+        rows += _gate_rows(name, before.gates.get(name), now.gates.get(name))
+    rows += _accepted_rows(before, now)
+    known = [(v, former) for v in verdicts if (former := v.get("formerly")) and former != v["outcome"]]
+    for row in rows:
+        named = row.get("subject") or {}
+        affected = [
+            (v, former) for v, former in known
+            if v["gate"] == row["gate"] and row["where"].items() <= v["subject"].items()
+            and all(v["subject"].get(k) in ((one,) if isinstance(one, str) else one) for k, one in named.items())
+        ]  # fmt: skip
+        row["otherwise"] = [{"subject": dict(v["subject"]), "outcome": was, "now": v["outcome"]} for v, was in affected]
+        would = []  # "grok-4 fails", "a, b: fail"
+        for outcome in dict.fromkeys(former for _, former in affected):
+            who = dict.fromkeys(v["subject"].get("judge", "the panel") for v, former in affected if former == outcome)
+            names = list(who) if len(who) <= 4 else [*list(who)[:3], f"{len(who) - 3} more"]
+            verb = VERBS.get(outcome) or f"is {printed(outcome)}"
+            would.append(f"{names[0]} {verb}" if len(who) == 1 else f"{', '.join(names)}: {printed(outcome)}")
+        about = row["where"] or named
+        where = ", ".join(f"{k} = {v if isinstance(v, str) else ' | '.join(v)}" for k, v in sorted(about.items()))
+        what = row["key"] if row["key"] != "gate" else ""
+        row["about"] = " ".join(filter(None, (what, f"({where})" if where else "", row["change"])))
+        row["consequence"] = "; ".join(would)
+        whose, ends = row["gate"] or "the run's", [str(end) for end in (row["before"], row["after"]) if end is not None]
+        without = f"; without that {row['consequence']}" if row["consequence"] else ""
+        row["sentence"] = f"{whose} {row['about']}: {' -> '.join(ends)}{without}"
+    return rows
+
+
+def _gate_rows(name: str, before: Gate | None, after: Gate | None) -> list[LimitChangeRow]:
+    """Limits, where a place without one of its own has the gate's, then all else that a gate says."""
+    if before is None or after is None:
+        return [_row(name, "gate", before and _limit(before), after and _limit(after))]
+    old, new = ({(): side} | {tuple(one.where.items()): one for one in side.on} for side in (before, after))
+    rows = []
+    for where in dict.fromkeys([*old, *new]):
+        was, now = old.get(where, before), new.get(where, after)
+        if (where in old) != (where in new) or (was.bound, was.of_range) != (now.bound, now.of_range):
+            own = ", the gate's own" if where else ""
+            ends = [_limit(one) + (own if one in (before, after) else "") for one in (was, now)]
+            widened, narrowed = now.bound.reaches_beyond(was.bound), was.bound.reaches_beyond(now.bound)
+            change = "widened" if widened else "narrowed" if narrowed else "changed"
+            change = change if was.of_range == now.of_range else "changed"
+            rows.append(_row(name, "limit", *ends, where=dict(where), change=change))
+    other = _differing(kept.stated_table(before), kept.stated_table(after))
+    return rows + [_row(name, key, *ends) for key, *ends in other if key not in (*LIMIT_KINDS, "of_range", "on")]
+
+
+def _limit(table: Gate | LimitElsewhere | Accept) -> str:
+    return f"{table.bound} of the scale's range" if table.of_range else str(table.bound)
+
+
+def _accepted_rows(before: Gates, after: Gates) -> list[LimitChangeRow]:
+    def accepting(one: AcceptedFault) -> str:
+        limit = _limit(one.accept) if one.accept.limits else ""
+        outcomes = f"outcome {' or '.join(one.accept.outcome)}" if one.accept.outcome else ""
+        return ", ".join(filter(None, (limit, outcomes, f"until {one.until}")))
+
+    old, new = ({kept.described(one): (kept.stated_table(one), accepting(one)) for one in side.accepted_faults}
+                for side in (before, after))  # fmt: skip
+    rows = []
+    for name in [*sorted(old), *sorted(new.keys() - old.keys())]:
+        (was, accepted), (now, accepts) = (side.get(name, (None, None)) for side in (old, new))
+        if was != now and (one := now or was):
+            rows.append(_row(one["gate"], "accepted failure", accepted, accepts) | {"subject": one["subject"]})
+    return rows
+
+
+def _row(
+    gate: str, key: str, before: object, after: object, *, where: Mapping[str, str] | None = None, change: str = ""
+) -> LimitChangeRow:
+    if not change:
+        change = "added" if before is None else "removed" if after is None else "changed"
+    return {"gate": gate, "where": dict(where or {}), "key": key, "before": before, "after": after, "change": change}
+
+
+def _differing(before: Mapping[str, object], after: Mapping[str, object]) -> list[tuple[str, object, object]]:
+    every = [(key, before.get(key), after.get(key)) for key in dict.fromkeys([*before, *after])]
+    return [(key, was, now) for key, was, now in every if was != now]

@@ -11,17 +11,22 @@ from __future__ import annotations
 
 import json
 import math
+import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any, Literal, cast
 
 from recuse.gates.gate_set import Gates
-from recuse.gates.limit_changes import stated
+from recuse.gates.gate_tables import AcceptedFault, Gate, RunTable, UseTable
+from recuse.git import BaseCommit
 from recuse.schema import RecuseError, verdict_rows
 from recuse.schema.details import Matrix, detail_as
 from recuse.schema.results import Results
-from recuse.schema.verdict_rows import Baseline, BaselineEntry, Because, EntryRow, Examined, SourceRow
+from recuse.schema.verdict_rows import Baseline, BaselineEntry, Because, EntryRow, Examined, SourceRow, StatedGates
 from recuse.security.files import write_files
 
 SCHEMA, EARLIER = 3, (1, 2)
@@ -184,6 +189,67 @@ def keyed(entries: Iterable[BaselineEntry]) -> dict[tuple[str, str, str, int], B
         by_key[*key, places[key]] = entry
         places[key] += 1
     return by_key
+
+
+# --------------------------------------------------------------------------- the gates that decided
+
+WORDS: Any = {"reason": True, "label": True, "because": True, "question": True, "on": {"__all__": {"reason"}}}
+UNTOLD = "as when the baseline was written"
+
+
+def stated(gates: Gates) -> StatedGates:
+    """What a gates file decides with, as builtins: {"run", "uses", "gates": {name: ...}, "accepted": [...]}."""
+    return {
+        "run": stated_table(gates.run),
+        "uses": {name: stated_table(use) for name, use in gates.uses.items()},
+        "gates": {name: stated_table(gate) for name, gate in gates.gates.items()},
+        "accepted": [stated_table(one) for one in sorted(gates.accepted_faults, key=described)],
+    }
+
+
+def as_stated(stated: StatedGates, now: Gates) -> Gates:
+    """The gates of a baseline, on the day and under the path of `now`; `RecuseError` for impossible ones."""
+    accepted = [{**one, "reason": UNTOLD} for one in stated["accepted"]]
+
+    def with_words(table: Mapping[str, Any]) -> dict[str, object]:
+        because = {"because": UNTOLD} if table.get("undecided") == "allow" else {}
+        on = {"on": [{**one, "reason": UNTOLD} for one in table["on"]]} if isinstance(table.get("on"), list) else {}
+        return {**table, "reason": UNTOLD, **because, **on}
+
+    try:
+        return replace(
+            now,
+            run=RunTable.model_validate(stated.get("run") or {}),
+            uses={name: UseTable.model_validate(table) for name, table in stated["uses"].items()},
+            gates={name: Gate.model_validate(with_words(table)) for name, table in stated["gates"].items()},
+            accepted_faults=tuple(map(AcceptedFault.model_validate, accepted)),
+        )
+    except ValueError as error:
+        raise RecuseError(f"the baseline holds gates that no gates file could have: {error}") from None
+
+
+def with_former(now: Gates, before: StatedGates) -> Gates:
+    """The gates with those of before beside them, if they decide anything otherwise."""
+    return now if stated(now) == before else replace(now, former=as_stated(before, now))
+
+
+def gates_at(commit: BaseCommit, path: str, today: date) -> Gates | None:
+    """The gates file of a commit; None where there was none, or today's Recuse cannot read it."""
+    with tempfile.TemporaryDirectory(prefix="recuse-base-") as folder, suppress(RecuseError):
+        commit.copy([path], Path(folder))
+        return Gates.load(Path(folder) / path, today)
+    return None
+
+
+def described(one: AcceptedFault) -> str:
+    """Gate and subject, its names in alphabetical order: what identifies an accepted failure."""
+    parts = (f"{name} = {' | '.join(one.values(name))}" for name in sorted(one.subject))
+    return f"{one.gate} ({', '.join(parts)})"
+
+
+def stated_table(table: Gate | AcceptedFault | RunTable | UseTable) -> dict[str, Any]:
+    """What a table of a gates file decides with: without its words, and what is as by default."""
+    return table.model_dump(mode="json", exclude_defaults=True, exclude=WORDS)
 
 
 # --------------------------------------------------------------------------- what is not asked as it was

@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import ClassVar, cast
 
 from recuse.gates import Decision, Gates, baseline_file, decide
-from recuse.gates.baseline_changes import compare, objections
+from recuse.gates.baseline_changes import compare, limit_changes, objections
 from recuse.gates.explanation import subject_text
 from recuse.gates.families import error_rates
 from recuse.gates.gate_tables import Uses, uses_for
-from recuse.gates.limit_changes import limit_changes
 from recuse.gates.records import decoded, yardstick
 from recuse.git import BaseCommit, Unreadable, identity_of
 from recuse.git.trend import history

@@ -278,7 +278,7 @@ class WouldBe(TypedDict):
 
 
 class LimitChangeRow(TypedDict):
-    """What a gates file now says otherwise; see `recuse.gates.limit_changes`."""
+    """What a gates file now says otherwise; see `recuse.gates.baseline_changes`."""
 
     gate: str
     where: dict[str, str]

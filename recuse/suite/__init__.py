@@ -12,10 +12,9 @@ from recuse.elicitation.chains import Chain
 from recuse.elicitation.panel_ratings import REMARKS, explanations_of, panel_ratings
 from recuse.elicitation.plan import headers
 from recuse.gates import Gates
-from recuse.gates.baseline_file import BaselineError
+from recuse.gates.baseline_file import BaselineError, gates_at, stated, with_former
 from recuse.gates.baseline_file import load as load_baseline
 from recuse.gates.gate_tables import Uses, uses_for
-from recuse.gates.limit_changes import gates_at, stated, with_former
 from recuse.git import BaseCommit, Unreadable, base_commit
 from recuse.protocols import protocol as known_protocol
 from recuse.references import BLINDED, blinded_people

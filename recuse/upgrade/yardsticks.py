@@ -81,8 +81,8 @@ Key = tuple[str, ...]
 
 def changed_yardsticks(root: Path, commit: BaseCommit, gates: Path, measured: Sequence[str]) -> Iterator[ChangedRow]:
     """A row per difference to the base commit, in the order of paths; `gates`: relative to `root`, compared by its
-    limits elsewhere (`recuse.gates.limit_changes`); `measured`: the panels and files of ratings that are asked about,
-    relative to `root` as well; these may be patterns."""
+    limits elsewhere (`recuse.gates.baseline_changes`); `measured`: the panels and files of ratings that are asked
+    about, relative to `root` as well; these may be patterns."""
     evals = gates.parent.as_posix()
     if moved := commit.moved(evals, "fixtures"):
         more = f" and {len(moved) - 1} more" if moved[1:] else ""

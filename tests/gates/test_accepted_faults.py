@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recuse.gates import AcceptedFault, Gate, Gates, GatesError, Verdicts, explain
-from recuse.gates.limit_changes import stated, with_former
+from recuse.gates.baseline_file import stated, with_former
 from recuse.schema import Estimates
 
 GATE = '[bias]\nwithin = [-0.5, 0.5]\nreason = "r"\n'

@@ -6,8 +6,7 @@ import pytest
 
 from recuse.gates import baseline_file
 from recuse.gates.baseline_changes import compare, objections
-from recuse.gates.baseline_file import reduce
-from recuse.gates.limit_changes import as_stated, stated, with_former
+from recuse.gates.baseline_file import as_stated, reduce, stated, with_former
 from recuse.gates.records import changes_of
 from recuse.run.run import Run
 from recuse.schema import Estimates, RecuseError

@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "pictures"))
 import scenes
 
 from recuse.gates import Gates
-from recuse.gates.limit_changes import gates_at, stated, with_former
+from recuse.gates.baseline_file import gates_at, stated, with_former
 from recuse.git import base_commit
 from recuse.schema import RecuseError
 from recuse.suite import Elicitation, Selection

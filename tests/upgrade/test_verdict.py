@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from recuse.gates import Gates, decide
-from recuse.gates.limit_changes import limit_changes, stated, with_former
+from recuse.gates.baseline_changes import limit_changes
+from recuse.gates.baseline_file import stated, with_former
 from recuse.gates.records import Evidence, changes_of
 from recuse.gates.upgrade_verdict import UpgradeVerdict, decide_upgrade, not_comparable, without_answers
 from recuse.metrics.estimates import estimated, undefined
