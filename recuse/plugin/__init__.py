@@ -4,7 +4,5 @@ Everything heavy is imported when a test that asks about judges is collected: an
 installed pays for these files alone, and meets names that begin with recuse only (`recuse.plugin.short_names`).
 """
 
-pytest_plugins = (
-    "recuse.plugin.command_line", "recuse.plugin.collection", "recuse.plugin.fixtures", "recuse.plugin.gathering",
-)  # fmt: skip
+pytest_plugins = ("recuse.plugin.command_line", "recuse.plugin.fixtures", "recuse.plugin.gathering")
 """In this order: pytest rewrites the assertions of a module as long as nobody has imported it."""

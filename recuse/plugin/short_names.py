@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from recuse.plugin import fixtures
-from recuse.plugin.collection import WORDS
+from recuse.plugin.fixtures import WORDS
 
 
 def pytest_configure(config: pytest.Config) -> None:
