@@ -24,9 +24,8 @@ from recuse.readers.file_ratings import FilePanel
 from recuse.readers.formats import RatingsSource
 from recuse.schema import RecuseError
 from recuse.schema.vocabulary import FILE
-from recuse.suite import Elicitation, Selection, Suite
+from recuse.suite import Elicitation, Recordings, Selection, Suite
 from recuse.suite.questions import UPGRADED
-from recuse.suite.recordings import Recordings
 
 
 @dataclass(frozen=True, eq=False)

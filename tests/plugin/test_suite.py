@@ -15,8 +15,7 @@ from recuse.metrics import consensus
 from recuse.schema import Estimate, RecuseError, builtins
 from recuse.security.network import NetworkBlockedError
 from recuse.statistics.distributions import Student
-from recuse.suite import Elicitation, Suite
-from recuse.suite.recordings import Recordings
+from recuse.suite import Elicitation, Recordings, Suite
 
 MakeSuite = Callable[..., Suite]
 ELICITATION = Elicitation("mini", "essays", "rubric")

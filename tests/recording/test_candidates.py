@@ -17,8 +17,7 @@ from loopback import Answer, ReceivedRequest, loopback
 from recuse.judges import wire
 from recuse.recording.progress import IncompleteRecordingError
 from recuse.schema import Call, RawResponse, RecuseError
-from recuse.suite import Elicitation, Selection
-from recuse.suite.recordings import Recordings
+from recuse.suite import Elicitation, Recordings, Selection
 
 FILES = {
     "fixtures/tasks/notes/task.toml": """
@@ -63,8 +62,7 @@ ANSWER = json.dumps({"clarity": {"score": 7, "why": "Clear."}})
 PROGRAM = """
 import sys
 from pathlib import Path
-from recuse.suite import Elicitation, Selection
-from recuse.suite.recordings import Recordings
+from recuse.suite import Elicitation, Recordings, Selection
 from recuse.recording.progress import RecordingInterrupted
 
 root = Path(sys.argv[1])

@@ -22,8 +22,7 @@ from recuse.gates import Gates
 from recuse.gates.baseline_file import gates_at, stated, with_former
 from recuse.git import base_commit
 from recuse.schema import RecuseError
-from recuse.suite import Elicitation, Selection
-from recuse.suite.recordings import Recordings
+from recuse.suite import Elicitation, Recordings, Selection
 from recuse.upgrade import in_place
 from recuse.upgrade.in_place import changed_in_place
 
