@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -88,29 +88,6 @@ FEWEST = 20
 """Items that two people rated below which nothing is said of their agreement (`recuse.metrics.agreement_estimates`)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RatingFacts:
-    """What is known of ratings before or after they are made."""
-
-    kind: str
-    judges: Collection[str]
-    about: Collection[str]  # the judges that conclusions are wanted on
-    wrote: Mapping[str, str]  # judge -> the target that is its own
-    families: Mapping[str, str]  # judge -> the family of its model
-    texts: pd.DataFrame  # columns item, target: each text once
-    targets: Collection[str]
-    written: Collection[str]  # targets, and those that meet in pairs
-    levels: Mapping[str, Sequence[str]]  # factor, as the ratings table calls it -> its levels
-    scales: Sequence[tuple[Scale, str, Sequence[float]]]  # of headline criteria, with positive option and thresholds
-    facts: Collection[str]  # names of what is known of texts, such as "words"
-    flawed: Iterable[tuple[str, object]] = ()  # (item, whether it is known to be flawed) of each text
-    persons: pd.DataFrame | None = None  # single ratings by people: rater, item, and target if there are several
-    truth: bool = False  # whether right answers are known
-    counted: bool = False  # whether an item stands for several
-    needs: Mapping[str, bool]  # needs of which it is known at once
-    beside: frozenset[str] = field(default_factory=frozenset)  # kinds of rows that are there as well
-
-
 def offers_of(ratings: Ratings, kind: str = "") -> frozenset[str]:
     """The needs that a table meets, wherever it comes from.
 
@@ -130,7 +107,7 @@ def offers_of(ratings: Ratings, kind: str = "") -> frozenset[str]:
     if few.times is not None:
         persons["times"] = few.table["item"].iloc[by_people].astype(str).map(dict(few.times)).to_numpy()
     varied = ratings.table[list(ratings.factors)][ratings.having("kind", "judge")]
-    facts = RatingFacts(
+    return offered(
         kind=kind,
         judges=ratings.judges,
         about=ratings.judges,
@@ -163,54 +140,69 @@ def offers_of(ratings: Ratings, kind: str = "") -> frozenset[str]:
         },
         beside=frozenset(name for name in KINDS if name != kind and ratings.beside(name) is not None),
     )
-    return offered(facts)
 
 
-def offered(facts: RatingFacts) -> frozenset[str]:
-    """Everything in `NEEDS` that ratings of which this is known have."""
-    persons, judges, kind = facts.persons, len(facts.judges), facts.kind
-    flaws: dict[str, set[object]] = {}  # what is known of the texts of each item
-    for item, flawed in facts.flawed:
-        flaws.setdefault(item, set()).add(flawed)
+def offered(
+    *,
+    kind: str,
+    judges: Collection[str],
+    about: Collection[str],  # the judges that conclusions are wanted on
+    wrote: Mapping[str, str],  # judge -> the target that is its own
+    families: Mapping[str, str],  # judge -> the family of its model
+    texts: pd.DataFrame,  # columns item, target: each text once
+    targets: Collection[str],
+    written: Collection[str],  # targets, and those that meet in pairs
+    levels: Mapping[str, Sequence[str]],  # factor, as the ratings table calls it -> its levels
+    scales: Sequence[tuple[Scale, str, Sequence[float]]],  # of headline criteria, with positive option and thresholds
+    facts: Collection[str],  # names of what is known of texts, such as "words"
+    flawed: Iterable[tuple[str, object]],  # (item, whether it is known to be flawed) of each text
+    persons: pd.DataFrame | None,  # single ratings by people: rater, item, and target if there are several
+    truth: bool,  # whether right answers are known
+    counted: bool = False,  # whether an item stands for several
+    needs: Mapping[str, bool],  # needs of which it is known at once
+    beside: frozenset[str],  # kinds of rows that are there as well
+) -> frozenset[str]:
+    """Everything in `NEEDS` that ratings have of which this is known, before or after they are made."""
+    flawed = {*flawed}
     scored = kind == "scores"
-    has_options = bool(facts.scales) and all(isinstance(scale, Nominal | Ordinal) for scale, _, _ in facts.scales)
+    has_options = bool(scales) and all(isinstance(scale, Nominal | Ordinal) for scale, _, _ in scales)
     sets = kind == "response_sets"  # two raters may name one set; and a set says more than a choice
     offers = {
         "scores": sets,
         "forced_choices": sets or (scored and has_options),
-        "worded_scores": scored and all(len(facts.levels.get(factor, ())) > 1 for factor in (WORDING, DIRECTION)),
+        "worded_scores": scored and all(len(levels.get(factor, ())) > 1 for factor in (WORDING, DIRECTION)),
         kind: True,
-        "versions": len(facts.levels.get(VERSION, ())) > 1,
-        "peers": judges > 1,
-        "three_judges": judges > 2,
-        "authors": any(facts.wrote.get(judge) in facts.written for judge in facts.about),
+        "versions": len(levels.get(VERSION, ())) > 1,
+        "peers": len(judges) > 1,
+        "three_judges": len(judges) > 2,
+        "authors": any(wrote.get(judge) in written for judge in about),
         "families": any(
-            facts.wrote.get(other) in facts.written
-            for judge in facts.about
-            for other in facts.judges
-            if judge != other and facts.families.get(judge, judge) == facts.families.get(other, other)
+            wrote.get(other) in written
+            for judge in about
+            for other in judges
+            if judge != other and families.get(judge, judge) == families.get(other, other)
         ),
-        "items": facts.counted or (len(facts.texts) > 0 and int(facts.texts["target"].value_counts().max()) > 1),
-        "common_items": bool(facts.texts["item"].duplicated().any()),
-        "several_targets": len(facts.targets) > 2,
-        "neutral_texts": has_neutral_texts(facts.judges, facts.targets, facts.wrote),
-        "lengths": "words" in facts.facts or {"words_a", "words_b"} <= set(facts.facts),
+        "items": counted or (len(texts) > 0 and int(texts["target"].value_counts().max()) > 1),
+        "common_items": bool(texts["item"].duplicated().any()),
+        "several_targets": len(targets) > 2,
+        "neutral_texts": has_neutral_texts(judges, targets, wrote),
+        "lengths": "words" in facts or {"words_a", "words_b"} <= set(facts),
         "people_items": persons is not None,
         "two_people": persons is not None
         and bool(persons[["item", "rater"]].drop_duplicates()["item"].duplicated().any()),
-        "expert": facts.truth or (persons is not None and _has_one_person_each(persons)),
-        "positive": any(is_binary(*scale) for scale in facts.scales),
-        "property": any(has_property(scale, positive) for scale, positive, _ in facts.scales),
-        "several_options": any(has_several_options(scale, positive) for scale, positive, _ in facts.scales),
-        "twins": any({"yes", "no"} <= known for known in flaws.values()),
-        "groups": facts.needs["slices"] or len(facts.targets) > 2,
-        "right_answer": "gold" in facts.facts,
-        "numbers": all(scale.counts for scale, _, _ in facts.scales),
-        **{factor: len(facts.levels.get(factor, ())) > 1 for factor in (*LEVELS, TEMPERATURE)},
-        **facts.needs,
-        ORDER: ORDER in facts.levels,  # known, if only of one: which one follows from the names of the two
+        "expert": truth or (persons is not None and _has_one_person_each(persons)),
+        "positive": any(is_binary(*scale) for scale in scales),
+        "property": any(has_property(scale, positive) for scale, positive, _ in scales),
+        "several_options": any(has_several_options(scale, positive) for scale, positive, _ in scales),
+        "twins": any((item, "no") in flawed for item, known in flawed if known == "yes"),
+        "groups": needs["slices"] or len(targets) > 2,
+        "right_answer": "gold" in facts,
+        "numbers": all(scale.counts for scale, _, _ in scales),
+        **{factor: len(levels.get(factor, ())) > 1 for factor in (*LEVELS, TEMPERATURE)},
+        **needs,
+        ORDER: ORDER in levels,  # known, if only of one: which one follows from the names of the two
     }
-    return frozenset(name for name, there in offers.items() if there) | facts.beside
+    return frozenset(name for name, there in offers.items() if there) | beside
 
 
 def has_neutral_texts(judges: Iterable[str], targets: Iterable[str], authors: Mapping[str, str]) -> bool:

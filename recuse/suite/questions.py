@@ -17,7 +17,7 @@ from recuse.panels import LEVELS, UNLOCK, Panel, load_panel
 from recuse.protocols import called, headline_of, parts_of
 from recuse.protocols import protocol as known_protocol
 from recuse.protocols.wording import facts_of
-from recuse.ratings.needs import CANDIDATE, KINDS, RatingFacts, kind_of, missing, offered, unlock, unlock_by_column
+from recuse.ratings.needs import CANDIDATE, KINDS, kind_of, missing, offered, unlock, unlock_by_column
 from recuse.ratings.scale import PLACE, TRUE, Numeric, Scale, decisions_of
 from recuse.ratings.text_slices import will_have_slices
 from recuse.readers.file_panel import is_ratings_file, load_file_panels
@@ -248,10 +248,10 @@ class Selection:
         if elicitation.panel in self.files:
             return self.files[elicitation.panel].offers
         if elicitation not in self._offers:
-            self._offers[elicitation] = offered(self._facts(elicitation))
+            self._offers[elicitation] = self._offered(elicitation)
         return self._offers[elicitation]
 
-    def _facts(self, elicitation: Elicitation) -> RatingFacts:
+    def _offered(self, elicitation: Elicitation) -> frozenset[str]:
         panel, task = self.panels[elicitation.panel], self.task_of(elicitation)
         protocol, table = known_protocol(elicitation.protocol), panel.task(elicitation.task)
         judges = panel.judges_of(elicitation.task)
@@ -267,7 +267,7 @@ class Selection:
         headline = {name: (scales[name], "", task.thresholds) for name in headline_of(protocol, task) if name in scales}
         decided = decisions_of(headline, panel.uses or ()) if protocol.OFFERS == "scores" else {}
         about = [elicitation.candidate] if elicitation.candidate else [*judges]
-        return RatingFacts(
+        return offered(
             kind=protocol.OFFERS,
             judges=judges,
             about=[judge for judge in about if not shown or judge in shown],
