@@ -212,7 +212,7 @@ class Run(Records):
             "schema": 1, "outcome": self._outcome(), "counts": counts, "headline": "", "decision": None,
             "panels": [self._with_uses(panel.record()) for panels in (selection.panels, selection.files)
                        for panel in panels.values()],
-            "uses": {name: cast(row_types.UseRow, use.model_dump()) for name, use in gates.uses.items()},
+            "uses": {name: use.model_dump() for name, use in gates.uses.items()},
             "asked": {
                 "whole": self.whole, "part": self.part, "outside": list(self.outside),
                 "conditions": sorted(gates.conditions),

@@ -5,7 +5,7 @@ kinds at once. Keys that a drawing merely prints (`n.detail.get("tau")`) have no
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, NotRequired, TypedDict, TypeVar, cast
+from typing import Any, Literal, NotRequired, TypedDict, TypeVar, cast
 
 Values = Sequence[Sequence[float | None]]
 """A row of values per name of a row, one per name of a column."""
@@ -52,34 +52,6 @@ class Losses(TypedDict):
     unrelated: bool
 
 
-class PersonReplaced(TypedDict):
-    """Whether the judge does as well as one person."""
-
-    person: str
-    won: bool
-    advantage: float | None
-    p: float | None
-    n: int
-
-
-class SurestTexts(TypedDict):
-    """A share of the texts, surest first: errors seen among its labels, and the most that they leave possible."""
-
-    share: float
-    errors: float
-    labels: int
-    at_most: float | None
-
-
-class SliceRow(Slice):
-    """A slice with its mean, and its difference to the rest."""
-
-    mean: float | None
-    difference: float | None
-    p: float | None
-    n: int
-
-
 class Constant(TypedDict, total=False):
     """The commonest answer, and how often it would agree with people."""
 
@@ -106,13 +78,13 @@ class Detail(TypedDict, total=False):
     held_against: str  # who stands in people's place
     margin: float | None
     power: float | None
-    people: list[PersonReplaced]
-    groups: list[SurestTexts]  # what may be left to it at `bound` errors
+    people: list[dict[str, Any]]  # does the judge as well as one: person, won, advantage, p, n
+    groups: list[dict[str, Any]]  # a share of the texts, surest first: errors among its labels, and at_most possible
     bound: float | None
     constant: Constant | None
     judge_alone: float | None
     labels: int  # for a mean as people would rate: there are, and the wanted interval takes
     labels_needed: int | None
-    slices: list[SliceRow]  # every one, the likeliest fault first
+    slices: list[dict[str, Any]]  # the likeliest fault first: column, level, mean, difference to the rest, p, n
     by_status: dict[str, int]  # how many replies ended in which way
     bins: list[Gap]  # by how far apart two texts are

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from recuse.schema.calls import RecuseError
+from recuse.schema.errors import RecuseError
 from recuse.schema.number_text import html_table, span, subject
 from recuse.schema.pandas_when_used import pd
 from recuse.schema.plain_values import builtins

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from recuse.schema.calls import RecuseError
+from recuse.schema.errors import RecuseError
 from recuse.schema.pandas_when_used import pd
 
 NAMES, DIRECTION, ORDER, LABELS, VERSION = "names", "direction", "order", "labels", "version"

@@ -5,7 +5,7 @@ absent, because a part of a run is drawn as well; NaN is None."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 from recuse.schema.verdict_rows import Comparison, MeasurementRow, QuestionWords, SourceRow, VerdictRow
 from recuse.schema.vocabulary import JudgeWord, Outcome
@@ -39,23 +39,19 @@ class PanelRow(TypedDict):
     people_faults: NotRequired[list[str]]  # whom of the people a judge cannot be held against as they are
 
 
-class UseRow(TypedDict):
-    """A use of judges, as gates.toml has it."""
+class PlaceRow(TypedDict):
+    """Where judges were asked."""
 
-    question: str
-    yardstick: list[str]
-    decides: list[str]
-    of: list[str]
+    panel: str
+    task: str
+    protocol: str
 
 
-class AskedRow(TypedDict):
+class AskedRow(PlaceRow):
     """A gate that had to decide, where and about whom; `test`: which asks it."""
 
     gate: str
     test: str
-    panel: str
-    task: str
-    protocol: str
     judges: list[str]
 
 
@@ -105,13 +101,6 @@ UNDESCRIBED: MeasureRow = {
 """What is said of a measure as far as nobody described it."""
 
 
-class FactorRow(TypedDict):
-    """A factor and its levels in their order, each with `name` and `words`."""
-
-    name: str
-    levels: list[dict[str, str]]
-
-
 class TaskRow(TypedDict):
     """A task; `points`: between the ends of its widest scale."""
 
@@ -121,12 +110,9 @@ class TaskRow(TypedDict):
     people_simulated: NotRequired[bool]
 
 
-class Wanting(TypedDict):
+class Wanting(PlaceRow):
     """What a panel lacked for a question; `unfixed`: what its source does not tell."""
 
-    panel: str
-    task: str
-    protocol: str
     missing: list[str]
     unfixed: list[str]
     unlock: list[str]
@@ -138,13 +124,10 @@ class NotAskedRow(QuestionWords, Wanting):
     tests: list[str]
 
 
-class UsageRow(TypedDict):
+class UsageRow(PlaceRow):
     """What the answers of a judge cost; None where no price is known."""
 
-    panel: str
     judge: str
-    task: str
-    protocol: str
     calls: int
     input_tokens: int
     output_tokens: int
@@ -154,12 +137,9 @@ class UsageRow(TypedDict):
     seconds: float | None
 
 
-class ExcerptRow(TypedDict):
+class ExcerptRow(PlaceRow):
     """A reply worth reading."""
 
-    panel: str
-    task: str
-    protocol: str
     judge: str
     target: str
     factors: dict[str, str]
@@ -289,13 +269,6 @@ class DecisionRow(TypedDict):
     changes: list[dict[str, str]]  # kind, what, word, cause, next: a change, and what it asks for by itself
 
 
-class GateAndSubject(TypedDict):
-    """Which verdict."""
-
-    gate: str
-    subject: dict[str, str]
-
-
 class UpgradeVerdictRow(TypedDict):
     """The verdict on a candidate; `rows`: its verdicts, the deciding one first; `accepted`: until when what speaks
     against it is, `expired`: where that day has passed; `open`: what is not accepted beside it."""
@@ -310,7 +283,7 @@ class UpgradeVerdictRow(TypedDict):
     change: list[str]
     sentence: str
     reasons: list[str]
-    rows: list[GateAndSubject]
+    rows: list[dict[str, Any]]  # `gate` and `subject` of each
     clause: str
     items: int
     more: int | None
@@ -386,11 +359,11 @@ class Results(TypedDict, total=False):
     headline: str
     decision: DecisionRow | None
     panels: list[PanelRow]
-    uses: dict[str, UseRow]
+    uses: dict[str, dict[str, Any]]  # as gates.toml has them (`recuse.gates.uses.UseTable`)
     asked: AskedRows
     questions: list[QuestionRow]
     measures: dict[str, MeasureRow]
-    factors: list[FactorRow]
+    factors: list[dict[str, Any]]  # `name`, and `levels` in their order, each with `name` and `words`
     tasks: list[TaskRow]
     not_asked: list[NotAskedRow]
     verdicts: list[VerdictRow]

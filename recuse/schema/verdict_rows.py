@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 from recuse.schema.details import Detail, Slice
 from recuse.schema.vocabulary import Outcome
@@ -269,14 +269,6 @@ class BriefRow(EntryRow):
     value: float | None
 
 
-class WouldBe(TypedDict):
-    """What a verdict would be without a change of the gates."""
-
-    subject: dict[str, str]
-    outcome: Outcome
-    now: Outcome
-
-
 class LimitChangeRow(TypedDict):
     """What a gates file now says otherwise; see `recuse.gates.baseline_changes`."""
 
@@ -287,7 +279,7 @@ class LimitChangeRow(TypedDict):
     after: object
     change: str
     subject: NotRequired[dict[str, str | list[str]]]
-    otherwise: NotRequired[list[WouldBe]]
+    otherwise: NotRequired[list[dict[str, Any]]]  # `subject`, `outcome` without the change, and `now`
     about: NotRequired[str]
     consequence: NotRequired[str]
     sentence: NotRequired[str]

@@ -14,8 +14,7 @@ from recuse.papers.self_preference.grading_calibrated import labelled
 from recuse.papers.self_preference.writing_protocols import number
 from recuse.protocols import protocol
 from recuse.protocols.reading import Unreadable
-from recuse.schema import Item, Prompt, Reply
-from recuse.schema.calls import Usage
+from recuse.schema import Item, Prompt, Reply, Usage
 from recuse.tasks import load_task
 
 TASKS = Path(__file__).resolve().parents[3] / "fixtures" / "tasks"
