@@ -63,10 +63,7 @@ class Cells(array.Moments):
 
     def texts_of(self, target: str | None) -> NDArray[np.bool_]:
         """Which texts are this target's, shape (U,); none where it has none."""
-        if target not in self.target_names:
-            return np.zeros(len(self.targets), dtype=bool)
-        of_target: NDArray[np.bool_] = self.targets == self.target_names.index(str(target))
-        return of_target
+        return np.asarray(self.targets == (self.target_names.index(target) if target in self.target_names else -1))
 
     @cached_property
     def scores(self) -> tuple[tuple[Floats, ...], ...]:

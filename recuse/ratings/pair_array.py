@@ -125,9 +125,6 @@ def pair_array(ratings: Ratings) -> PairArray:
     return (_decided if ratings.scale.counts else _chosen)(ratings)
 
 
-# --------------------------------------------------------------------------- from rows
-
-
 def _chosen(ratings: Ratings) -> PairArray:
     verdicts = verdicts_of(ratings)
     pairs = both_orders(verdicts)
@@ -147,9 +144,6 @@ def _chosen(ratings: Ratings) -> PairArray:
     return PairArray(judges, names, clusters, clusters, a, b, won, requested, people)
 
 
-# --------------------------------------------------------------------------- from scores
-
-
 def _decided(ratings: Ratings) -> PairArray:
     array = ratings.array()
     names, targets = np.array(array.items, dtype=object), np.array(array.targets, dtype=object)
@@ -167,9 +161,6 @@ def _decided(ratings: Ratings) -> PairArray:
         array.judges, pairs, names[item], clusters, targets[one], targets[other], won[judged],
         requested[:, item, pair][judged], people,
     )  # fmt: skip
-
-
-# --------------------------------------------------------------------------- choices between two texts from a table
 
 
 def choices_of(

@@ -155,22 +155,18 @@ def _correlation(x: Floats, y: Floats, texts: Answers) -> _Correlation | None:
     sums = np.column_stack([np.ones(len(x)), *centre * x.T, *centre * y.T, *products])
 
     def on_z(sums: Floats) -> Floats:
-        z: Floats = np.arctanh(np.clip(_of_sums(sums, x.shape[1]), -0.9999, 0.9999))
-        return z
+        """atanh of correlations (S,) by the sums over texts (S, 1 + 2 width + 3); NaN without variance."""
+        n, a, b = sums[:, 0], sums[:, 1 : 1 + x.shape[1]], sums[:, 1 + x.shape[1] : -3]
+        aa, bb, ab = (sums[:, k] - (p * q).sum(axis=1) / n for k, p, q in ((-3, a, a), (-2, b, b), (-1, a, b)))
+        varied = (aa > 1e-9) & (bb > 1e-9)
+        r = np.where(varied, ab / np.sqrt(np.where(varied, aa * bb, 1.0)), np.nan)
+        return np.asarray(np.arctanh(np.clip(r, -0.9999, 0.9999)))
 
     z = Coefficient(sums, on_z, lambda sums: "", times=taken(texts.times, both))
     if z.undefined:
         return None
     spread = cast("Student", z.jackknife(texts.clusters[both]))
     return _Correlation(math.tanh(z.value), max(spread.se, 1 / math.sqrt(count - 3)), texts.number(both))
-
-
-def _of_sums(sums: Floats, width: int) -> Floats:
-    """Correlations (S,) of sums (S, 1 + 2 width + 3) of 1, x, y, x.x, y.y, x.y; NaN without variance."""
-    n, x, y = sums[:, 0], sums[:, 1 : 1 + width], sums[:, 1 + width : 1 + 2 * width]
-    xx, yy, xy = (sums[:, k] - (a * b).sum(axis=1) / n for k, a, b in ((-3, x, x), (-2, y, y), (-1, x, y)))
-    varied = (xx > 1e-9) & (yy > 1e-9)
-    return np.where(varied, xy / np.sqrt(np.where(varied, xx * yy, 1.0)), np.nan)
 
 
 def _alone(criterion: str, people: tuple[str, ...], answers: Floats, texts: Answers) -> list[PeopleFault]:

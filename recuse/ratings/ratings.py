@@ -16,6 +16,7 @@ from recuse.ratings.ratings_table import JUDGE, PERSON, check_table, completed
 from recuse.ratings.scale import Numeric, Scale, decisions_of, scale_of
 from recuse.schema import RatingsError
 from recuse.schema.factors import DIRECTION, LEVELS, TEMPERATURE, VERSION, check_levels, level_words, levels_in
+from recuse.schema.number_text import html_table
 from recuse.schema.pandas_when_used import pd
 
 if TYPE_CHECKING:
@@ -39,11 +40,6 @@ def remembered(function: Callable[Concatenate[Ratings, P], Found]) -> Callable[C
         return ratings.remember(key, lambda: function(ratings, *args, **kwargs))
 
     return made
-
-
-def _nothing_else(kind: str) -> Ratings | None:
-    """A function of the module: ratings go to other processes, and a lambda does not."""
-    return None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,7 +85,7 @@ class Ratings:
     tiers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     families: Mapping[str, str] = field(default_factory=dict)
     enforced: frozenset[str] = frozenset()
-    beside: Callable[[str], Ratings | None] = _nothing_else
+    beside: Callable[[str], Ratings | None] = dict[str, "Ratings"]().get  # nothing, and no lambda: it is pickled
     one_of_several: bool = False
     times: Mapping[str, int] | None = None
     _memory: dict[Any, Any] = field(default_factory=dict)
@@ -117,8 +113,6 @@ class Ratings:
             rows = made.having("criterion", name)
             every[name] = given or scale_of(table.loc[rows, "score"], table.loc[rows, "response"])
         return replace(made, scales=every, headline=tuple(every if headline is None else headline))
-
-    # ------------------------------------------------------------------ who and what
 
     @property
     def raters(self) -> Mapping[str, str]:
@@ -202,8 +196,6 @@ class Ratings:
     def scale(self) -> Scale:
         """Scale of the one criterion that is measured; `RatingsError` where there are several."""
         return self.scales[self.criterion]
-
-    # ------------------------------------------------------------------ parts of it
 
     @remembered
     def where(self, /, **levels: str) -> Ratings:
@@ -358,8 +350,6 @@ class Ratings:
             return whole.single()._measuring(self.headline)
         return self if self.times is None else self.remember("single", lambda: unfolded(self))
 
-    # ------------------------------------------------------------------ as numbers
-
     def cells(self) -> Cells:
         """Counts, means and variances per judge and text of the criterion, over repeats (`recuse.ratings.cells`)."""
         from recuse.ratings.cells import cells_of
@@ -379,9 +369,15 @@ class Ratings:
         return f"<Ratings: {len(self.table)} rows by {', '.join(self.raters)} on {', '.join(self.headline)}>"
 
     def _repr_html_(self) -> str:
-        from recuse.ratings.ratings_table import ratings_html
-
-        return ratings_html(self)
+        """How much each rater gave: rows, those that can be used, on how many items and targets, and the mean score."""
+        head = ("rater", "kind", "criterion", "ratings", "usable", "items", "targets", "mean score")
+        varied = f"; varied: {', '.join(self.factors)}" if self.factors else ""
+        each = []
+        for key, rows in self.table.groupby(["rater", "kind", "criterion"], sort=False, observed=True):
+            usable = rows[rows["status"] == "ok"]
+            mean = "" if usable["score"].isna().all() else f"{usable['score'].mean():.3f}"  # options have no mean
+            each.append((*key, len(rows), len(usable), rows["item"].nunique(), rows["target"].nunique(), mean))
+        return html_table(f"{len(self.table)} ratings by {len(self.raters)} raters{varied}", head, each)
 
     def __getstate__(self) -> dict[str, Any]:
         """What was computed is left behind where ratings are pickled, for another process or a file."""

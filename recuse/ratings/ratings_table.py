@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from recuse.schema import STATUSES, RatingsError
-from recuse.schema.number_text import html_table
 from recuse.schema.pandas_when_used import pd
-
-if TYPE_CHECKING:
-    from recuse.ratings.ratings import Ratings
 
 JUDGE, PERSON = KINDS = ("judge", "person")
 
@@ -149,22 +145,3 @@ def combined(codes: Any, count: int, column: Any) -> tuple[Any, int]:
     folded = codes * len(known)
     folded += own
     return folded, count * len(known)
-
-
-# --------------------------------------------------------------------------- for a notebook
-
-
-HEAD = ("rater", "kind", "criterion", "ratings", "usable", "items", "targets", "mean score")
-
-
-def ratings_html(ratings: Ratings) -> str:
-    """How much each rater gave: rows, those that can be used, on how many items and targets, and the mean score."""
-    groups = ratings.table.groupby(["rater", "kind", "criterion"], sort=False, observed=True)
-    varied = f"; varied: {', '.join(ratings.factors)}" if ratings.factors else ""
-    caption = f"{len(ratings.table)} ratings by {len(ratings.raters)} raters{varied}"
-    each = []
-    for key, rows in groups:
-        usable = rows[rows["status"] == "ok"]
-        mean = "" if usable["score"].isna().all() else f"{usable['score'].mean():.3f}"  # options have no mean
-        each.append((*key, len(rows), len(usable), rows["item"].nunique(), rows["target"].nunique(), mean))
-    return html_table(caption, HEAD, each)
