@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import writing_panel
 
-from recuse.papers.illusion.knowledge_grounding import flaw_penalty
+from recuse.papers.illusion.cited_evidence import flaw_penalty
 
 PAGE = " ".join((writing_panel.ROOT / "docs" / "rubrics.md").read_text(encoding="utf-8").split())
 

@@ -16,9 +16,8 @@ from statistics import fmean
 
 from fixtures.makers.recorded import stored_files
 from recuse.cassettes.cell_file import contents
-from recuse.papers.illusion.cited_evidence import evidence_overlap, quotes_in_text, repeated_numbers
-from recuse.papers.illusion.knowledge_grounding import delta_k, flaw_penalty
-from recuse.papers.illusion.rubric_commensurability import agreement_by_rubric, structural_share
+from recuse.papers.illusion.cited_evidence import evidence_overlap, flaw_penalty, quotes_in_text, repeated_numbers
+from recuse.papers.illusion.rubric_commensurability import agreement_by_rubric, delta_k, structural_share
 from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates
 from recuse.schema.factors import LEVELS, RUBRIC, level_words

@@ -17,9 +17,10 @@ from examination import ROOT, strict_gates
 
 from fixtures.standins.behaviours.merg import read_settings
 from fixtures.standins.shared_heuristics import Study, as_ratings, simulate
+from recuse.papers.illusion.cited_evidence import flaw_penalty
 from recuse.papers.illusion.judge_panels import wide_spread
-from recuse.papers.illusion.knowledge_grounding import delta_k, flaw_penalty
 from recuse.papers.illusion.resolution import panel_agreement, resolution_gap
+from recuse.papers.illusion.rubric_commensurability import delta_k
 from recuse.ratings import Ratings
 from recuse.schema import Estimates
 from recuse.suite import Elicitation, Suite

@@ -1,11 +1,11 @@
-"""Is there judgement in a reply? Whether judges that agree on a text cite the same places in it, and replies that copy
-("Beyond the Illusion of Consensus", 2026, app. E)."""
+"""Is there judgement in a reply? Whether judges that agree on a text cite the same places in it, replies that copy, and
+flaws that knowledge finds ("Beyond the Illusion of Consensus", 2026, sec. 3.4, app. C and E)."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -13,17 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.measure import measure
+from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.papers.illusion.merg import PARTS
 from recuse.papers.rank_tests import spearman
-from recuse.papers.self_preference.over_texts import share_estimate
+from recuse.papers.self_preference.over_texts import facts_of_texts, known_of_texts, share_estimate
 from recuse.ratings import Ratings, mean_of
-from recuse.ratings.array import moments_of
+from recuse.ratings.array import judges_array, moments_of
+from recuse.ratings.scale import Numeric
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
 from recuse.schema.pandas_when_used import pd
 from recuse.statistics.agreement.coefficient import ratio
-from recuse.statistics.paired import Paired
+from recuse.statistics.paired import METHOD, Paired
 
 WORD = re.compile(r"[\u3400-\u9fff]|\d+|[^\W\d_\u3400-\u9fff]{4,}")
 """Words of four letters or more, numbers, and single characters of a script without spaces."""
@@ -215,3 +216,51 @@ def quotes_in_text(ratings: Ratings) -> Estimates:
 
 def _plain(text: str) -> str:
     return " ".join(re.findall(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+", text.casefold()))
+
+
+# --------------------------------------------------------------------------- planted flaws
+# Twins are two texts on one item: one polished, with a flaw that knowledge of the matter finds (sums that do not add
+# up, an outline in place of the story, a misused concept), and one plain and sound ("Beyond the Illusion of Consensus",
+# 2026, section 3.4 and appendix C). Columns of the texts: `flawed`, yes, no, or nothing for a text without a twin;
+# `flaw`, the kind of a flawed one's.
+
+
+@measure(
+    "flaw_penalty", "sound above polished", signed=True, bad="below", rank=420,
+    below="scores a polished text with a deep flaw above its sound twin",
+    reading="Score of the plain, sound text less that of its polished twin with a planted flaw. Below 0: polish wins.",
+)  # fmt: skip
+@per_subject("judge", itself)
+def flaw_penalty(part: Ratings) -> Iterator[Named]:
+    """Mean over items of score(sound) - score(flawed), by judge and factor level, in units of the scale; t over items.
+    Scores are means over repeats, and over several flawed or sound texts on an item; an item without a usable score on
+    one side is left out. Detail: how often the `sound` won, the `flawed`, or `neither`; `by_flaw`, kind of flaw, mean
+    and items, where texts say it. Undefined below two items with both.
+
+    >>> texts = table("item target flawed", "i p yes; i q no; k p yes; k q no")
+    >>> flaw_penalty(example("item target score", "i p 7; i q 4; k p 6; k q 5", texts=texts)).of(judge="j").value
+    -2.0
+    """
+    flaws = {item: str(kind) for (item, _), kind in known_of_texts(part, "flaw").items()}
+    array = judges_array(part)
+    marks = facts_of_texts(part, "flawed", array)
+    twinned = (marks == "yes").any(axis=1) & (marks == "no").any(axis=1)
+    kinds = np.array([flaws.get(item, "") for item in array.items], dtype=object)[twinned]
+    for judge, means in zip(array.raters, array.means, strict=True):
+        sound, flawed = (mean_of(np.where(marks == kind, means, np.nan)[twinned], axis=1) for kind in ("no", "yes"))
+        there, scale = np.isfinite(sound - flawed), part.scale
+        known, of = (sound - flawed)[there], kinds[there]
+        facts: dict[str, Any] = {
+            "n": len(known), "n_excluded": len(there) - len(known), "method": METHOD, "unit": "points",
+            "span": scale.maximum - scale.minimum if isinstance(scale, Numeric) else None,
+        }  # fmt: skip
+        if len(known) < 2:
+            why = "fewer than two items have a usable score of both twins"
+            yield judge, undefined("flaw_penalty", why, **facts)
+            continue
+        test = Paired.of(known)
+        won = {"sound": int((known > 0).sum()), "flawed": int((known < 0).sum()), "neither": int((known == 0).sum())}
+        by_flaw = [[kind, number(float(known[of == kind].mean())), int((of == kind).sum())]
+                   for kind in sorted(set(of) - {""})]  # fmt: skip
+        detail = {**won, "dz": number(test.dz[0]), **({"by_flaw": by_flaw} if by_flaw else {})}
+        yield judge, estimated("flaw_penalty", test.mean, test.distribution, detail=detail, **facts)

@@ -1,6 +1,6 @@
-"""Rubric commensurability: how much of the agreement between judges is the rubric they share? ("Beyond the Illusion of
-Consensus", 2026, section 3.3.) Every difference is between the same pairs on the same texts, and so for knowledge
-(`knowledge_grounding`)."""
+"""Rubric commensurability: how much of the agreement between judges is the rubric they share, and does it survive their
+having to say first what they know? ("Beyond the Illusion of Consensus", 2026, eq. 1 and section 3.3.) Every difference
+is between the same pairs on the same texts."""
 
 from __future__ import annotations
 
@@ -17,12 +17,15 @@ from numpy.typing import ArrayLike, NDArray
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
 from recuse.papers.illusion.resolution import all_pairs, sample_r
+from recuse.papers.self_preference.over_texts import known_of_texts
 from recuse.ratings import Ratings
 from recuse.ratings.array import arrays_by_level, grouped
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, Mask
 from recuse.schema.factors import LEVELS, RUBRIC
 from recuse.statistics.clusters import Bounded
+from recuse.statistics.distributions import SEED, generator
+from recuse.statistics.paired import Paired
 
 BASELINE = "checklist"
 GROUNDED = ("independent", "dimensions", "shared")  # rubrics written after a judge has said what it knows
@@ -252,3 +255,137 @@ def structural_share(ratings: Ratings, whole: str = "dimensions") -> Estimates:
         detail = {source: number(float(value)) for source, value in zip(sources, r, strict=True)}
         estimates[(whole, *names)] = jackknifed("structural_share", cells, share, unit="share", detail=detail)
     return Estimates(("of", *ratings.within(RUBRIC)), estimates)
+
+
+# --------------------------------------------------------------------------- with what judges know
+#     delta-K(source) = mean over pairs of r(scores by rubrics of that source) - r(scores by the given checklist)
+#
+# What agreement loses when a rubric is written from knowledge was owed to what all judges see on the surface. The
+# paper's paired t over cells stands in the detail: cells share judges and items, so its p-value is too small.
+
+COMPARED = {source: (BASELINE, source) for source in GROUNDED}
+GROUPS = ("domain", "language")  # what is known of a text by which delta-K is told apart
+CELL_ITEMS = 10  # items that a target needs for cells of its own
+DRAWS = 1999
+
+
+@measure(
+    "delta_k", "agreement after knowledge", ends=(-2, 2), signed=True, bad="both", rank=410,
+    above="agree more once each says what it knows", below="agree less once each says what it knows",
+    reading="Correlation between judges by rubrics written from knowledge, less that by the given checklist. Below 0: "
+    "agreement rested on what all see on the surface. Above 0: knowledge gave the judges a common standard.",
+)  # fmt: skip
+def delta_k(ratings: Ratings) -> Estimates:
+    """delta-K by source of the rubric, and by the levels of all other factors. Detail: `base` and `grounded` r, `cells`
+    (pair, target, n, base, grounded, delta), the paired t over cells with `p` and `p_bonferroni` over the sources that
+    were compared, Cohen's `dz`, and `fisher`, delta-K averaged by Fisher's z. A pair in which a judge says the same of
+    all texts under one of the two is left out; undefined where no pair is left.
+
+    >>> rows = "a checklist 1/2/3/4; b checklist 1/2/3/4; a shared 1/2/3/4; b shared 2/1/4/3"
+    >>> round(delta_k(example("judge rubric_source score", rows)).of(rubric_source="shared").value, 6)
+    -0.4
+    """
+    looks = sum(source in ratings.levels(RUBRIC) for source in GROUNDED)
+
+    def delta(cells: RubricCells) -> Estimate:
+        rows: list[dict[str, Any]] = []
+        # Each target with its own cells, where all have items enough; else all texts together
+        parts = [(target, cells.only(cells.targets == target)) for target in dict.fromkeys(cells.targets)]
+        usable = [np.isfinite(part.scores).all(axis=(0, 1)).sum() for _, part in parts]
+        for target, part in parts if len(parts) > 1 and min(usable) >= CELL_ITEMS else [("", cells)]:
+            for name, n, base, grounded in zip(cells.pairs, part.texts, *part.r(), strict=True):
+                values = {"base": number(base), "grounded": number(grounded), "delta": number(grounded - base)}
+                rows.append({"pair": name, "target": target, "n": int(n), **values})
+        test = Paired.of([math.nan if row["delta"] is None else row["delta"] for row in rows])
+        dz = zip(("dz", "dz_low", "dz_high"), map(number, test.dz), strict=True)
+        return _delta("delta_k", cells, {
+            "cells": rows, "t": number(test.t), "df": test.n - 1, "p": number(test.p),
+            "p_bonferroni": number(min(1.0, looks * test.p)), "looks": looks, **dict(dz),
+        })  # fmt: skip
+
+    return by_source(ratings, COMPARED, delta)
+
+
+@measure(
+    "delta_k_by_group", "agreement after knowledge, by domain and language", ends=(-2, 2), signed=True, rank=411,
+    reading="The same difference within one domain or language.",
+)  # fmt: skip
+def delta_k_by_group(ratings: Ratings) -> Estimates:
+    """delta-K within every value of the texts' columns `domain` and `language`, by source of the rubric; delta-K over
+    all may lie below each of them. Empty where nothing is known of the texts.
+
+    >>> rows = "a checklist 1/2/3/4; b checklist 1/2/3/4; a shared 1/2/3/4; b shared 2/1/4/3"
+    >>> scores = example("judge rubric_source score", rows, texts=table("domain", "law/law/law/law").assign(target=""))
+    >>> round(delta_k_by_group(scores).of(group="domain law", rubric_source="shared").value, 6)
+    -0.4
+    """
+    estimates: dict[tuple[str, ...], Estimate] = {}
+    for source, both in COMPARED.items():
+        for names, cells in rubric_cells(ratings, *both):
+            for column in GROUPS:
+                groups = _groups(ratings, cells, column)
+                for name in dict.fromkeys(groups[groups != ""]):
+                    of = _delta("delta_k_by_group", cells.only(groups == name), {})
+                    estimates[f"{column} {name}", source, *names] = of
+    return Estimates(("group", RUBRIC, *ratings.within(RUBRIC)), estimates)
+
+
+@measure(
+    "domain_selectivity", "does knowledge work by domain?", rank=412,
+    reading="How far delta-K differs between domains (SD), with the chance that as much comes about when domains mean "
+    "nothing.",
+)  # fmt: skip
+def domain_selectivity(ratings: Ratings) -> Estimates:
+    """SD over domains of delta-K, by source of the rubric; no interval. Detail: `p`, the share of arrangements, domains
+    dealt to items at random, whose SD is at least as large, the observed one among them; `by_domain`. Undefined below
+    two domains, or where delta-K is undefined in one.
+
+    >>> rows = "a checklist 1/2/3/4; b checklist 1/2/3/4; a shared 1/2/3/4; b shared 2/1/4/3"
+    >>> texts = table("domain", "law/law/law/law").assign(target="")
+    >>> domain_selectivity(example("judge rubric_source score", rows, texts=texts)).of(rubric_source="shared").note
+    'undefined: the texts are of fewer than two domains'
+    """
+    return by_source(ratings, COMPARED, lambda cells: _selectivity(cells, _groups(ratings, cells, "domain")))
+
+
+def _delta(metric: str, cells: RubricCells, detail: dict[str, Any]) -> Estimate:
+    r = cells.r() if len(cells.items) else np.full((2, 1), np.nan)
+    base, grounded = map(number, mean_correlation(r))
+    fisher = number(float(change(r, "fisher")))
+    detail = {"base": base, "grounded": grounded, "fisher": fisher, "pairs": r.shape[1], **detail}
+    return jackknifed(metric, cells, change, reach=2.0, unit="", detail=detail)
+
+
+def _groups(ratings: Ratings, cells: RubricCells, column: str) -> NDArray[Any]:
+    """The value of a column of the texts for each text of the cells; empty where it is not known."""
+    known = known_of_texts(ratings, column)
+    values = (known.get(text) for text in zip(cells.items, cells.targets, strict=True))
+    return np.array([value if isinstance(value, str) else "" for value in values], dtype=object)
+
+
+def _selectivity(cells: RubricCells, groups: NDArray[Any]) -> Estimate:
+    method = f"correlations of the same pairs on the same texts; domains dealt to {cells.clusters or 'items'} at random"
+    facts: dict[str, Any] = {**cells.facts(), "seed": SEED, "method": method}
+    domains = list(dict.fromkeys(groups[groups != ""]))
+    if len(domains) < 2:
+        return undefined("domain_selectivity", "the texts are of fewer than two domains", **facts)
+    known = groups != ""  # a target need not have a text on every item
+    codes = np.full(len(set(cells.units)), -1)
+    codes[grouped(cells.units)[known]] = [domains.index(group) for group in groups[known]]
+
+    def per_domain(dealt: NDArray[Any]) -> Floats:
+        """delta-K of each domain under each arrangement of the units, (B, units) to (B, domains)."""
+        return np.stack([change(cells.r(dealt == domain)) for domain in range(len(domains))], axis=1)
+
+    deltas = per_domain(codes[None, :])[0]
+    spread = float(np.std(deltas, ddof=1))
+    if not math.isfinite(spread):
+        return undefined("domain_selectivity", "delta-K is undefined in one of the domains", **facts)
+    rng = generator(SEED, "domain_selectivity", *cells.sources)
+    dealt = rng.permuted(np.broadcast_to(codes, (DRAWS, len(codes))), axis=1)
+    spreads = np.std(per_domain(dealt), axis=1, ddof=1)
+    made = spreads[np.isfinite(spreads)]
+    p = (1 + int(np.sum(made >= spread - 1e-12))) / (1 + len(made))
+    by_domain = {name: number(value) for name, value in zip(domains, deltas, strict=True)}
+    detail, note = {"p": number(p), "arrangements": len(made), "by_domain": by_domain}, "no interval: read the p-value"
+    return Estimate(metric="domain_selectivity", value=spread, detail=detail, note=note, **facts)

@@ -66,7 +66,7 @@ def blinded_pairs(ratings: Ratings) -> Estimates:
 
 
 def blinded_groups(ratings: Ratings) -> Estimates:
-    """`people_order.people_groups` of the people who stand beside; empty without."""
+    """`people_groups` of the people who stand beside; empty without."""
     return _of_blinded(ratings, (), people_groups)
 
 

@@ -13,10 +13,13 @@ import pytest
 from scipy import stats
 
 from recuse.gates import Gates
-from recuse.papers.illusion.knowledge_grounding import delta_k, delta_k_by_group, domain_selectivity, flaw_penalty
+from recuse.papers.illusion.cited_evidence import flaw_penalty
 from recuse.papers.illusion.rubric_commensurability import (
     RubricCells,
     agreement_by_rubric,
+    delta_k,
+    delta_k_by_group,
+    domain_selectivity,
     mean_correlation,
     rubric_step,
     structural_share,
