@@ -10,8 +10,7 @@ import numpy as np
 from recuse.metrics.estimates import estimated
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.metrics.right_choices import right_first, right_responses
-from recuse.ratings import Ratings
-from recuse.ratings.array import judges_array, mean_of
+from recuse.ratings import Ratings, judges_array, mean_of
 from recuse.statistics.clusters import SHARE, clustered_share
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from recuse.ratings.array import Moments, RatingArray, mean_of, moments_of
+from recuse.ratings.array import Moments, RatingArray, arrays_by_level, grouped, judges_array, mean_of, moments_of
 from recuse.ratings.cells import Cells
-from recuse.ratings.ratings import Ratings
-from recuse.ratings.ratings_table import COLUMNS, check_table, completed
+from recuse.ratings.ratings import Ratings, remembered
+from recuse.ratings.ratings_table import COLUMNS, PERSON, check_table, completed
 from recuse.ratings.scale import Nominal, Numeric, Ordinal, ResponseSets, Scale, scale_of
 
 __all__ = [
-    "COLUMNS", "Cells", "Moments", "Nominal", "Numeric", "Ordinal", "RatingArray", "Ratings", "ResponseSets", "Scale",
-    "check_table", "completed", "mean_of", "moments_of", "scale_of",
+    "COLUMNS", "PERSON", "Cells", "Moments", "Nominal", "Numeric", "Ordinal", "RatingArray", "Ratings", "ResponseSets",
+    "Scale", "arrays_by_level", "check_table", "completed", "grouped", "judges_array", "mean_of", "moments_of",
+    "remembered", "scale_of",
 ]  # fmt: skip

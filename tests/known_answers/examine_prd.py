@@ -15,7 +15,7 @@ from pathlib import Path
 import pandas as pd
 
 from recuse.metrics import presentation
-from recuse.papers.self_preference import calibration, pairwise_bias
+from recuse.papers.self_preference import choice_changes, pairwise_bias
 from recuse.ratings import Ratings
 from recuse.schema import Estimates
 from tests.ratings.choices import read_choices
@@ -31,7 +31,7 @@ def main() -> None:
     print(f"{len(ratings.table)} verdicts, {ratings.table['item'].nunique()} pairs")
     for measure in (
         presentation.order_consistency, pairwise_bias.first_pick_share, pairwise_bias.own_win_rate,
-        pairwise_bias.own_win_excess, pairwise_bias.controlled_own_win_excess, calibration.verdict_agreement,
+        pairwise_bias.own_win_excess, pairwise_bias.controlled_own_win_excess, choice_changes.verdict_agreement,
     ):  # fmt: skip
         show(measure(ratings))
 

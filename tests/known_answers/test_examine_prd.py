@@ -11,7 +11,7 @@ import examine_prd
 import pytest
 
 from recuse.metrics import presentation
-from recuse.papers.self_preference import calibration, pairwise_bias
+from recuse.papers.self_preference import choice_changes, pairwise_bias
 
 QUESTIONS = (1, 2, 3)
 FIRST, SECOND, TIE = 1, 2, 3
@@ -78,7 +78,7 @@ def test_it_prints_what_it_found(
 def test_agreement_with_people(table: Path) -> None:
     """People on average: y wins the first and the third question, the second is a tie. x always has x: wrong twice,
     half right once. y turns with the order: a tie, half right twice and right once."""
-    found = calibration.verdict_agreement(examine_prd.read(table))
+    found = choice_changes.verdict_agreement(examine_prd.read(table))
     balanced = {judge: found.of(judge=judge, scoring="balanced") for judge in "xy"}
     assert {judge: e.value for judge, e in balanced.items()} == pytest.approx({"x": 1 / 6, "y": 2 / 3})
     assert balanced["x"].detail["pairs_by_people"] == 3

@@ -17,9 +17,7 @@ from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.papers.illusion.merg import PARTS
 from recuse.papers.rank_tests import spearman
 from recuse.papers.self_preference.over_texts import facts_of_texts, known_of_texts, share_estimate
-from recuse.ratings import Ratings, mean_of
-from recuse.ratings.array import judges_array, moments_of
-from recuse.ratings.scale import Numeric
+from recuse.ratings import Numeric, Ratings, judges_array, mean_of, moments_of
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
 from recuse.schema.pandas_when_used import pd

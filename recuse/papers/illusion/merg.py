@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from recuse.protocols import Earlier, Stage, Use, reading, rubric, wording
-from recuse.ratings.scale import Numeric, Scale
+from recuse.ratings import Numeric, Scale
 from recuse.schema import Item, Judgement, Prompt, RecuseError, Reply
 from recuse.schema.factors import RUBRIC
 from recuse.tasks import Task

@@ -18,8 +18,8 @@ from scipy import special
 from recuse.metrics.estimates import estimated, matrix, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.papers.rank_tests import spearman
-from recuse.ratings import RatingArray, Ratings, mean_of
-from recuse.ratings.array import array_of, judges_array
+from recuse.ratings import RatingArray, Ratings, judges_array, mean_of
+from recuse.ratings.array import array_of
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.coefficient import Coefficient, Form, NoInterval, ratio

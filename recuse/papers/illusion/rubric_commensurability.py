@@ -18,8 +18,7 @@ from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
 from recuse.papers.illusion.resolution import all_pairs, sample_r
 from recuse.papers.self_preference.over_texts import known_of_texts
-from recuse.ratings import Ratings
-from recuse.ratings.array import arrays_by_level, grouped
+from recuse.ratings import Ratings, arrays_by_level, grouped
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, Mask
 from recuse.schema.factors import LEVELS, RUBRIC

@@ -17,9 +17,7 @@ from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.papers.indeterminacy.definitions import TAUS, Definition, decisions, definition
 from recuse.papers.indeterminacy.rated_options import BETAS, RatedOptions, answers_among_options, judges_rated
-from recuse.ratings import Ratings
-from recuse.ratings.ratings import remembered
-from recuse.ratings.scale import Numeric, ResponseSets
+from recuse.ratings import Numeric, Ratings, ResponseSets, remembered
 from recuse.schema import Estimate, RecuseError
 from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.coefficient import ratio

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from recuse.protocols import Levels, last_line, reading, wording
-from recuse.ratings.scale import Nominal, Ordinal, ResponseSets, Scale
+from recuse.ratings import Nominal, Ordinal, ResponseSets, Scale
 from recuse.schema import Item, Judge, Judgement, Prompt, RecuseError, Reply
 from recuse.tasks import Task
 

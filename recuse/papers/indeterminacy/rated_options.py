@@ -20,11 +20,9 @@ from numpy.typing import NDArray
 from recuse.metrics.estimates import estimated, number, table, undefined
 from recuse.metrics.measure import Named, measure, per_judge, per_subject
 from recuse.papers.indeterminacy.definitions import CLOSE, TAUS, RatingVectors, decisions, item_spread, prevalence
+from recuse.ratings import PERSON, Numeric, Ordinal, Ratings, ResponseSets, remembered
 from recuse.ratings.answers import Answers, answers_of, without_truth
 from recuse.ratings.array import clusters_of
-from recuse.ratings.ratings import Ratings, remembered
-from recuse.ratings.ratings_table import PERSON
-from recuse.ratings.scale import Numeric, Ordinal, ResponseSets
 from recuse.schema import Distribution, Estimate, RecuseError
 from recuse.schema.arrays import Floats, Mask, ascending_codes, cluster_times, distinct, median_of, taken
 from recuse.statistics.agreement.coefficient import ratio

@@ -13,9 +13,7 @@ from recuse.metrics.measure import Named, measure, per_subject
 from recuse.papers.indeterminacy.definitions import TAUS, definition, item_spread
 from recuse.papers.indeterminacy.rated_options import RatedOptions, judges_rated
 from recuse.papers.indeterminacy.rating_task import PRIOR, RatingTask, identifiability, transition_estimate
-from recuse.ratings import Ratings
-from recuse.ratings.ratings_table import PERSON
-from recuse.ratings.scale import ResponseSets
+from recuse.ratings import PERSON, Ratings, ResponseSets
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, median_of
 from recuse.statistics.distributions import SEED, Binomial, percentile

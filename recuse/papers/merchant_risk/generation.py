@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from recuse.protocols import reading, wording
-from recuse.ratings.scale import Numeric, Scale
+from recuse.ratings import Numeric, Scale
 from recuse.schema import Item, Judge, Judgement, Prompt, RecuseError, Reply
 from recuse.tasks import Task
 

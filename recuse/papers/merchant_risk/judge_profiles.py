@@ -16,8 +16,7 @@ from recuse.metrics.estimates import THESE_TEXTS, matrix, number, table, undefin
 from recuse.metrics.human_alignment import Compared, compared
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.papers.rank_tests import spearman, spearman_test
-from recuse.ratings import Cells, Ratings, mean_of
-from recuse.ratings.ratings import remembered
+from recuse.ratings import Cells, Ratings, mean_of, remembered
 from recuse.schema import Distribution, Estimate, Estimates, RatingsError
 from recuse.schema.arrays import Floats, Mask
 from recuse.schema.pandas_when_used import pd

@@ -17,10 +17,9 @@ from recuse.metrics.measure import itself, measure, per_subject
 from recuse.papers.merchant_risk.judge_profiles import human_panel_offset
 from recuse.papers.merchant_risk.picks import rank_correlation
 from recuse.papers.rank_tests import spearman, spearman_test
-from recuse.ratings import Ratings, Scale, mean_of
+from recuse.ratings import PERSON, Ratings, Scale, mean_of
 from recuse.ratings.answers import without_truth
 from recuse.ratings.array import numbers
-from recuse.ratings.ratings_table import PERSON
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.correlation import ICC, icc, mean_squares

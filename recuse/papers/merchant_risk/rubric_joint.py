@@ -10,7 +10,8 @@ from dataclasses import replace
 from typing import Any
 
 from recuse.protocols import reading, rubric, wording
-from recuse.ratings.scale import PLACE, Numeric, Scale
+from recuse.ratings import Numeric, Scale
+from recuse.ratings.scale import PLACE
 from recuse.schema import Item, Judge, Judgement, Prompt, Reply
 from recuse.tasks import Task
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from recuse.protocols import reading, rubric, wording
-from recuse.ratings.scale import Numeric
+from recuse.ratings import Numeric
 from recuse.schema import Item, Judgement, Prompt, Reply
 from recuse.tasks import Task
 

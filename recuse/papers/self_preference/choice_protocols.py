@@ -13,7 +13,7 @@ from recuse.protocols import Earlier, Levels, Stage, Use
 from recuse.protocols.last_line import Choice, spent, verdict
 from recuse.protocols.pairwise import CRITERION, ORDERS, PAIRWISE, names, pair_shown, place_of_name
 from recuse.protocols.wording import facts
-from recuse.ratings.scale import Nominal, Ordinal, Scale
+from recuse.ratings import Nominal, Ordinal, Scale
 from recuse.schema import Item, Judgement, Prompt, Reply
 from recuse.tasks import Task
 

@@ -14,7 +14,7 @@ from recuse.protocols import Earlier, Levels, Stage, Use, last_line, reading
 from recuse.protocols.grading import DIRECTION, GRADING, Grading
 from recuse.protocols.last_line import Verdict, spent
 from recuse.protocols.wording import facts
-from recuse.ratings.scale import Numeric, Scale
+from recuse.ratings import Numeric, Scale
 from recuse.schema import Item, Judgement, Message, Prompt, Reply
 from recuse.tasks import Task
 

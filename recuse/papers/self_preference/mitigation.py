@@ -20,8 +20,8 @@ from recuse.metrics.measure import measure
 from recuse.metrics.self_preference import contrast, missing_text
 from recuse.papers.self_preference.over_texts import Place, by_rater, mean_or_none, own_texts, with_interval
 from recuse.papers.self_preference.published_tests import paired_test, self_received_given
-from recuse.ratings import Numeric, RatingArray, Ratings, mean_of
-from recuse.ratings.array import array_of, judges_array
+from recuse.ratings import Numeric, RatingArray, Ratings, judges_array, mean_of
+from recuse.ratings.array import array_of
 from recuse.ratings.pair_array import PairArray, pair_array
 from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.schema.arrays import Floats

@@ -22,9 +22,9 @@ from recuse.papers.self_preference.over_texts import (
     mean_or_none,
     share_estimate,
 )
-from recuse.ratings import Ratings, mean_of
+from recuse.ratings import Ratings, grouped, mean_of, moments_of
 from recuse.ratings.answers import without_truth
-from recuse.ratings.array import beyond_others, first_of, grouped, moments_of
+from recuse.ratings.array import beyond_others, first_of
 from recuse.ratings.pair_array import PAIRED, pair_array, repeated_over, verdicts_of
 from recuse.ratings.text_slices import doublings_of_pairs
 from recuse.schema import Estimate

@@ -24,9 +24,7 @@ from recuse.metrics.estimates import PAIRED_MARGIN, paired_estimate, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.metrics.self_preference import NESTED, missing_text, own_place, self_preference_controlled
 from recuse.papers.self_preference.over_texts import OwnTexts, Place, known_of_texts, own_texts, share_estimate
-from recuse.ratings import RatingArray, Ratings, mean_of
-from recuse.ratings.array import judges_array
-from recuse.ratings.ratings import remembered
+from recuse.ratings import RatingArray, Ratings, judges_array, mean_of, remembered
 from recuse.schema import Estimate, Estimates, number
 from recuse.schema.arrays import Floats
 from recuse.statistics.multiplicity import holm

@@ -18,8 +18,7 @@ from recuse.metrics.self_preference import NESTED, contrast, missing_text, own_p
 from recuse.papers.self_preference import over_texts
 from recuse.papers.self_preference.over_texts import Scored, bounded_estimate, clusters_of_texts, scored_under
 from recuse.papers.self_preference.published_tests import paired_change, self_received_given
-from recuse.ratings import Ratings, mean_of
-from recuse.ratings.array import arrays_by_level
+from recuse.ratings import Ratings, arrays_by_level, mean_of
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats
 from recuse.schema.factors import DIRECTION, LEVELS, WORDING

@@ -19,8 +19,7 @@ from recuse.papers.self_preference import over_texts
 from recuse.papers.self_preference.over_texts import OwnTexts, mean_or_none, own_texts
 from recuse.papers.self_preference.pairwise_bias import own_pairs
 from recuse.papers.self_preference.published_tests import paired_test, self_received_given
-from recuse.ratings import Numeric, Ratings, mean_of
-from recuse.ratings.array import judges_array
+from recuse.ratings import Numeric, Ratings, judges_array, mean_of
 from recuse.ratings.pair_array import PAIRED
 from recuse.schema import Estimate, Estimates, RatingsError
 from recuse.schema.arrays import Floats, Mask, ascending_codes

@@ -20,8 +20,7 @@ import pandas as pd
 from recuse.metrics.measure import measure
 from recuse.papers.self_preference.defences import Blocks
 from recuse.papers.self_preference.over_texts import bounded_estimate
-from recuse.ratings import Ratings
-from recuse.ratings.ratings import remembered
+from recuse.ratings import Ratings, remembered
 from recuse.schema import Estimate, Estimates, RecuseError
 
 DEFENCES = ("string_matching", "statistical_filter")

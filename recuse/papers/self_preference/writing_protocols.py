@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from recuse.protocols import Levels, last_line, reading, wording
-from recuse.ratings.scale import Numeric, Scale
+from recuse.ratings import Numeric, Scale
 from recuse.schema import Item, Judge, Judgement, Prompt, RecuseError, Reply
 from recuse.tasks import Task
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.papers.self_preference import calibration
+from recuse.papers.self_preference import choice_changes
 from recuse.ratings import Ratings
 
 F, S, T = "first", "second", "tie"
@@ -46,7 +46,7 @@ def table(make_comparisons, make_pairs):
 def test_by_hand(table):
     """Agreement in one order, both averaged: 1; (1 + 0) / 2; (1/2 + 1/2) / 2; a against b, then a tie: (0 + 1/2) / 2.
     Balanced: a 1; tie against a 1/2; tie against tie 1; a (it won 3/4) against b 0."""
-    found = calibration.verdict_agreement(met(*table), scores=PEERS)
+    found = choice_changes.verdict_agreement(met(*table), scores=PEERS)
     assert found.of(judge="x", scoring="single").value == pytest.approx((1 + 0.5 + 0.5 + 0.25) / 4)
     balanced = found.of(judge="x", scoring="balanced")
     assert (balanced.value, balanced.n, balanced.detail["ties"]) == (pytest.approx(2.5 / 4), 4, 0.5)
@@ -54,7 +54,7 @@ def test_by_hand(table):
     single = found.of(judge="x", scoring="single").detail
     assert (single["ties"], single["of_decided"]) == (1 / 8, 3 / 5)
     assert balanced.detail["of_decided"] == 0.5
-    gain = calibration.calibration_gain(met(*table), scores=PEERS)
+    gain = choice_changes.calibration_gain(met(*table), scores=PEERS)
     assert gain.of(judge="x", scoring="balanced").value == pytest.approx(0.25 / 4)
     assert {scoring for _, scoring in found} == {"single", "balanced"}  # nobody was asked for evidence
 
@@ -65,8 +65,8 @@ def test_evidence_runs_are_averaged_and_compared_on_the_same_pairs(table, make_c
     one = make_comparisons(verdicts("x", (F, S), (F, S), (T, T)), repeat=0).drop(columns="labels")
     two = make_comparisons(verdicts("x", (F, S), (F, F), (T, T)), repeat=1).drop(columns="labels")
     evidence = pd.concat([one, two], ignore_index=True)
-    found = calibration.verdict_agreement(met(ratings, items), evidence=met(evidence, items), scores=PEERS)
-    assert [found.of(judge="x", scoring=s).n for s in calibration.SCORINGS] == [3] * 4
+    found = choice_changes.verdict_agreement(met(ratings, items), evidence=met(evidence, items), scores=PEERS)
+    assert [found.of(judge="x", scoring=s).n for s in choice_changes.SCORINGS] == [3] * 4
     # pair 1, order ba: b wins one run, a the other: a tie
     assert found.of(judge="x", scoring="evidence").value == pytest.approx((1 + (1 + 0.5) / 2 + 1) / 3)
     assert found.of(judge="x", scoring="evidence_balanced").value == 1.0
@@ -78,11 +78,11 @@ def test_people_come_before_peers_and_authors_are_no_reference(make_comparisons,
     ratings = make_comparisons(verdicts("x", (F, S), (F, S)) | {("human:1", "0"): (S,)})
     items = make_pairs(*NAMES[:2])
     peers = scored({(judge, item): two for judge, two in (("y", (2, 4)), ("z", (4, 2))) for item in "01"})
-    found = calibration.verdict_agreement(met(ratings, items, {"y": "b"}), scores=peers).of(
+    found = choice_changes.verdict_agreement(met(ratings, items, {"y": "b"}), scores=peers).of(
         judge="x", scoring="balanced"
     )
     assert (found.value, found.detail["pairs_by_people"]) == (0.5, 1)
-    both = calibration.verdict_agreement(met(ratings, items), scores=peers)
+    both = choice_changes.verdict_agreement(met(ratings, items), scores=peers)
     assert both.of(judge="x", scoring="balanced").value == 0.25  # y and z: a tie
 
 
@@ -96,13 +96,13 @@ def test_balance_helps_a_judge_that_leans(make_comparisons, make_pairs):
         given["x", str(k)] = tuple(F if sign * g + 0.7 > 0 else S for sign, g in zip((1, -1), seen, strict=True))
         peers |= {(judge, str(k)): (gap + rng.normal(0, 0.1), 0.0) for judge in "yz"}
     ratings, items, scores = make_comparisons(given), make_pairs(*names), scored(peers)
-    found = calibration.verdict_agreement(met(ratings, items), scores=scores)
+    found = choice_changes.verdict_agreement(met(ratings, items), scores=scores)
     single, balanced = (found.of(judge="x", scoring=name) for name in ("single", "balanced"))
     assert single.detail["of_decided"] < 0.8 < 0.95 < balanced.detail["of_decided"]
     assert single.detail["ties"] == 0
     assert 0.3 < balanced.detail["ties"] < 0.7
     assert (
-        abs(calibration.calibration_gain(met(ratings, items), scores=scores).of(judge="x", scoring="balanced").value)
+        abs(choice_changes.calibration_gain(met(ratings, items), scores=scores).of(judge="x", scoring="balanced").value)
         < 0.05
     )
 
@@ -114,8 +114,8 @@ def test_nothing_to_compare_with(make_comparisons, make_pairs):
         make_pairs(*NAMES),
     )
     for found in (
-        calibration.verdict_agreement(met(ratings, items)),
-        calibration.calibration_gain(met(ratings, items)),
+        choice_changes.verdict_agreement(met(ratings, items)),
+        choice_changes.calibration_gain(met(ratings, items)),
     ):
         estimate = found.of(judge="x", scoring="balanced")
         assert "no pair has a usable verdict in both orders and a reference: people's choice, or" in estimate.note
@@ -131,8 +131,10 @@ def test_position_calibration_by_hand(make_comparisons, make_pairs):
     ratings = make_comparisons({
         ("x", "1"): (F, F), ("x", "2"): (F, F), ("y", "1"): (F, S), ("z", "2"): (S, F), ("z", "1"): (S, F)
     })  # fmt: skip
-    found = calibration.own_win_excess_change(met(ratings, items, own)).of(judge="x", mitigation="position_calibration")
+    found = choice_changes.own_win_excess_change(met(ratings, items, own)).of(
+        judge="x", mitigation="position_calibration"
+    )
     assert (found.value, found.n) == (-0.5, 2)
     assert (found.detail["before"]["value"], found.detail["after"]["value"]) == (0.5, 0.0)
-    alone = calibration.own_win_excess_change(met(ratings[ratings["judge"] == "x"], items, {"x": "a"}))
+    alone = choice_changes.own_win_excess_change(met(ratings[ratings["judge"] == "x"], items, {"x": "a"}))
     assert "neutral peer" in alone.of(judge="x", mitigation="position_calibration").note
