@@ -187,8 +187,7 @@ def _shares_and_sums(x: Floats, times: Floats | None) -> tuple[Floats, Callable[
 def ranks(values: ArrayLike) -> Floats:
     """Ranks from 1 along the last axis, ties sharing their mean rank; shape as given."""
     v = np.asarray(values, dtype=float)
-    rows = pd.DataFrame(v.reshape(math.prod(v.shape[:-1]), v.shape[-1]))
-    return rows.rank(axis=1).to_numpy().reshape(v.shape)
+    return pd.DataFrame(v.reshape(math.prod(v.shape[:-1]), v.shape[-1])).rank(axis=1).to_numpy().reshape(v.shape)
 
 
 def spearman(x: ArrayLike, y: ArrayLike, times: Floats | None = None) -> Floats:

@@ -124,8 +124,7 @@ def _overlap(of_texts: list[str], words: NDArray[np.bool_], scores: Floats) -> E
     test = Paired.of(moments_of(at.ravel(), (same - other).ravel(), len(items)).mean)
     facts: dict[str, Any] = {"n": test.n, "n_excluded": len(items) - test.n, "method": method}
     if test.n < 2:
-        why = "no two judges cite the same text, and another one, on two items"
-        return undefined("evidence_overlap", why, **facts)
+        return undefined("evidence_overlap", "no two judges cite the same text, and another one, on two items", **facts)
     known = there & np.isfinite(apart)
     rho = float(spearman(same[known], apart[known])) if known.sum() > 2 else float("nan")
     detail = {
@@ -253,8 +252,7 @@ def flaw_penalty(part: Ratings) -> Iterator[Named]:
             "span": scale.maximum - scale.minimum if isinstance(scale, Numeric) else None,
         }  # fmt: skip
         if len(known) < 2:
-            why = "fewer than two items have a usable score of both twins"
-            yield judge, undefined("flaw_penalty", why, **facts)
+            yield judge, undefined("flaw_penalty", "fewer than two items have a usable score of both twins", **facts)
             continue
         test = Paired.of(known)
         won = {"sound": int((known > 0).sum()), "flawed": int((known < 0).sum()), "neither": int((known == 0).sum())}

@@ -219,8 +219,7 @@ def _groups(group: Group) -> Table:
 
 
 def _kinds_of_flaw(n: Number) -> str:
-    kinds = n.entries("by_flaw")
-    return ", ".join(f"{kind} {fixed(mean, 1, signed=True)} of {count}" for kind, mean, count in kinds)
+    return ", ".join(f"{kind} {fixed(mean, 1, signed=True)} of {count}" for kind, mean, count in n.entries("by_flaw"))
 
 
 knowledge_grounding = Drawing(

@@ -32,16 +32,12 @@ FEWEST = 5
 FEW = 20  # targets up to which the t approximation is not good enough, so that p comes from permutations
 
 
-def _array(part: Ratings, ratings: Ratings) -> RatingArray:
-    return judges_array(part)
-
-
 @measure(
     "quality_agreement", "quality and agreement", signed=True, rank=625,
     reading="Spearman's rho over targets of the mean score and the judges' agreement on single texts. Below 0: the "
     "better the target, the less judges agree. Scores near an end of the scale agree more by themselves.",
 )  # fmt: skip
-@per_subject((), _array)
+@per_subject((), lambda part, ratings: judges_array(part))
 def quality_agreement(array: RatingArray) -> Estimate:
     """Spearman's rho over targets of the mean score of all judges and their mean pairwise Pearson r over the target's
     items, by factor level (paper 002, sec. 3.1). Detail: Pearson, Kendall's tau-b, p of rho = 0 by the t approximation
@@ -175,14 +171,13 @@ MOST_LISTED = 20
     reading="Share of the texts whose highest and lowest score by the judges lie more than two ninths of the scale's "
     "range apart: more than 2 points on 1-10.",
 )  # fmt: skip
-@per_subject((), _array)
+@per_subject((), lambda part, ratings: judges_array(part))
 def wide_spread(array: RatingArray) -> Estimate:
     """Share of the texts scored by all judges with max - min > 2/9 of the range, over judges' means, by factor level.
     Detail: the shares above 2, 3 and 4 ninths, mean and median spread in points, the pairs' mean absolute differences,
     and the widest texts. Undefined where the scale has no ends, or no text has a score of every judge.
 
-    >>> scores = example("judge item score", "x i 5; y i 6; x k 2; y k 9", scales=Numeric(1, 10))
-    >>> wide_spread(scores).of().value
+    >>> wide_spread(example("judge item score", "x i 5; y i 6; x k 2; y k 9", scales=Numeric(1, 10))).of().value
     0.5
     """
     means = array.means.reshape(len(array.raters), -1)
@@ -220,15 +215,14 @@ def wide_spread(array: RatingArray) -> Estimate:
     reading="SD of a judge's scores over the SD of its peers' on the same texts: below 1 it keeps to the middle, above "
     "1 it uses more of the scale.",
 )  # fmt: skip
-@per_judge(_array)
+@per_judge(lambda part, ratings: judges_array(part))
 def scale_use(array: RatingArray, judge: int) -> Estimate:
     """SD of a judge's means over texts / mean SD of the other judges', over the texts that all scored, by judge and
     factor level; jackknife over items. Detail: mean, SD, skewness, excess kurtosis (population moments), shares of
     texts at either end of the scale, lowest and highest score; `slip`: it alone never leaves the lower half of the
     scale, as one that takes 1-10 for 1-5. Undefined without a peer, and where peers give every text the same.
 
-    >>> scores = example("judge item score", "x i 0; x k 1; x l 2; y i 0; y k 2; y l 4")
-    >>> scale_use(scores).of(judge="x").value
+    >>> scale_use(example("judge item score", "x i 0; x k 1; x l 2; y i 0; y k 2; y l 4")).of(judge="x").value
     0.5
     """
     count = len(array.raters)
@@ -294,11 +288,8 @@ def tier_order(part: Ratings) -> Iterator[Named]:
     """
     array = judges_array(part)
     for judge, means in zip(array.raters, mean_of(array.means, axis=1), strict=True):
-        scores = dict(zip(array.targets, means.tolist(), strict=True))
-        tiers = {
-            tier: np.array([scores[target] for target in targets if math.isfinite(scores.get(target, math.nan))])
-            for tier, targets in part.tiers.items()
-        }
+        known = {name: mean for name, mean in zip(array.targets, means.tolist(), strict=True) if math.isfinite(mean)}
+        tiers = {tier: np.array([known[t] for t in targets if t in known]) for tier, targets in part.tiers.items()}
         yield judge, order_of_tiers({tier: kept for tier, kept in tiers.items() if len(kept)})
 
 
@@ -326,8 +317,7 @@ def order_of_tiers(tiers: dict[str, Floats]) -> Estimate:
         "between": [[low, high, *ordered_pairs([tiers[low], tiers[high]])] for low, high in combinations(tiers, 2)],
         "cohen_d": {name: number(cohen_d(groups[0], groups[-1], name)) for name in get_args(Convention)},
     }  # fmt: skip
-    distribution = Student(right / total, se, n - len(groups))
-    return estimated("tier_order", right / total, distribution, detail=detail, **facts)
+    return estimated("tier_order", right / total, Student(right / total, se, n - len(groups)), detail=detail, **facts)
 
 
 Convention = Literal["sample", "population", "averaged"]

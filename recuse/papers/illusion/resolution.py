@@ -128,8 +128,7 @@ def resolution_gap(part: Ratings) -> Estimate:
     """
     array = judges_array(part)
     shares = all_pairs(array.means)
-    levels = model_rho, sample_r, absolute_icc
-    model, sample, absolute = (coefficient_of(shares, level) for level in levels)
+    model, sample, absolute = (coefficient_of(shares, level) for level in (model_rho, sample_r, absolute_icc))
     method = "mean over pairs of judges and targets"
     facts: dict[str, Any] = {"n": common_items(shares), "method": method, **units_of(array)}
     if why := model.undefined or sample.undefined:

@@ -357,8 +357,7 @@ def _delta(metric: str, cells: RubricCells, detail: dict[str, Any]) -> Estimate:
 
 def _groups(ratings: Ratings, cells: RubricCells, column: str) -> NDArray[Any]:
     """The value of a column of the texts for each text of the cells; empty where it is not known."""
-    known = known_of_texts(ratings, column)
-    values = (known.get(text) for text in zip(cells.items, cells.targets, strict=True))
+    values = map(known_of_texts(ratings, column).get, zip(cells.items, cells.targets, strict=True))
     return np.array([value if isinstance(value, str) else "" for value in values], dtype=object)
 
 

@@ -115,8 +115,7 @@ def best_judge(seen: Scored) -> Iterator[Named]:
             continue
         at_beta = [number(share[place]) for share in shares]
         detail = {"consistency": number(values[place]), "betas": list(BETAS), "at_beta": at_beta}
-        value = float(shares[0][place])
-        yield judge, Estimate(metric="best_judge", value=value, detail=detail, **facts)
+        yield judge, Estimate(metric="best_judge", value=float(shares[0][place]), detail=detail, **facts)
 
 
 def _by_definition(metric: str, seen: Scored, betas: Sequence[float]) -> Iterator[Named]:
@@ -336,8 +335,7 @@ def _independence(
         edges = np.cumsum(confusion[:, classes, :], axis=2)
         codes = (rng.random((*there.shape, 1)) > edges[:, :, :-1]).sum(axis=2).astype(float)
         drawn, count = _patterns(np.where(there, codes, np.nan), seen.shape[2])
-        again = _fit(drawn, count[None], start=model)
-        hits += _departure(drawn, count, *again) >= observed - 1e-12
+        hits += _departure(drawn, count, *_fit(drawn, count[None], start=model)) >= observed - 1e-12
     return (hits + 1) / (simulations + 1)
 
 

@@ -117,8 +117,7 @@ def rater_error(ratings: Ratings) -> Estimates:
         }  # fmt: skip
         whole = 1 + 1 / (count - 1)
         if whole * (1 - same / pairs) > 1:
-            why = "fewer answers agree than by any rate of such errors"
-            estimates[names] = undefined("rater_error", why, **facts)
+            estimates[names] = undefined("rater_error", "fewer answers agree than by any rate of such errors", **facts)
             continue
         least, most = Binomial(same, pairs).interval(0.95)  # epsilon falls as agreement rises
         low, value, high = ((1 - math.sqrt(max(0.0, 1 - whole * (1 - a)))) / whole for a in (most, same / pairs, least))

@@ -97,8 +97,7 @@ def polarity(words: Sequence[str]) -> int:
         sign = -1 if word.startswith(BLAME) else 1 if word.startswith(PRAISE) and not word.endswith(NOUNS) else 0
         near = list(words[max(0, place - REACH) : place])
         start = max((at + 1 for at, before in enumerate(near) if before in CONJUNCTIONS), default=0)
-        turned = any(before in NEGATORS for before in near[start:])
-        total += -sign if turned else sign
+        total += -sign if NEGATORS.intersection(near[start:]) else sign
     return total
 
 

@@ -72,8 +72,7 @@ def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
     if "merchant" in item.fields:  # reasons first: what is written after the level would only defend it
         schema = wording.object_schema({"rationale": rationale, "level": any_level})
         return Prompt(words, temperature=0.7, max_tokens=400, schema=schema)
-    codes = {"enum": [row["mcc"] for row in item.fields["mccs"]]}
-    picks = wording.list_schema(codes, PICKS_PER_LEVEL)
+    picks = wording.list_schema({"enum": [row["mcc"] for row in item.fields["mccs"]]}, PICKS_PER_LEVEL)
 
     def entry(level: dict[str, Any]) -> dict[str, Any]:
         return wording.object_schema({"level": level, "rationale": rationale, "mccs": picks})

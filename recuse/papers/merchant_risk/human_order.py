@@ -97,16 +97,12 @@ class Sides:
         return np.bincount(picked.ravel(), minlength=DRAWS * groups).reshape(-1, groups).astype(float)
 
 
-def _sides(part: Ratings, ratings: Ratings) -> Sides:
-    return Sides(compared(part, ratings))
-
-
 @measure(
     "human_order", "order against people", ends=(-1, 1), signed=True, rank=235, bad="below", counts=True,
     below="ranks the texts unlike people",
     reading="Spearman's rank correlation of a judge's scores with people's mean over the same texts.",
 )  # fmt: skip
-@per_judge(_sides)
+@per_judge(lambda part, ratings: Sides(compared(part, ratings)))
 def human_order(sides: Sides, i: int) -> Estimate:
     """Spearman's rho of a judge's means with people's, by judge and factor level; ties take mean ranks. The interval is
     over texts (clusters), from eight on (`spearman_distribution`). Where people rated targets as a whole, and items
@@ -175,7 +171,7 @@ def closest_judge(ratings: Ratings) -> Estimates:
     estimates = {}
     for names, part in ratings.each():
         rng = generator(SEED, "closest_judge", *(FIRST_NAMES.get(name, name) for name in names))
-        sides = _sides(part, ratings)
+        sides = Sides(compared(part, ratings))
         cells, repeats = sides.against.cells, sides.against.cells.fixed
         known = np.flatnonzero(np.isfinite(sides.scores).any(axis=1)).tolist()
         about: dict[str, Any] = {

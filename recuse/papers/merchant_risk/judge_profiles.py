@@ -48,10 +48,9 @@ def consensus_deviation(part: Ratings) -> Estimate:
     each = deviations(cells)
     bias, means = cells.by_target(each), cells.by_target(cells.mean)
     naive = cells.by_target(cells.mean - mean_of(cells.mean, axis=0))
-    more: dict[str, Any] = {"step": cells.step, "times": cells.times}
     low, high = cell_intervals(
         cells, each, lambda judge, texts: over_repeats(cells, judge, texts) if cells.fixed else
-        difference_of_means(each[judge], texts, None, cells.clusters, **more),
+        difference_of_means(each[judge], texts, None, cells.clusters, step=cells.step, times=cells.times),
     )  # fmt: skip
     sds = {"sds": cells.by_target(np.sqrt(cells.variance))} if cells.fixed else {}
     there = np.isfinite(naive) & np.isfinite(bias)

@@ -226,8 +226,7 @@ def people_difference(ratings: Ratings) -> Estimates:
     people: targets are these. Detail: `z` = difference / standard error, `p` and `p_holm` over all pairs of that
     criterion, `told_apart`, whether p_holm is below .05. Empty without people.
 
-    >>> people = table("target mean sd n", "s 5 1 50; t 4 1 50")
-    >>> scores = example("target score", "s 5; t 4", people=people)
+    >>> scores = example("target score", "s 5; t 4", people=table("target mean sd n", "s 5 1 50; t 4 1 50"))
     >>> round(people_difference(scores).of(pair="s - t").detail["z"], 9)
     5.0
     """

@@ -159,8 +159,7 @@ def misassignments(p: Picks) -> Estimate:
     by_value = np.lexsort((p.level, p.value))  # items ascend already, and lexsort is stable
     empirical = np.empty(len(p.items))
     empirical[by_value] = np.sort(p.level)
-    step = float(getattr(p.scale, "step", None) or 1.0)
-    distance = (np.abs(p.level - empirical) / step).round(9)
+    distance = (np.abs(p.level - empirical) / float(getattr(p.scale, "step", None) or 1.0)).round(9)
 
     def listed(wanted: NDArray[np.bool_]) -> list[dict[str, Any]]:
         return [

@@ -140,8 +140,7 @@ def repeat_reliability(cells: Cells, i: int) -> Estimate:
     reliable whatever the judge where they are enough. Undefined for a constant judge (0/0). A judge whose repeats never
     differ but whose texts do has ICC 1 and a lower end below it, from the slips that its repeats cannot rule out.
 
-    >>> scores = example("item repeat score", "i 0 1; i 1 2; k 0 4; k 1 5")
-    >>> round(repeat_reliability(scores).of(judge="j").value, 4)
+    >>> round(repeat_reliability(example("item repeat score", "i 0 1; i 1 2; k 0 4; k 1 5")).of(judge="j").value, 4)
     0.8947
     """
     groups = [scores for scores in cells.scores[i] if len(scores)]
@@ -186,8 +185,7 @@ def runs_needed(ratings: Ratings, half_width: float | None = None, level: float 
     without it to a hundredth of the scale of each criterion. Student's t with the judge's pooled SD, which has no
     interval, so that neither have they. Undefined for a judge that never moved: its spread is unknown, not 0.
 
-    >>> scores = example("item repeat score", "i 0 1; i 1 2; k 0 4; k 1 5")
-    >>> runs_needed(scores, half_width=1.0).of(judge="j").value
+    >>> runs_needed(example("item repeat score", "i 0 1; i 1 2; k 0 4; k 1 5"), half_width=1.0).of(judge="j").value
     5.0
     """
     spread, needed = run_sd(ratings), {}

@@ -68,8 +68,7 @@ def _far(group: Group) -> Table:
         for n in group.of("misassignments") for pick in n.entries("nonadjacent")
     ]  # fmt: skip
     caption = "Items two or more levels away from where the data put them"
-    columns = "model|item|its level|level by the data|true value"
-    return table(caption, columns, rows, {2, 3, 4}, most=MOST_MISPLACED)
+    return table(caption, "model|item|its level|level by the data|true value", rows, {2, 3, 4}, most=MOST_MISPLACED)
 
 
 def _near(group: Group) -> Words | None:

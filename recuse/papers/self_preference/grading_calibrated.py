@@ -61,8 +61,7 @@ def _trying(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Prompt:
     every = labelled(task.folder)
     choices = " | ".join(f'"{grade}"' for grade in grades(task))
     lines = ' "\\n" '.join(f'"{k}: " ({choices})' for k in range(1, len(every) + 1))
-    criteria = earlier["draft"]["text"]
-    words = wording.messages(task, f"{FAMILY}.trial", task=task.data, examples=every, criteria=criteria)
+    words = wording.messages(task, f"{FAMILY}.trial", task=task.data, examples=every, criteria=earlier["draft"]["text"])
     return Prompt(words, temperature=0.0, max_tokens=16 * len(every), grammar=f"root ::= {lines}")
 
 

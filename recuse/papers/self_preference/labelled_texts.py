@@ -111,8 +111,7 @@ def escalation(part: Ratings) -> Estimate:
     `before` and `after`. Undefined below two judges or four labelled items, and where nothing is kept.
 
     >>> rows, true = f"x {'/'.join('15' * 10)}; y {'/'.join('11' * 10)}", "/".join("15" * 10)
-    >>> scores = example("judge score", rows, texts=table("true_rating", true).assign(target=""))
-    >>> escalation(scores).of().value
+    >>> escalation(example("judge score", rows, texts=table("true_rating", true).assign(target=""))).of().value
     -1.2
     """
     array = against_truth(part).array()
@@ -173,8 +172,7 @@ def known_score_error(ratings: Ratings) -> Estimates:
     `order`, Spearman's rho with the right scores, None where one side is constant; `worst`, [item, target, score,
     right] of the text furthest off. Undefined without a usable score of a text whose right score is known.
 
-    >>> texts = table("item target true_rating", "i t 8; k t 8")
-    >>> scores = example("item target score", "i t 9; k t 8", texts=texts)
+    >>> scores = example("item target score", "i t 9; k t 8", texts=table("item target true_rating", "i t 8; k t 8"))
     >>> known_score_error(scores).of(judge="j", criterion="rating").value
     0.5
     """

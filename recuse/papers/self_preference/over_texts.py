@@ -65,8 +65,7 @@ def scored_under(part: Ratings, *factors: str) -> list[Scored]:
         array = next(iter(crossed.values()))
         requested = np.any([one.requested[row] for one in crossed.values()], axis=0)
         mean = partial(mean_over_texts, array=array, part=part, requested=requested)
-        scores = {level: one.means[row] for level, one in crossed.items()}
-        scored.append(Scored(judge, array, scores, requested, mean))
+        scored.append(Scored(judge, array, {level: one.means[row] for level, one in crossed.items()}, requested, mean))
     return scored
 
 

@@ -47,8 +47,7 @@ def gap_effect(part: Ratings) -> Iterator[Named]:
     |difference|, from 0 to 1, by the *other* judges: of the judge's own verdicts, a sensitive pair would have a small
     gap by construction. Detail `bins`: gap from, to, pairs, share sensitive. Undefined where all gaps are equal.
 
-    >>> choices = example("order response", "ab first; ba first", texts=table("item a b", "i s t"))
-    >>> gap_effect(choices).of(judge="j").note
+    >>> gap_effect(example("order response", "ab first; ba first", texts=table("item a b", "i s t"))).of(judge="j").note
     "undefined: no other judge's verdicts give these texts different win rates"
     """
     pairs = paired(part)

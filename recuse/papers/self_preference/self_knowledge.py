@@ -263,8 +263,7 @@ def capability_and_overconfidence(ratings: Ratings) -> Estimates:
 def rank_correlation(metric: str, pairs: dict[str, tuple[float, float]]) -> Estimate:
     """Spearman's rho over judges, each with two values; detail and p as told above."""
     known = {judge: pair for judge, pair in pairs.items() if np.isfinite(pair).all()}
-    values = {judge: [number(value) for value in pair] for judge, pair in pairs.items()}
-    detail: dict[str, Any] = {"judges": values}
+    detail: dict[str, Any] = {"judges": {judge: [number(value) for value in pair] for judge, pair in pairs.items()}}
     about = dict[str, Any](n=len(known), n_excluded=len(pairs) - len(known), method=METHOD, unit="rho", span=2.0)
     if len(known) < FEWEST:
         return undefined(metric, f"a rank correlation over judges takes {FEWEST} of them", detail=detail, **about)

@@ -185,8 +185,7 @@ def detection_rate(ratings: Ratings) -> Estimates:
     for cluster, texts in clusters.items():
         for name, blocks in filters(cluster).items():
             if passed := [text for text in texts if not blocks(text)]:
-                turns = zip(itertools.cycle(passed), endings, strict=False)
-                flagged[name].append([blocks(*turn) for turn in turns])
+                flagged[name].append(list(map(blocks, itertools.cycle(passed), endings)))
     shares = {name: np.mean(flags, axis=0) if flags else np.nan for name, flags in flagged.items()}
     estimates: dict[tuple[str, ...], Estimate] = {}
     for defence, (kind, name) in itertools.product(DEFENCES, HELD_OUT.items()):
