@@ -21,6 +21,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {role: tuple(words.split()) for role, wor
 """Each is explained where its words stand."""
 LONGEST_NAME = 4  # a column's name of more words is a sentence
 
+TITLED = re.compile(r"(?:Dr|Prof|Mr|Mrs|Ms)\. ?[A-Z]")
 ADDRESS = re.compile(r"[^@\s]+@[^@\s]+\.[a-z]{2,}", re.IGNORECASE)  # an address for mail, which only people have
 SCRIPTS = re.compile(r"(?<=[a-z0-9])(?=[\u3040-\u9fff\uac00-\ud7a3])|(?<=[\u3040-\u9fff\uac00-\ud7a3])(?=[a-z0-9])")
 """Where letters of Latin meet Japanese, Chinese or Korean ones: another word begins."""
@@ -58,9 +59,10 @@ def is_software(name: str) -> bool:
 
 
 def is_person(name: str) -> bool:
-    """Whether a rater is called as people are, or is an address for mail."""
+    """Whether a rater is called as people are, with a title as in "Dr. Abel", or is an address for mail."""
     called = any(part in PEOPLE or part.startswith(CALLED_ON) for part in _parts(name))
-    return called or plain(name).endswith("_ground_truth") or bool(ADDRESS.fullmatch(name.strip()))
+    addressed = TITLED.match(name.strip()) or ADDRESS.fullmatch(name.strip())
+    return called or plain(name).endswith("_ground_truth") or bool(addressed)
 
 
 def is_rater(name: str) -> bool:

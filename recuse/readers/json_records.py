@@ -188,9 +188,9 @@ def _unlisted(record: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
     if bare or all(graded(one) is not None for one in record[lists[0]]):
         return [record]  # several people's marks by place: experts1, experts2
     return [
-        {**rest, **{f"{lists[0]}.{name}" if name in rest else name: value for name, value in row.items()}}
-        for row in record[lists[0]]
-    ]
+        deeper for row in record[lists[0]]
+        for deeper in _unlisted({**rest, **{f"{lists[0]}.{k}" if k in rest else k: value for k, value in row.items()}})
+    ]  # fmt: skip
 
 
 def graded(one: Any) -> float | str | None:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from recuse.readers import column_names
-from recuse.readers.column_names import NAMES, PROMPTS, as_option, base_of, is_judge, may_be_a_person, plain
+from recuse.readers.column_names import NAMES, PROMPTS, TITLED, as_option, base_of, is_judge, may_be_a_person, plain
 from recuse.readers.columns import FEW_LABELS, MOST_SLICES, Column, Roles
 from recuse.readers.mapping import columns_in
 from recuse.readers.raw_table import shown
@@ -180,12 +180,13 @@ def check_related(roles: Roles, unknown: Sequence[Column], raters: Sequence[Colu
         return
     people = [c for c in raters if c.is_person]
     stems = {re.sub(r"[_ ]*(\d+|[a-z])$", "", c.plain) for c in people if not c.is_judge}
-    numbered = len(stems) == 1 and len(people) > 1 and not stems & {c.plain for c in raters}
-    if numbered and (others := [c for c in unknown if not (c.is_person or (c.numeric and not is_verdict(c.words)))]):
+    numbered = len(stems) == 1 and not stems & {c.plain for c in raters}
+    alike = len(people) > 1 and (numbered or all(TITLED.match(c.name) for c in people))
+    if alike and (others := [c for c in unknown if not (c.is_person or (c.numeric and not is_verdict(c.words)))]):
         raise RecuseError(
-            f"{others[0]} holds answers in the words of {stems.pop()} 1, 2, ... and is not called so; if it is one "
-            f"more person, say --people {others[0]},...; if it holds right answers, --gold {others[0]}; if neither, "
-            f"--ignore {others[0]}"
+            f"{others[0]} holds answers in the words of {people[0]} and {people[1]} and is not called so; if it is "
+            f"one more person, say --people {others[0]},...; if it holds right answers, --gold {others[0]}; if "
+            f"neither, --ignore {others[0]}"
         )
     few = not people and sum(c.may_be_a_person for c in raters) < 3
     sides = [[c.plain.split("_")[k] for c in raters] for k in (0, -1)]  # anna_tone beside gpt_tone

@@ -202,7 +202,7 @@ def _check_order(roles: Roles) -> None:
     sides = {word for name in pair for word in roles.columns[name].words}
     others = [c for c in roles.columns.values() if orders and c.name not in (*pair, *map(str, orders))]
     letters = [c for c in others if {*map(chosen, c.words)} >= PLACED and all(map(chosen, c.words))]
-    letters = [c for c in letters if not c.words & sides and (pair or {"a", "b"} <= c.words)]
+    letters = [c for c in letters if not c.words & sides and (pair or not c.numeric)]
     if not letters:
         return
     item = roles.filled("item")

@@ -152,6 +152,16 @@ def test_places_beside_an_order_that_the_columns_of_texts_do_not_follow_are_aske
     assert (read.kind, read.ratings.judges, read.ratings.levels("order")) == ("choices", ("judge",), ("ab", "ba"))
 
 
+@pytest.mark.parametrize("won", ["first,second", "left,right"])
+def test_places_in_words_beside_a_swap_and_no_texts_are_asked_about(file, won):
+    """Who says first whatever stands there was measured as two labels, and agreed with itself by half."""
+    sides = won.split(",")
+    rows = [f"p{k},{turn},{sides[(k + turn) % 2]},{sides[k % 3 == 0]}" for k in range(40) for turn in (0, 1)]
+    path = file("a.csv", "\n".join(["pair,swapped,human,judge", *rows]))
+    with pytest.raises(RecuseError, match=r"swapped says in which order .* no column names them.*--ignore swapped"):
+        read_file(path)
+
+
 def test_winners_by_name_need_no_order(file):
     rows = [f"{k},{order},new,old,{('new', 'old')[k % 2]},{('new', 'old')[k % 3 == 0]}" for k in range(40)
             for order in ("ab", "ba")]  # fmt: skip

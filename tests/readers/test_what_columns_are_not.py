@@ -219,6 +219,10 @@ def test_two_games_of_one_pair_are_asked_about(file):
     games = [{"id": k, "judge": "gpt", "games": [{"score": "A>B"}, {"score": ["B>A", "A=B"][k % 2]}]} for k in range(N)]
     with pytest.raises(RecuseError, match=r"two verdicts of one judge on a pair, 'A>B' and 'B>A'.*first and second"):
         read_file(file("a.json", json.dumps(games)))
+    # one list deeper, what is right was the judge's answer
+    deeper = [{"id": g["id"], "label": "A>B", "judges": [{"judge": "gpt", "games": g["games"]}]} for g in games]
+    with pytest.raises(RecuseError, match="games holds two verdicts of one judge on a pair"):
+        read_file(file("b.json", json.dumps(deeper)))
 
 
 def test_models_beside_one_rating_by_people_are_asked_about(file, draw):
@@ -273,9 +277,10 @@ def test_fractions_are_no_names_of_raters(file, draw):
         read_file(file("a.csv", table(columns)))
 
 
-def test_a_label_beside_numbered_people_is_asked_about(file, draw):
+@pytest.mark.parametrize("people", [("radiologist_1", "radiologist_2"), ("Dr. Abel", "Dr. Brandt")])
+def test_a_label_beside_people_of_a_number_or_a_title_is_asked_about(file, draw, people):
     words = np.array(["benign", "malignant", "uncertain"], dtype=object)
-    names = ("pathology", "radiologist_1", "radiologist_2", "gpt")
+    names = ("pathology", *people, "gpt")
     columns = {"id": ids(), **{who: words[draw.integers(2 if who == "pathology" else 3, size=N)] for who in names}}
     with pytest.raises(RecuseError, match=r"--people pathology.*--gold pathology.*--ignore pathology"):
         read_file(file("a.csv", table(columns)))

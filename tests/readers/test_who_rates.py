@@ -258,6 +258,11 @@ def test_a_column_of_any_name_says_who_is_a_person(file, column, words):
     assert read.mapping.kind == column
 
 
+def test_a_title_is_a_person_s(file):
+    read = read_file(file("a.csv", table("case,Dr. Abel,Prof. Brandt,AI", lambda k: (k, *marks(k)))))
+    assert read.ratings.raters == {"Dr. Abel": "person", "Prof. Brandt": "person", "AI": "judge"}
+
+
 def test_who_wrote_the_text_is_not_who_rates_it(file):
     rows = [(k, wrote, who, (k + (k % 7 == place)) % 5 + 1) for k in range(60) for wrote in ("human", "gpt-4")
             for place, who in enumerate(("anna", "ben", "llm_judge"))]  # fmt: skip
