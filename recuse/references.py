@@ -36,15 +36,14 @@ def people_of(task: Task, protocol: str) -> pd.DataFrame | None:
     are none. A table of means has the columns `SUMMARY`, any other the columns rater, item, and score or response."""
     if "people" not in task.data:
         return None
-    table = _csv(task, task.data["people"]["file"])
+    table = _table(task, task.data["people"]["file"])
     columns = set(table.columns)
     if not set(SUMMARY) <= columns and not ({"rater", "item"} <= columns and columns & {*VALUES}):
         raise RecuseError(
             f"{task.folder / task.data['people']['file']}: ratings by people have the columns rater, item, and score "
             f"or response, means of people {', '.join(SUMMARY)}; there is {', '.join(table.columns)}"
         )
-    if set(SUMMARY) <= columns and "scale" in task.data["people"]:
-        scale = task.data["people"]["scale"]
+    if set(SUMMARY) <= columns and (scale := task.data["people"].get("scale")):
         table = table.assign(minimum=float(scale["minimum"]), maximum=float(scale["maximum"]))
     if "protocol" not in table:
         return table
@@ -127,7 +126,7 @@ def reference_of(task: Task) -> pd.DataFrame | None:
     given = task.data["reference"]
     kind = next((name for name in given if name not in ("file", "names")), None)
     if kind is None:
-        table = _csv(task, given["file"])
+        table = _table(task, given["file"])
     else:
         path = Path(normpath(task.folder / given[kind]))
         if not path.is_file():
@@ -138,7 +137,7 @@ def reference_of(task: Task) -> pd.DataFrame | None:
         raise RecuseError(f"task {task.name}: the reference lacks the column(s) {', '.join(missing)}")
     table = table.assign(item=table["item"].astype(str))
     if "names" in given:
-        names = _csv(task, given["names"])
+        names = _table(task, given["names"])
         names = names.assign(item=names[names.columns[0]].astype(str))[["item", "name"]]
         table = table.drop(columns="name", errors="ignore").merge(names, on="item", how="left")
     return table
@@ -191,17 +190,13 @@ def payloads_of(task: Task) -> pd.DataFrame | None:
     return table.assign(text=texts, language=table["language"].fillna("en"))
 
 
-def _csv(task: Task, file: str) -> pd.DataFrame:
-    return _table(task, file, "csv").copy()
-
-
-def _table(task: Task, file: str, kind: str) -> pd.DataFrame:
+def _table(task: Task, file: str, kind: str = "csv") -> pd.DataFrame:
     """A file of the task, read once per state of the file: every protocol of a task asks for it."""
     path: Path = task.folder / file
     if not path.is_file():
         raise RecuseError(f"{path}: no such file; task.toml of {task.name} names it")
     about = path.stat()
-    return _read(path, kind, (about.st_mtime_ns, about.st_size))
+    return _read(path, kind, (about.st_mtime_ns, about.st_size)).copy()
 
 
 @lru_cache(maxsize=16)

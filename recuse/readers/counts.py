@@ -65,7 +65,14 @@ def without_counts(raw: RawTable) -> RawTable:
     if silent:
         raise RecuseError(f"{shown(silent[0])} gave no valid answer to any item: all its counts are 0; leave it out")
     note = f"counts of {', '.join(options)}: every answer that is counted is read as a row, in no order"
-    spread = _spread(raw.noted(note), frame, counts, options)
+    # Which of several people gave which answer is not known: answers are dealt out in an order drawn by a fixed seed,
+    # since one in the order of the options would make person 1 of every item choose the first.
+    size = counts.sum(axis=1)
+    row = np.repeat(np.arange(len(frame)), size)
+    label = np.repeat(np.tile(np.array(options, dtype=object), len(frame)), counts.ravel())
+    label = label[np.lexsort((np.random.default_rng(SEED).random(len(row)), row))]
+    repeat = (np.arange(len(row)) - np.repeat(np.cumsum(size) - size, size)).astype(str).astype(object)
+    spread = raw.of_rows(frame.iloc[row].reset_index(drop=True).assign(label=label, repeat=repeat), row, note)
     if not judges:
         return spread
     # the people's answers, a row each, and below them a row for every judge of a column of its own
@@ -186,19 +193,6 @@ def _counts(raw: RawTable, name: str) -> NDArray[np.int64]:
     if float(values.sum()) > MOST:
         raise RecuseError(f"column {name} counts {values.sum():.0f} answers; at most {MOST:,} can be read")
     return np.asarray(values, dtype=np.int64)
-
-
-def _spread(raw: RawTable, frame: pd.DataFrame, counts: NDArray[np.int64], answers: Sequence[str]) -> RawTable:
-    """One row per answer in the order of the rows; `repeat` numbers the answers of a row. Which of several people gave
-    which answer is not known: answers are dealt out in an order drawn by a fixed seed, since one in the order of the
-    options would make person 1 of every item choose the first."""
-    size = counts.sum(axis=1)
-    row = np.repeat(np.arange(len(frame)), size)
-    label = np.repeat(np.tile(np.array(answers, dtype=object), len(frame)), counts.ravel())
-    label = label[np.lexsort((np.random.default_rng(SEED).random(len(row)), row))]
-    first = np.repeat(np.cumsum(size) - size, size)
-    columns = {"label": label, "repeat": (np.arange(len(row)) - first).astype(str).astype(object)}
-    return raw.of_rows(frame.iloc[row].reset_index(drop=True).assign(**columns), row)
 
 
 def with_counted_items(judged: Judgements) -> Judgements:

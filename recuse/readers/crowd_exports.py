@@ -31,7 +31,8 @@ class Platform:
     refused: Mapping[str, tuple[str, ...]]
 
     def read(self, raw: RawTable) -> RawTable | None:
-        """The rows that count, with who answered what; None for another table."""
+        """The rows that count, with who answered what; None for another table. `RecuseError` where tasks were given the
+        same: they may be one text, which counts once."""
         frame = raw.frame
         if (written := f"{self.answers}taskAnswers") in frame:
             # [{"quality": {"4": true, "5": false}, "why": "so"}], as forms of Mechanical Turk's own elements write
@@ -50,28 +51,23 @@ class Platform:
         tests = (frame[[c for c in frame if str(c).startswith(self.tests)]] != "").any(axis=1)
         tests &= not tests.all()
         table = frame.assign(**{self.worker: "worker " + frame[self.worker]})[~(refused | tests)]
-        own = [c for c in frame if str(c).startswith((self.given, self.answers)) or c in (self.item, self.worker)]
-        if not raw.given.get("item"):
-            self._check_tasks(table)
-        note = f"results of {self.called}: workers are people"
-        for what, rows in (("rejected assignments", refused), ("answers to test questions", tests & ~refused)):
-            note += f"; {int(rows.sum())} {what} are left out" if rows.any() else ""
-        roles = {"item": (self.item,), "rater": self.worker, "value": tuple(answers)}
-        return raw.of_rows(table[own], table.index, note, roles=roles)
-
-    def _check_tasks(self, table: pd.DataFrame) -> None:
-        """`RecuseError` where tasks were given the same: they may be one text, which counts once."""
-        given = [c for c in map(str, table.columns) if c.startswith(self.given)]
+        own = [c for c in map(str, frame) if c.startswith((self.given, self.answers)) or c in (self.item, self.worker)]
+        data = [c for c in own if c.startswith(self.given)]
         tasks = table.drop_duplicates(self.item)
-        first = tasks.drop_duplicates(given) if given else tasks
-        many = len(first) > FEW_LABELS or any(Column(c, tasks[c]).wordy for c in given)
-        if len(first) < len(tasks) and many:  # a few scores may be those of several texts
-            name = next((c for c in given if first[c].nunique() == len(first)), given[0])
+        first = tasks.drop_duplicates(data) if data else tasks
+        many = len(first) > FEW_LABELS or any(Column(c, tasks[c]).wordy for c in data)
+        if len(first) < len(tasks) and many and not raw.given.get("item"):  # a few scores may be those of several texts
+            name = next((c for c in data if first[c].nunique() == len(first)), data[0])
             raise RecuseError(
                 f"{len(tasks)} tasks ({self.item}) were given {len(first)} different texts: if those that were given "
                 f"the same, such as {shown(first[name].iat[0])}, are about one text, say --item {as_option([name])}; "
                 f"if not, --item {self.item}"
             )
+        note = f"results of {self.called}: workers are people"
+        for what, rows in (("rejected assignments", refused), ("answers to test questions", tests & ~refused)):
+            note += f"; {int(rows.sum())} {what} are left out" if rows.any() else ""
+        roles = {"item": (self.item,), "rater": self.worker, "value": tuple(answers)}
+        return raw.of_rows(table[own], table.index, note, roles=roles)
 
 
 PLATFORMS = (

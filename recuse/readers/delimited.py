@@ -71,8 +71,7 @@ def delimited(opened: Opened) -> RawTable:
 
 
 def _table(opened: Opened, frame: pd.DataFrame, separator: str, text: Any, notes: tuple[str, ...]) -> RawTable:
-    """The rows but for those that sum up or explain the others; each stays at its place in the text. Equal cells are
-    one object: they take less room and are compared sooner."""
+    """The rows but for those that sum up or explain the others. Equal cells are one object, which saves room."""
 
     def shared(cells: pd.Series[Any]) -> pd.Series[Any]:
         codes, values = pd.factorize(cells.to_numpy(dtype=object))
@@ -229,8 +228,7 @@ numbers are not added."""
 
 def _sums(frame: pd.DataFrame) -> list[int]:
     """Rows that add up the rows above them, all or since the last such row, or at the end hold their means: in two
-    columns of numbers and in every one that they fill, with a number that none of those rows holds. No list of words
-    says so in every language."""
+    columns of numbers and in every one that they fill, with a number that none of those rows holds."""
     if not FEWEST_SUMMED < len(frame) <= MOST_LOOKED_AT:
         return []
     numbers = np.column_stack([as_numbers(frame[name]) for name in frame])
@@ -264,8 +262,7 @@ def _sums(frame: pd.DataFrame) -> list[int]:
 
 
 def _is_of_units(frame: pd.DataFrame) -> bool:
-    """Whether the first row tells units ("(1-5)") below the header: alone without a first cell, and with words in
-    columns that hold numbers below."""
+    """Whether the first row tells units ("(1-5)"): alone without a first cell, with words in columns of numbers."""
     first, below = frame.iloc[0, 1:].astype(str).str.strip(), frame.iloc[1:, 1:]
     if str(frame.iloc[0, 0]).strip() or not frame.iloc[1:, 0].astype(str).str.strip().ne("").all():
         return False

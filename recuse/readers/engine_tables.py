@@ -110,8 +110,7 @@ def _folded(engine: _Engine, path: Path, rows: int, note: str, given: Mapping[st
 
 def _patterns(engine: _Engine, rows: int, given: Mapping[str, Any]) -> tuple[pd.DataFrame, list[str]] | None:
     """Every different row of answers with its `count`, and the raters where a column named them, who have a column each
-    now. `RecuseError` where one of these, who is not known to be a person, lacks items, and rows are too many for that
-    to be looked up one by one."""
+    now. `RecuseError` where one who may be a judge lacks items, and rows are too many to be looked at one by one."""
     columns = [name for name in engine.columns if name not in listed(given.get("ignore", ()))]
     item, rater, value = (column_of(columns, given, role) for role in ("item", "rater", "value"))
     answers = [name for name in columns if name != item]

@@ -293,9 +293,8 @@ def unpacked_log(opened: Opened) -> dict[str, Any]:
 
 
 def _content(member: zipfile.ZipInfo, opened: Opened) -> bytes:
-    """What a member of the archive holds, checked by its size and checksum; no more than one byte beyond that size is
-    unpacked. Taken from the bytes at hand: `zipfile` makes several objects for each member, and a log has hundreds of
-    thousands."""
+    """What a member of the archive holds, checked by its size and checksum. Taken from the bytes at hand: `zipfile`
+    makes several objects for each member, and a log has hundreds of thousands."""
     at = member.header_offset  # of its own header: 30 bytes, then name and further fields, whose lengths it says
     kind, flags, name, more = struct.unpack("<4s2xH18xHH", opened.data[at : at + 30])
     if kind != b"PK\x03\x04" or flags & ENCRYPTED:

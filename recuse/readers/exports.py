@@ -112,8 +112,7 @@ MLFLOW = {
 
 
 def _as_mlflow(raw: RawTable) -> RawTable:
-    """Assessments of MLflow by the usual names of their columns, of traces a row for each, which a cell holds as JSON
-    or as Python writes it; any other table as it is."""
+    """Assessments of MLflow by their usual names, a row for each that a cell of a trace holds; others as they are."""
     for column in [name for name in ("assessments", "info.assessments") if name in raw.frame][:1]:
         name = "info.trace_id" if column.startswith("info.") else "trace_id"
         traces = enumerate(zip(raw.frame.get(name, raw.frame[column]), raw.frame[column], strict=True))
@@ -161,12 +160,10 @@ def _named_scores(raw: RawTable) -> RawTable | None:
     return raw.noted(f"{', '.join(named)} are ratings, nothing else is", roles=roles)
 
 
-VERDICT = re.compile(r"\[(PASS|FAIL|ERROR)\]")
-
-
 def _promptfoo(raw: RawTable) -> RawTable | None:
     """A test per row with the output of each system, which begins with what its assertions came to."""
-    outputs = [name for name in raw.names if all(map(VERDICT.match, map(str, raw.frame[name])))]
+    verdict = re.compile(r"\[(PASS|FAIL|ERROR)\]")
+    outputs = [name for name in raw.names if all(map(verdict.match, map(str, raw.frame[name])))]
     if not outputs:
         return None
     kept = raw.frame.columns.drop([*outputs, "Status", "Score", "Named Scores", "Grader Reason", "Comment"], "ignore")
@@ -240,8 +237,7 @@ def _bare_answer(cell: str) -> str:
 
 
 def _prodigy(raw: RawTable) -> RawTable | None:
-    """A task and annotator per row: what was accepted of several options, else whether the label was; "ignore" is no
-    answer."""
+    """A task and annotator per row: what was accepted of several options, else whether the label was."""
     frame = raw.frame
     session = next((c for c in ("_annotator_id", "_session_id") if c in frame), "")
     if not session:
@@ -262,10 +258,6 @@ def _prodigy(raw: RawTable) -> RawTable | None:
     return raw.noted("annotations of Prodigy, one a row", frame=table, roles=roles)
 
 
-TRIED = [str(k) for k in range(32) if k & 0b1011]
-"""Numbers by which Qualtrics' Status says that a response is a preview (1), a test (2) or spam (8)."""
-
-
 def _qualtrics(raw: RawTable) -> RawTable | None:
     """A response per row, below two lines with the questions' words and ids, of which the latter may be gone."""
     frame, names = raw.frame, raw.names
@@ -278,7 +270,8 @@ def _qualtrics(raw: RawTable) -> RawTable | None:
     last = 0 if three else names.index("UserLanguage") + 1  # of what every export begins with
     lines = 1 + three
     status = frame.get("Status", frame["ResponseId"]).iloc[lines:].str.strip()
-    tried = status.str.contains("Preview|Test|Spam") | status.isin(TRIED)
+    numbers = [str(k) for k in range(32) if k & 0b1011]  # which say the same: a preview (1), a test (2) or spam (8)
+    tried = status.str.contains("Preview|Test|Spam") | status.isin(numbers)
     questions = {c: c for c in names[last:] if not three or '"QID' in str(frame[c].iloc[1])}
     rows = {c: str(frame[c].iloc[0]).rpartition(" - ")[2] for c in questions}  # of a grid, behind its question
     times = Counter(rows.values())
@@ -356,9 +349,9 @@ def _argilla(raw: RawTable) -> RawTable | None:
             given_by = [(str(user), "person", cell_text(value)) for value, user, state in given if state == "submitted"]
             if suggestion + of in record:
                 given_by.append((record.get(f"{suggestion}.agent") or "suggestion", "judge", record[suggestion + of]))
-            of_question = {"item": item, "rater": "", "kind": "", "criterion": question, "value": ""}
             rows += [
-                {**of_question, "rater": who, "kind": kind, "value": value, **texts} for who, kind, value in given_by
+                {"item": item, "rater": who, "kind": kind, "criterion": question, "value": value, **texts}
+                for who, kind, value in given_by
             ]
             places += [k] * len(given_by)
     if not rows:

@@ -23,38 +23,14 @@ from recuse.readers.values import written_otherwise
 from recuse.schema import RecuseError
 from recuse.schema.factors import VERSION
 
-
-class ReadOptions(TypedDict, total=False):
-    """What `recuse check` takes as options, by the same names; several columns or raters as a list or with commas."""
-
-    raters: bool
-    reader: str
-    item: str | Sequence[str]
-    target: str
-    rater: str
-    value: str | Sequence[str]
-    people: str | Sequence[str]
-    judges: str | Sequence[str]
-    criterion: str
-    cluster: str
-    count: str
-    text: str
-    repeat: str
-    gold: str
-    author: str
-    reason: str
-    first: str
-    second: str
-    factors: str | Sequence[str]
-    ignore: str | Sequence[str]
-    same: str
-    positive: str
-    threshold: str | float
-    scale: str
-    sampled: bool
-    rates: str
-    encoding: str
-    use: str | Sequence[str]
+Names = str | Sequence[str]  # several columns or raters: a list, or with commas
+ReadOptions = TypedDict("ReadOptions", {  # noqa: UP013  a table as that of the columns' roles
+    "raters": bool, "sampled": bool, "reader": str, "encoding": str, "rates": str, "scale": str, "same": str,
+    "positive": str, "threshold": str | float, "use": Names, "people": Names, "judges": Names, "ignore": Names,
+    "item": Names, "value": Names, "factors": Names, "rater": str, "target": str, "criterion": str, "cluster": str,
+    "count": str, "text": str, "repeat": str, "gold": str, "author": str, "reason": str, "first": str, "second": str,
+}, total=False)  # fmt: skip
+"""What `recuse check` takes as options, by the same names."""
 
 
 def read(*sources: RatingsSource | Sequence[RatingsSource], **options: Unpack[ReadOptions]) -> Ratings:

@@ -25,9 +25,8 @@ from recuse.readers.delimited import delimited, without_sums
 from recuse.readers.evaluation_logs import ENDING, LOGS, unpacked_log
 from recuse.readers.json_records import ToolLog, from_records, of_log, read_json
 from recuse.readers.mapping import is_pattern
-from recuse.readers.opening import Opened, open_file, within_bounds
+from recuse.readers.opening import Opened, open_file, sheet_as_text, within_bounds
 from recuse.readers.raw_table import RawTable, check_bounds, check_size, errors_in, shown
-from recuse.readers.xlsx import sheet_as_text
 from recuse.schema import RecuseError
 
 FOLDED = "DuckDB"  # what made a table whose rows are patterns (`recuse.readers.engine_tables`)
@@ -101,9 +100,7 @@ FOLDED_FROM = 32 << 20  # fewer bytes are read as they are: texts and names of i
 
 
 def _read_together(pattern: Path, reader: str, given: Mapping[str, Any]) -> RawTable:
-    """One table of all files that match, rows below one another, in the order of their names; large ones folded by
-    DuckDB where that is installed and nothing that belongs to single texts has to be kept.
-
+    """One table of all files that match, in the order of their names; large ones folded where DuckDB can do it.
     `RecuseError` where none matches, and where one lacks a column that another has."""
     paths = [Path(name) for name in sorted(glob.glob(str(pattern), recursive=True)) if Path(name).is_file()]
     if not paths:
@@ -151,19 +148,16 @@ def _of_cells(path: Path, frame: pd.DataFrame, note: str) -> RawTable:
     return without_sums(from_records(path, records, notes=[note], unit="row"))
 
 
-UNNAMED = re.compile(r"Unnamed: \d+_level_\d+")  # what pandas reads of an empty cell in a header of several lines
-
-
 def _labels_as_columns(frame: pd.DataFrame) -> pd.DataFrame:
-    """The index as columns, each level called as it is, or as a column without a name is in a file; without numbers
-    that only count the rows. Names of several levels are one, as those of a header in two lines: ("tone", "anna") is
-    anna_tone. A level that says the same of all columns says nothing."""
+    """The index as columns, but for numbers that only count the rows. Names of several levels are one, as those of a
+    header in two lines: ("tone", "anna") is anna_tone. A level that says the same of all columns says nothing."""
     index = frame.index
     if index.nlevels > 1 or index.name is not None or not pd.api.types.is_integer_dtype(index.dtype):
         names = [f"column {k}" if name is None else name for k, name in enumerate(index.names, start=1)]
         frame = frame.set_axis(index.set_names(names), axis=0).reset_index([n for n in names if n not in frame])
     if frame.columns.nlevels > 1:
-        levels = [["" if UNNAMED.fullmatch(str(part)) else str(part) for part in name] for name in frame.columns]
+        unnamed = r"Unnamed: \d+_level_\d+"  # what pandas reads of an empty cell in a header of several lines
+        levels = [["" if re.fullmatch(unnamed, str(part)) else str(part) for part in name] for name in frame.columns]
         full = [name for name in levels if all(name)] if len(levels) > 1 else []
         telling = [k for k in range(frame.columns.nlevels) if len({name[k] for name in full}) != 1]
         short = [[name[k] for k in telling] if name in full else name for name in levels]
@@ -220,13 +214,17 @@ def _json(opened: Opened, logs: Mapping[str, ToolLog], reader: str = "") -> RawT
 
 
 SPREADSHEET = "a spreadsheet; save its sheet as CSV"
-BEGINNINGS = (
-    ((b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",), SPREADSHEET),  # .xls
-    ((b"%PDF-",), "a PDF; save the table in it as CSV"),
-    ((b"SQLite format 3\x00",), "a database of SQLite; write the table to a CSV file"),
-    ((b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"),
-     "pickled by Python, which is never read; write it with to_csv or to_parquet"),
-)  # fmt: skip
+BEGINNINGS = {
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",): SPREADSHEET,  # .xls
+    (b"%PDF-",): "a PDF; save the table in it as CSV",
+    (b"SQLite format 3\x00",): "a database of SQLite; write the table to a CSV file",
+    (
+        b"\x80\x02",
+        b"\x80\x03",
+        b"\x80\x04",
+        b"\x80\x05",
+    ): "pickled by Python, which is never read; write it with to_csv or to_parquet",
+}
 PAGE = re.compile(rb"\s*<(!doctype html|html)\b", re.IGNORECASE)
 SHEETS = (b"xl/workbook", b"opendocument.spreadsheet")
 """In the names of what a zip archive holds, or in the first of its contents; too long to be met by chance."""
@@ -247,7 +245,7 @@ def _reader_of(opened: Opened, name: str) -> Reader:
         raise RecuseError(SPREADSHEET)
     if PAGE.match(data[:200].lstrip(b"\xef\xbb\xbf")):
         raise RecuseError("a web page and no table, perhaps one that asks to sign in; download the file itself")
-    if other := next((words for beginnings, words in BEGINNINGS if data.startswith(beginnings)), ""):
+    if other := next((words for beginnings, words in BEGINNINGS.items() if data.startswith(beginnings)), ""):
         raise RecuseError(other)
     if packed and called.endswith(ENDING):
         return lambda opened: of_log(opened.path, unpacked_log(opened), "inspect", LOGS["inspect"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Mapping
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -27,16 +27,31 @@ FEWEST_TOLD = 0.5  # a field that fewer of the objects have is left out
 
 def with_fields_of_json(raw: RawTable) -> RawTable:
     """The table with columns "judge_output.verdict", ... in place of judge_output. A cell without exactly one object is
-    empty in all of them, and so is no answer of the judge."""
+    empty in all of them, and so is no answer of the judge. Beside a field that is called as ratings are, others with
+    numbers are left out."""
     notes: list[str] = []
     parts: list[pd.DataFrame | pd.Series[Any]] = []
     for name in raw.names if not raw.made_by else ():
-        fields, left_out = _fields(raw.frame[name])
-        fields = fields.add_prefix(f"{name}.")
-        parts.append(raw.frame[name] if fields.empty else fields)
-        if not fields.empty:
-            beside = f"; not read: {', '.join(left_out)}" if left_out else ""
-            notes.append(f"{name} holds JSON: read as {', '.join(map(str, fields))}{beside}")
+        cells = raw.frame[name]
+        parts.append(cells)
+        braces = any("{" in str(cell) for cell in cells.unique().tolist())
+        filled = cells[cells.str.strip() != ""] if braces else cells.iloc[:0]
+        looked = [str(cell) for cell in filled.iloc[:LOOKED_AT]]
+        if not looked or sum("{" in cell and _object(cell) is not None for cell in looked) < HELD * len(looked):
+            continue
+        objects = [_object(str(cell)) or {} for cell in cells]
+        often = Counter(key for one in objects for key in one)
+        names = [key for key, times in often.items() if times >= FEWEST_TOLD * len(filled)]
+        if names == ["choices"] and not all(objects):  # as Label Studio writes several, beside a single one by its word
+            continue
+        rating = next((key for wanted in NAMES["value"] for key in names if plain(key) == wanted), None)
+        beside = [key for key in names if rating is not None and key != rating]  # with numbers, such as a confidence
+        left_out = [key for key in beside if any(isinstance(one.get(key), int | float) for one in objects)]
+        fields = {f"{name}.{k}": [cell_text(one.get(k)) for one in objects] for k in names if k not in left_out}
+        if fields:
+            parts[-1] = pd.DataFrame(fields, index=cells.index, dtype=object)
+            what = f"; not read: {', '.join(left_out)}" if left_out else ""
+            notes.append(f"{name} holds JSON: read as {', '.join(fields)}{what}")
     if not notes:
         return raw
     frame = pd.concat(parts, axis=1)
@@ -52,7 +67,7 @@ def with_lists_apart(raw: RawTable) -> RawTable:
     """The table with a column for each place of the lists in a column's cells: several people's answers, or several of
     one judge. A list says a number twice somewhere, or it is a set of options and stays as it is; one of
     objects with numbers only, in a column called after raters, becomes a column per place and name. Lists of one
-    answer each are that answer.
+    answer each are that answer. `RecuseError` for lists of answers beside lists of as many texts.
 
         {"tone": [4, 4, 5]}                        annotator1.tone 4, annotator2.tone 4, ...
         {"experts": [{"tone": 4}, {"tone": 5}]}    experts1.tone 4, experts2.tone 5
@@ -68,7 +83,16 @@ def with_lists_apart(raw: RawTable) -> RawTable:
     if told_apart({plain(name) for name in names if Column(name, raw.frame[name]).told_once}):
         # a number for each of two texts, which is asked about
         several = [name for name in several if is_person(name) or not {*map(len, lists[name])} <= {0, 2}]
-    _check_lists_of_texts(raw, several, lists)
+    for name, rows in lists.items():  # as many texts in every row: an answer for each, whoever gave it
+        texts = [one for row in rows for one in row if isinstance(one, str)]
+        long = len(texts) == sum(map(len, rows)) and sum(map(len, texts)) > LONG * len(texts)
+        answers = [other for other in several if [*map(len, lists[other])] == [*map(len, rows)]]
+        if long and answers and not is_reason(name):
+            raise RecuseError(
+                f"{', '.join(answers)} hold as many answers a cell as {name} holds texts; write a row for each text, "
+                f"with columns item, text and what was said of it; if {name} has nothing to do with them, say "
+                f"--ignore {name}"
+            )
     every = [row for rows in lists.values() for row in rows]
     if every and all(len(row) < 2 and not isinstance(one, dict | list) for row in every for one in row or [0]):
         alone = {name: [cell_text(row[0]) if row else "" for row in rows] for name, rows in lists.items()}
@@ -117,9 +141,7 @@ def with_last_words(raw: RawTable) -> RawTable:
         cells = [*map(str, values)]
         if max(map(len, cells), default=0) < PROSE:
             continue
-        long = [
-            len(cell) >= PROSE and not cell.lstrip().startswith("[{") for cell in cells
-        ]  # records have no last word
+        long = [len(cell) >= PROSE and not cell.lstrip().startswith("[{") for cell in cells]  # records say no more
         prose, filled = np.array([long, [*map(bool, map(str.strip, cells))]])[:, codes]
         if prose.sum() < (FEWEST if rated else max(FEWEST, filled.sum() / 2)):
             continue
@@ -163,21 +185,6 @@ def _lists(cells: pd.Series[Any]) -> list[list[Any]]:
     return lists if any(lists) else []
 
 
-def _check_lists_of_texts(raw: RawTable, several: list[str], lists: Mapping[str, list[list[Any]]]) -> None:
-    """`RecuseError` for answers in lists beside lists of as many texts in every row: an answer for each text, whoever
-    gave it."""
-    for name, rows in lists.items():
-        texts = [one for row in rows for one in row if isinstance(one, str)]
-        long = len(texts) == sum(map(len, rows)) and sum(map(len, texts)) > LONG * len(texts)
-        about = [other for other in several if [*map(len, lists[other])] == [*map(len, rows)]]
-        if long and about and not is_reason(name):
-            raise RecuseError(
-                f"{', '.join(about)} hold as many answers a cell as {name} holds texts; write a row for each text, "
-                f"with columns item, text and what was said of it; if {name} has nothing to do with them, say "
-                f"--ignore {name}"
-            )
-
-
 def _says_twice(rows: list[list[Any]], named: bool) -> bool:
     """Whether the lists hold numbers only, and one holds a number twice; or numbers by name, where the column is
     `named` after raters; or words, all of one length, and one holds a word twice."""
@@ -187,26 +194,6 @@ def _says_twice(rows: list[list[Any]], named: bool) -> bool:
     numbers = all(isinstance(value, int | float) for row in bare for value in row)
     objects = any(isinstance(one, dict) for row in rows for one in row)
     return numbers and (named if objects else any(len({*row}) < len(row) for row in bare))
-
-
-def _fields(cells: pd.Series[Any]) -> tuple[pd.DataFrame, list[str]]:
-    """A column per field of the objects in the cells, none where too few hold an object, and which fields are left out:
-    beside one that is called as ratings are (score, verdict, ...), others with numbers, such as a confidence."""
-    braces = any("{" in str(cell) for cell in cells.unique().tolist())
-    filled = cells[cells.str.strip() != ""] if braces else cells.iloc[:0]
-    looked = filled.iloc[:LOOKED_AT]
-    if not len(looked) or sum("{" in str(c) and _object(str(c)) is not None for c in looked) < HELD * len(looked):
-        return pd.DataFrame(), []
-    objects = [_object(str(cell)) or {} for cell in cells]
-    often = pd.Series([key for one in objects for key in one], dtype=object).value_counts()
-    names = [key for key in dict.fromkeys(k for one in objects for k in one) if often[key] >= FEWEST_TOLD * len(filled)]
-    if names == ["choices"] and not all(objects):  # as Label Studio writes several, beside a single one by its word
-        return pd.DataFrame(), []
-    rating = next((key for wanted in NAMES["value"] for key in names if plain(key) == wanted), None)
-    beside = [key for key in names if rating is not None and key != rating]
-    left_out = [key for key in beside if any(isinstance(one.get(key), int | float) for one in objects)]
-    columns = {key: [cell_text(one.get(key)) for one in objects] for key in names if key not in left_out}
-    return pd.DataFrame(columns, index=cells.index, dtype=object), left_out
 
 
 def _object(cell: str) -> dict[str, Any] | None:

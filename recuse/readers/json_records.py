@@ -66,8 +66,7 @@ def of_log(path: Path, value: Any, name: str, log: ToolLog, notes: Sequence[str]
 
 
 def _parse_json(opened: Opened) -> tuple[Any, list[int] | None, tuple[str, ...]]:
-    """What the file holds: one value and None, or a list of values and the line of each. `RecuseError` with the line of
-    what is no JSON."""
+    """One value and None, or a list of values and the line of each. `RecuseError` with the line of what is no JSON."""
     text, notes = opened.text()
     check_first_differ(text, "}")
     try:

@@ -257,10 +257,9 @@ def _guessed(
     judges, and judges otherwise. Where both are there, what is one word of letters is somebody's name.
 
     `column` names the raters where one does, but those with columns of their `own`: in one called annotator or worker,
-    who is not called as judges are is a person; in one called judge where no name is a judge's, who is not called as
-    people are is a judge, and beside judges' names nobody is a person unasked. `RecuseError` of a name that is no first
-    name beside first names, or one that programs bear, and of one of several words beside people who are called so. All
-    are judges where nobody says yet which two are `compared`."""
+    who is not called as judges are is a person; in one called judge it is the other way round, and beside judges' names
+    nobody is a person unasked. `RecuseError` of a name that is no first name beside first names, or one that programs
+    bear, and of one of several words beside people. All are judges where it is not said which two are `compared`."""
     rest = [name for name in raters if name not in known]
     judges = [name for name in rest if is_judge(name)]
     people = [name for name in rest if (is_person(name) or NUMBERED_AUTHOR.match(plain(name))) and name not in judges]

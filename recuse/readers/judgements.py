@@ -46,9 +46,11 @@ def read_answers(judged: Judgements) -> Judgements:
         if part.empty:
             scales[str(criterion)] = Numeric(0, 1)
             continue
-        words_of_status = _words_of_status(part)
-        if (lost := pd.notna(words_of_status)).any():
-            status[places[lost]] = words_of_status[lost]
+        codes, values = pd.factorize(part["cell"])  # some name a status in place of an answer: timeout, refused
+        words = np.array([STATUSES.get(str(cell).strip().lower()) for cell in values], dtype=object)
+        words[np.bincount(codes[part["kind"].eq("person")], minlength=len(words)) > 1] = None  # people's answers, twice
+        if (lost := pd.notna(words)[codes]).any():
+            status[places[lost]] = words[codes][lost]
             part, places = part[~lost], places[~lost]
         scale = judged.mapping.scale or _order_of(part, judged.raw.orders)
         decided = judged.mapping.threshold if "decide" in judged.mapping.use else ""
@@ -131,8 +133,8 @@ OF_ANSWERS, OF_TEXTS = {"assignment", "submission", "annotation", "response"}, {
 
 
 def _check_refused(judged: Judgements) -> None:
-    """`RecuseError` for people's answers of which another column says, answer by answer, that some were refused or
-    taken back, or, text by text, that some were to test who answered: whoever says so does not want them counted."""
+    """`RecuseError` for people's answers of which another column says that some were refused or taken back (answer by
+    answer), or were to test who answered (text by text): whoever says so does not want them counted."""
     read = (*judged.raw.roles.get("ignore", ()), *judged.mapping.value)
     for name in (n for n in judged.raw.names if judged.mapping.rater and n not in read):
         called = {*plain(name).split("_")}
@@ -157,9 +159,9 @@ def _check_refused(judged: Judgements) -> None:
 
 
 def _applies_to_nobody(rows: pd.DataFrame, empty: pd.Series[bool]) -> tuple[pd.Series[bool], list[str]]:
-    """Which empty cells are of a criterion that no person and no judge answered on a text of which people answered
-    another, and notes: nobody was asked how polite a table of numbers is. Where judges mostly do answer what people
-    left out, people rated a part of the texts, and a judge's empty cell there is unusable like any other."""
+    """Which empty cells are of a criterion that nobody answered on a text of which people answered another, and notes:
+    nobody was asked how polite a table of numbers is. Where judges mostly do answer what people left out, these rated a
+    part of the texts."""
     nobody, person = pd.Series(False, index=rows.index), rows["kind"].eq("person")
     if rows["criterion"].nunique() < 2 or not (empty & ~person).any() or not person.any():
         return nobody, []
@@ -208,16 +210,6 @@ def _order_of(rows: pd.DataFrame, orders: Mapping[str, tuple[str, ...]]) -> str:
     if others or len(first) < 2 or numbers or any({*"<,|"} & {*word} for word in first):
         return ""
     return "<".join(first) if rows["cell"].isin(first).all() else ""
-
-
-def _words_of_status(part: pd.DataFrame) -> NDArray[np.object_]:
-    """The status that a cell names in place of an answer (timeout, refused), None for any other cell and for a word
-    that people gave as an answer, twice at least."""
-    codes, values = pd.factorize(part["cell"])
-    by_people = np.bincount(codes[part["kind"].eq("person").to_numpy()], minlength=len(values)) > 1
-    words = np.array([STATUSES.get(str(cell).strip().lower()) for cell in values], dtype=object)
-    words[by_people] = None
-    return words[codes]
 
 
 def _read_winners(judged: Judgements) -> Judgements:

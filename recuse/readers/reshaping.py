@@ -96,7 +96,8 @@ FEWEST_TEXTS, LONGEST_OF_RATERS, OTHERS = 8, 40, 0.2
 def as_rows(raw: RawTable) -> RawTable:
     """A row per rating, with the roles of its columns, where every rater has one row (named by a column that is called
     so, is said to be it, or holds names of judges or people), no column names items, and at least `FEWEST_TEXTS`
-    columns, more than there are raters, hold their marks; else the table as it is.
+    columns, more than there are raters, hold their marks; else the table as it is. `RecuseError` where nearly all of
+    these are called alike but for their numbers, and others bear none.
 
         rater, item_1, item_2, ...        rater, item,   rating
         anna,  4,      2,      ...   ->   anna,  item_1, 4
@@ -115,7 +116,15 @@ def as_rows(raw: RawTable) -> RawTable:
     values = cells[~is_empty(cells)]
     if values.empty or (as_numbers(values).notna().mean() < 0.9 and values.nunique() > FEWEST_TEXTS):
         return raw
-    _check_other_questions(names)
+    forms = {name: re.sub(r"\[.*\]|\d+", "#", name) for name in names}
+    form, times = Counter(forms.values()).most_common(1)[0]
+    others = [name for name in names if forms[name] == name]  # how old somebody is, among numbered texts
+    if "#" in form and times + len(others) == len(names) and 0 < len(others) <= OTHERS * len(names):
+        raise RecuseError(
+            f"{', '.join(map(shown, others[:3]))} beside {times} columns of marks that are called alike "
+            f"({shown(next(n for n in names if forms[n] == form))}, ...): if no text was rated there, say --ignore "
+            f"{as_option(others)}; if one was, call it as these are"
+        )
     item = "item" if rater != "item" else "text"
     roles = {**raw.roles, "item": (item,), "rater": rater, "value": ("rating",)}
     ignored = [n for n in raw.names if n not in raw.heeded and n != rater]
@@ -154,20 +163,6 @@ def _texts_by_criteria(names: Sequence[str]) -> dict[str, tuple[str, str]]:
                 f"rater, criterion and rating"
             )
     return {}
-
-
-def _check_other_questions(names: Sequence[str]) -> None:
-    """`RecuseError` where nearly all columns are called alike but for their numbers, and others bear none: how old
-    somebody is, among texts."""
-    forms = {name: re.sub(r"\[.*\]|\d+", "#", name) for name in names}
-    form, times = Counter(forms.values()).most_common(1)[0]
-    others = [name for name in names if forms[name] == name]
-    if "#" in form and times + len(others) == len(names) and 0 < len(others) <= OTHERS * len(names):
-        raise RecuseError(
-            f"{', '.join(map(shown, others[:3]))} beside {times} columns of marks that are called alike "
-            f"({shown(next(n for n in names if forms[n] == form))}, ...): if no text was rated there, say --ignore "
-            f"{as_option(others)}; if one was, call it as these are"
-        )
 
 
 def _names_of_raters(frame: pd.DataFrame) -> str:

@@ -15,7 +15,7 @@ import pytest
 from loopback import Answer, loopback
 
 from recuse.readers.file_panel import load_file_panel
-from recuse.starting.stored_log import STORED, TASK
+from recuse.starting.init_command import STORED, TASK
 from recuse.tasks import load_task
 
 LOGS = Path(__file__).parents[1] / "readers" / "logs"

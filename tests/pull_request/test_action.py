@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from recuse.starting import rendered
+from recuse.starting.init_command import rendered
 
 ROOT = Path(__file__).parents[2]
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / ".github/actions/evals/action.yml").read_text(encoding="utf-8"))
