@@ -243,9 +243,7 @@ def people_alpha(answers: Answers, level: Level | None = None) -> list[Named]:
     >>> round(people_alpha(rated(judge="pppp", ann="ppff", bea="ppfp")).of(rater="people").value, 4)
     0.5333
     """
-    fitting: Level = level or (
-        "interval" if not answers.options else "ordinal" if answers.ordered else "nominal"
-    )
+    fitting: Level = level or ("interval" if not answers.options else "ordinal" if answers.ordered else "nominal")
     rated = answers.raters >= 2
     facts: dict[str, Any] = {"n": answers.number(rated), **answers.about, "method": f"{fitting} alpha, jackknife, t"}
     if not rated.any():

@@ -127,9 +127,9 @@ class Compared:
             distribution = bounded_mean(
                 self.differences[used], cells.clusters[text], (-1.0, 1.0), times=taken(cells.times, text)
             )
-        n = int(cells.count[used].sum()) if repeats else cells.number(texts)
+        n, count = int(cells.count[used].sum()) if repeats else cells.number(texts), self.people.count(texts)
         detail = {
-            **more.pop("detail", {}), "people": self.people.count(texts), "people_se": number(se),
+            **more.pop("detail", {}), "people": count, "people_se": number(se),
             "people_in_general": None if math.isnan(se) else [number(end) for end in in_general.interval(0.95)],
         }  # fmt: skip
         if len(judges := np.flatnonzero(wanted.any(axis=1))) == 1:  # a mean over several has no losses of one
@@ -139,12 +139,16 @@ class Compared:
         if these and not repeats:
             beside, phrase = these_texts(these)
             detail |= beside
-        note = "; ".join(part for part in (phrase, self.note(wanted, texts)) if part)
+        unrated = cells.replies(wanted.any(axis=0) & ~np.isfinite(self.people.mean))
+        parts = [phrase, (EXACT if self.right else ALONE) if count == 1 else ""]
+        if self.people.known and 1 < count <= FEW_PEOPLE:
+            parts.append(f"against these {count} people; what people in general would give is less sure")
+        parts.append(f"{unrated} texts that no person rated are left out" if unrated else "")
         if over == "clusters":
             about["n_clusters"] = distinct(cells.clusters[texts])
         return estimated(
             metric, distribution.value, distribution if self.people.known else in_general, n=n,
-            n_excluded=self.excluded(wanted, used), note=note, detail=detail, **about, **more,
+            n_excluded=self.excluded(wanted, used), note="; ".join(filter(None, parts)), detail=detail, **about, **more,
         )  # fmt: skip
 
     def excluded(self, wanted: Mask, used: Mask) -> int:
@@ -152,15 +156,6 @@ class Compared:
         if self.cells.fixed:
             return int(self.cells.lost[wanted].sum())
         return self.cells.replies(wanted & ~used & np.isfinite(self.people.mean))
-
-    def note(self, wanted: Mask, texts: Mask) -> str:
-        """What limits a comparison on the `wanted` cells, (J, U), of which `texts` (U,) are in use."""
-        unrated = self.cells.replies(wanted.any(axis=0) & ~np.isfinite(self.people.mean))
-        count = self.people.count(texts)
-        parts = [EXACT if self.right else ALONE] if count == 1 else []
-        if self.people.known and 1 < count <= FEW_PEOPLE:
-            parts.append(f"against these {count} people; what people in general would give is less sure")
-        return "; ".join(parts + ([f"{unrated} texts that no person rated are left out"] if unrated else []))
 
 
 @remembered

@@ -15,26 +15,16 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
-from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar, cast
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast
 
 from recuse.measures import NAMED, homes
 from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.schema.results import UNDESCRIBED, MeasureRow
 
-
-class Judged(Protocol):
-    """Ratings in one of their dense forms."""
-
-    @property
-    def judges(self) -> tuple[str, ...]:
-        """Who judged."""
-
-
 P = ParamSpec("P")
 R = TypeVar("R")
 V = TypeVar("V")
-J = TypeVar("J", bound=Judged)
 Named = tuple[str | tuple[str, ...], Estimate]
 """The name of a subject, or its names, such as a judge and a target, and the estimate."""
 View = Callable[[Ratings, Ratings], V | None]
@@ -112,16 +102,16 @@ def describe(
 
 
 def per_judge(
-    view: View[J], *pooled: str
-) -> Callable[[Callable[Concatenate[J, int, P], Estimate | None]], Callable[Concatenate[Ratings, P], Estimates]]:
+    view: View[V], *pooled: str
+) -> Callable[[Callable[Concatenate[V, int, P], Estimate | None]], Callable[Concatenate[Ratings, P], Estimates]]:
     """From a measure of the k-th judge of `view` to one of all judges, within every criterion and every combination of
     levels of the factors that are not `pooled`; None where it is not asked."""
 
     def decorate(
-        function: Callable[Concatenate[J, int, P], Estimate | None],
+        function: Callable[Concatenate[V, int, P], Estimate | None],
     ) -> Callable[Concatenate[Ratings, P], Estimates]:
         @wraps(function)
-        def each(seen: J, /, *args: P.args, **kwargs: P.kwargs) -> Iterable[Named]:
+        def each(seen: Any, /, *args: P.args, **kwargs: P.kwargs) -> Iterable[Named]:
             made = ((judge, function(seen, k, *args, **kwargs)) for k, judge in enumerate(seen.judges))
             return ((judge, estimate) for judge, estimate in made if estimate is not None)
 

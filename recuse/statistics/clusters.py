@@ -70,7 +70,7 @@ def clustered_mean(
     if count < 2:
         return OverClusters(mean, math.nan, 0)
     size = n / count if step else 0.0
-    squares = _sum_of_squares(np.bincount(groups, weights=x - mean), alike) + (size * step) ** 2
+    squares = exact_sum(np.bincount(groups, weights=x - mean) ** 2, alike) + (size * step) ** 2
     units = count + bool(step)
     se = math.sqrt(units / (units - 1) * squares) / (n + size)
     return OverClusters(mean, 0.0 if se < 1e-12 else se, count - 1)
@@ -141,7 +141,7 @@ def slopes(
     rank = int(np.linalg.matrix_rank(total[1:, 1 : len(total)], hermitian=True)) if given.size else 0
     if len(groups) - rank - 1 < 1 or np.isnan(without_each[0]).all():
         return [OverClusters(math.nan, math.nan, 0)] * number
-    ses = [math.sqrt((count - 1) / count * _sum_of_squares(column[1:] - column[0])) for column in without_each.T]
+    ses = [math.sqrt((count - 1) / count * exact_sum((column[1:] - column[0]) ** 2)) for column in without_each.T]
     values = without_each[0].tolist()
     return [OverClusters(v, 0.0 if se < 1e-12 else se, count - 1) for v, se in zip(values, ses, strict=True)]
 
@@ -187,13 +187,9 @@ def sizes_of(groups: NDArray[np.intp], times: Floats | None) -> tuple[int, int, 
     return int(times.sum()), int(alike.sum()), alike
 
 
-def exact_sum(values: Floats, times: Floats | None) -> float:
+def exact_sum(values: NDArray[Any], times: Floats | None = None) -> float:
     """Sum of values (n,) of which each is there so many `times`, rounded once."""
     return math.fsum((values if times is None else values * times).tolist())
-
-
-def _sum_of_squares(values: NDArray[Any], times: Floats | None = None) -> float:
-    return math.fsum(((values if times is None else values * np.sqrt(times)) ** 2).tolist())
 
 
 def difference_of_means(
@@ -228,7 +224,7 @@ def difference_of_means(
     _, count, alike = sizes_of(codes, taken(times, used))
     if count < 2:
         return OverClusters(value, math.nan, 0)
-    squares = _sum_of_squares(np.bincount(codes, weights=(weights * residuals)[used]), alike)
+    squares = exact_sum(np.bincount(codes, weights=(weights * residuals)[used]) ** 2, alike)
     se = math.sqrt(count / (count - 1) * squares)
     se = se if se >= 1e-12 else math.sqrt(slip_variance(step, count) / count)
     return OverClusters(value, se, count - 1)
@@ -258,7 +254,7 @@ def stratified_mean(
     codes = ascending_codes(clusters)
     if not len(codes) or int(codes.max()) < 1:
         return OverClusters(value, math.nan, 0)
-    squares = _sum_of_squares(np.bincount(codes, weights=widened)) + float(shares.max() * step) ** 2
+    squares = exact_sum(np.bincount(codes, weights=widened) ** 2) + float(shares.max() * step) ** 2
     drawn = float(weights.sum()) * (int(codes.max()) + 1) / len(codes)  # clusters, as far as labelled ones tell
     squares += float(whole @ (means - value) ** 2) / drawn
     each = np.bincount(strata, weights=widened**2)

@@ -64,8 +64,8 @@ def bisected(
 
 class Sampled(Dual):
     """What a distribution without an interval has in common: none at any level, no p-value below 1, no outlook.
-    Subclasses say why (`undefined`), and give the rest where it is empty: ends, and what more observations make of it,
-    as a distribution (`_with`) or as its half-width."""
+    Subclasses say why (`undefined`), and give the rest where it is empty: ends, and what more observations make of it.
+    """
 
     __slots__ = ()
 
@@ -78,12 +78,14 @@ class Sampled(Dual):
         raise NotImplementedError
 
     def _with(self, factor: float) -> Sampled:
-        """The same, had it `factor` times the observations."""
-        raise NotImplementedError
+        """The same, had it `factor` times the observations; itself where its width shrinks with their root."""
+        return self
 
     def _half_width_at(self, factor: float) -> float | None:
-        low, high = self._with(factor)._ends(0.025)
-        return None if math.isnan(high - low) else (high - low) / 2
+        more = self._with(factor)
+        low, high = more._ends(0.025)
+        half = (high - low) / 2
+        return None if math.isnan(half) else half / math.sqrt(factor) if more is self else half
 
     def interval(self, level: float) -> tuple[float, float]:
         alpha = tail(level)
@@ -230,10 +232,6 @@ class Draws(Sampled):
             return 1.0
         contrary = self.draws <= limit if side == "above" else self.draws >= limit
         return min(1.0, (int(contrary.sum()) + self.lost + 1) / (len(self.draws) + self.lost + 1))
-
-    def _half_width_at(self, factor: float) -> float | None:
-        low, high = self._ends(tail(0.95))
-        return None if math.isnan(low) or math.isnan(high) else (high - low) / 2 / math.sqrt(factor)
 
 
 @dataclass(frozen=True, slots=True)

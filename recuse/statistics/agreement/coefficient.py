@@ -185,10 +185,8 @@ class OnScale(Sampled):
         low, high = self._on_z._ends(alpha)
         return self._back(max(low, -700.0)), self._back(high)
 
-    def _half_width_at(self, factor: float) -> float | None:
-        on_z = self._on_z
-        half = on_z.half_width_at(factor)
-        return None if half is None else (self._back(on_z.value + half) - self._back(on_z.value - half)) / 2
+    def _with(self, factor: float) -> OnScale:
+        return replace(self, se=self.se / math.sqrt(factor), df=self.df * factor)
 
 
 def perfect_agreement(clusters: int, worst: float) -> InUnits:
@@ -266,8 +264,3 @@ class Difference(Sampled):
             # Where little was seen to happen, exact intervals of shares shrink faster than with the root of the trials.
             return replace(self, first=self.first._with(factor), second=self.second._with(factor))
         return self
-
-    def _half_width_at(self, factor: float) -> float | None:
-        more = self._with(factor)
-        half = Sampled._half_width_at(self, factor)
-        return half if half is None or more is not self else half / math.sqrt(factor)
