@@ -193,11 +193,8 @@ def _icc(answers: Answers, judge: int, metric: str) -> Estimate:
     separate = answers.over == "items"
     used = both_rated(answers, judge)
     values = np.column_stack([answers.judge_means[judge], answers.people_mean])[used]
-    facts = {
-        "n": answers.number(used), **answers.about,
-        "n_excluded": answers.number(answers.requested[judge] & (answers.raters > 0) & ~used),
-        "method": f"ICC(2,1), {'F interval' if separate else JACKKNIFE}",
-    }  # fmt: skip
+    lost = answers.number(answers.requested[judge] & (answers.raters > 0) & ~used)
+    facts = answers.facts(used, n_excluded=lost, method=f"ICC(2,1), {'F interval' if separate else JACKKNIFE}")
     if answers.number(used) < 2:
         return undefined(metric, "it needs two texts that both rated", **facts)
     squares = correlation.mean_squares(values, taken(answers.times, used))

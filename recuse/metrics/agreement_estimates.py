@@ -40,7 +40,7 @@ def estimate_of(
     used, known = both_rated(answers, judge), tally(answers, judge)
     built = coefficient(used)
     built = built if built.times is not None else replace(built, times=taken(answers.times, used))
-    facts = {"n": answers.number(used), "n_excluded": known["unanswered"], "method": method, **answers.about, **more}
+    facts = answers.facts(used, n_excluded=known["unanswered"], method=method, **more)
     known |= describe_people(answers, judge) | answers.held | (detail or {})
     if built.undefined:
         return undefined(metric, built.undefined, detail=known, **facts)
@@ -245,7 +245,7 @@ def people_alpha(answers: Answers, level: Level | None = None) -> list[Named]:
     """
     fitting: Level = level or ("interval" if not answers.options else "ordinal" if answers.ordered else "nominal")
     rated = answers.raters >= 2
-    facts: dict[str, Any] = {"n": answers.number(rated), **answers.about, "method": f"{fitting} alpha, jackknife, t"}
+    facts = answers.facts(rated, method=f"{fitting} alpha, {JACKKNIFE}")
     if not rated.any():
         return [("people", undefined("people_alpha", "no two people rated one text", **facts))]
     detail: dict[str, Any] = {"people": int(np.isfinite(answers.rated).any(axis=(1, 2)).sum())}

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
 from recuse.metrics.agreement_estimates import unmet
-from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.estimates import SHARES, estimated, number, undefined
 from recuse.metrics.measure import measure, per_judge
 from recuse.ratings.answers import COMPARED, Answers, answers_of_people
 from recuse.schema import Estimate
@@ -60,10 +59,8 @@ def prediction_powered_mean(answers: Answers, judge: int, half_width: float = 0.
     labelled, answered = requested & np.isfinite(y), requested & np.isfinite(f)
     free = answered & ~labelled
     n, spare = answers.number(labelled), answers.number(free)
-    facts: dict[str, Any] = {
-        "n": n, "n_excluded": answers.number(requested & ~answered), "unit": answers.scale.unit,
-        "method": POWERED, **answers.about,
-    }  # fmt: skip
+    lost = answers.number(requested & ~answered)
+    facts = answers.facts(labelled, n_excluded=lost, unit=answers.scale.unit, method=POWERED)
     if n < FEWEST:
         return undefined("prediction_powered_mean", f"people rated {n} texts; {FEWEST} are the fewest", **facts)
     raw = answers.mean(f, answered)
@@ -116,10 +113,7 @@ def rogan_gladen_rate(answers: Answers, judge: int) -> Estimate:
     columns = [judged, passes, truth, truth * passes, labelled - truth, (labelled - truth) * (1 - passes)]
     shares, clusters, times = np.column_stack(columns)[judged], answers.clusters[judged], taken(answers.times, judged)
     sums = total(shares, times)
-    facts: dict[str, Any] = {
-        "n": answers.number(labelled), "n_excluded": answers.number(requested & ~judged), "method": CORRECTED,
-        "unit": "share", "span": 1.0, **answers.about,
-    }  # fmt: skip
+    facts = answers.facts(labelled, n_excluded=answers.number(requested & ~judged), method=CORRECTED, **SHARES)
     if min(sums[POSITIVE], sums[NEGATIVE]) < FEWEST:
         names = dict(zip(answers.options, (sums[NEGATIVE], sums[POSITIVE]), strict=True))
         phrases = ", ".join(f"{count:.4g} {name}" for name, count in names.items())

@@ -3,14 +3,12 @@ other number rests on what is counted here."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from recuse.metrics.agreement_estimates import both_rated
-from recuse.metrics.estimates import estimated, undefined
+from recuse.metrics.estimates import SHARES, estimated, undefined
 from recuse.metrics.measure import measure, per_judge
 from recuse.ratings import COLUMNS, Ratings
 from recuse.ratings.answers import COMPARED, Answers, answers_of
@@ -105,8 +103,7 @@ def unanswered(answers: Answers, judge: int) -> Estimate:
     """
     requested = answers.requested[judge] & (answers.raters > 0)
     lost = requested & ~both_rated(answers, judge)
-    n = answers.number(requested)
-    facts: dict[str, Any] = {"n": n, "unit": "share", "span": 1.0, "method": SHARE, **answers.about}
+    facts = answers.facts(requested, method=SHARE, **SHARES)
     if not requested.any():
         return undefined("unanswered", "people rated no text that the judge was asked about", **facts)
     distribution = clustered_share(lost[requested], answers.clusters[requested], taken(answers.times, requested))

@@ -198,8 +198,7 @@ def brier_score(answers: Answers, judge: int, tolerance: float = 0.1) -> Estimat
     sure, _ = confidence_of(answers, judge)
     wrong = errors_of(answers, judge, tolerance)
     used = np.isfinite(sure) & np.isfinite(wrong)
-    facts: dict[str, Any] = {"n": int(used.sum()), "method": "mean squared error of confidence, t over texts",
-                             **answers.about}  # fmt: skip
+    facts = answers.facts(used, method="mean squared error of confidence, t over texts")
     if not used.any():
         return undefined("brier_score", "no text has the judge's confidence and a person's answer", **facts)
     c, r = sure[used], 1 - wrong[used]

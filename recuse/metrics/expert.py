@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from recuse.metrics.agreement_estimates import JACKKNIFE, describe_people, too_few
-from recuse.metrics.estimates import add_losses, estimated, number, undefined
+from recuse.metrics.estimates import SHARES, add_losses, estimated, number, undefined
 from recuse.metrics.measure import measure, per_judge
 from recuse.ratings import Ratings
 from recuse.ratings.answers import COMPARED, Answers, answers_against_truth
@@ -93,9 +93,7 @@ def _rate(metric: str, decided: BinaryDecisions, judge: int, side: float) -> Est
         "even": answers.number(requested & (decided.expected == 0.5)),
         "of": answers.number(requested & np.isfinite(decided.expected)),
     }  # fmt: skip
-    facts: dict[str, Any] = {
-        "n": answers.number(cases), "unit": "share", "span": 1.0, "method": SHARE, **answers.about, "detail": detail,
-    }  # fmt: skip
+    facts = answers.facts(cases, method=SHARE, detail=detail, **SHARES)
     if not cases.any():
         which = decided.positive if side else f"anything other than {decided.positive}"
         return undefined(metric, f"{decided.held_against} called no text {which}; label some that are", **facts)
@@ -134,10 +132,7 @@ def _bias(decided: BinaryDecisions, judge: int) -> Estimate:
     answers, given = decided.answers, decided.judged[judge]
     wanted = answers.requested[judge] & np.isfinite(decided.expected)
     used = wanted & np.isfinite(given)
-    facts: dict[str, Any] = {
-        "n": answers.number(used), "n_excluded": answers.number(wanted & ~used), "unit": "share", "span": 1.0,
-        "method": BOUNDED, **answers.about,
-    }  # fmt: skip
+    facts = answers.facts(used, n_excluded=answers.number(wanted & ~used), method=BOUNDED, **SHARES)
     detail = _about(decided)
     if not used.any():
         return undefined("share_bias", "no text was answered by both the judge and people", detail=detail, **facts)
@@ -207,9 +202,7 @@ def expert_kappa(answers: Answers, judge: int) -> Estimate | None:
         shares, lambda s: ratio(s[:, 1], s[:, 0]) * cohen.of(s[:, 1:]), why, "chance", lambda s: 2.0,
         times=taken(answers.times, used),
     )  # fmt: skip
-    facts: dict[str, Any] = {
-        "n": answers.number(used), **answers.about, "method": f"answered share of Cohen's kappa, {JACKKNIFE}",
-    }  # fmt: skip
+    facts = answers.facts(used, method=f"answered share of Cohen's kappa, {JACKKNIFE}")
     share = answers.mean(answered, used) if used.any() else 0.0
     detail: dict[str, Any] = {**describe_people(answers, judge), "answered": number(share), **answers.held}
     if coefficient.undefined:

@@ -90,13 +90,12 @@ def human_ceiling(answers: Answers, judge: int, margin: float = MARGIN) -> Estim
     table = _table(people, judge, truth)
     used = table.used
     clusters, shares, times = answers.clusters[used], table.shares[used], taken(answers.times, used)
-    n = answers.number(used)
-    unanswered = int(n - round(float(total(shares[:, 1], times))))
+    unanswered = int(answers.number(used) - round(float(total(shares[:, 1], times))))
     groups, weights = groups_on(answers.part, answers.items, answers.targets), np.ones(len(shares))
     if groups is not None and used.any():
         weights = label_weights(groups, answers.requested[judge], used)
         shares = shares * weights[:, None] / weights.mean()
-    facts: dict[str, Any] = {"n": n, "method": METHOD, **answers.about}  # fmt: skip
+    facts = answers.facts(used, method=METHOD)
     difference = Coefficient(
         shares, lambda s: np.subtract(*table.of(s)), table.why, "difference", table.one_slip, lean=table.lean,
         times=times,

@@ -37,7 +37,7 @@ MEASURES: dict[str, MeasureRow] = {}
 PLACES: dict[str, str] = {}
 """Where each of them that is one function stands."""
 
-SHARES: Mapping[tuple[str, bool], tuple[float, float]] = {("share", False): (0.0, 1.0), ("share", True): (-1.0, 1.0)}
+ENDS: Mapping[tuple[str, bool], tuple[float, float]] = {("share", False): (0.0, 1.0), ("share", True): (-1.0, 1.0)}
 """Ends by unit and sign."""
 
 
@@ -89,7 +89,7 @@ def describe(
     unit: str = "", signed: bool = False, rank: int = 1000, ends: tuple[float, float] | None = None, place: str = "",
 ) -> None:  # fmt: skip
     """Describe a measure whose function takes more than one `Ratings`; otherwise as `measure`."""
-    ends = ends or SHARES.get((unit, signed))
+    ends = ends or ENDS.get((unit, signed))
     about: MeasureRow = {
         "name": name, "title": title, "above": above, "below": below, "reading": reading, "unit": unit,
         "signed": signed, "rank": rank, "ends": list(ends) if ends else None,

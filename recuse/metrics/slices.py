@@ -8,12 +8,11 @@ level; that one lies beyond takes one beyond it after looking at all (`Largest`)
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from recuse.metrics.agreement_estimates import agreement_by_text, span_of, unmet
-from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.estimates import SHARES, estimated, number, undefined
 from recuse.metrics.measure import measure, per_judge
 from recuse.ratings.answers import COMPARED, Answers, answers_against_truth
 from recuse.ratings.text_slices import FEWEST, FEWEST_OF_A_SYSTEM, Slices, large_enough, slices_of
@@ -85,8 +84,7 @@ def _slices(answers: Answers, names: tuple[str, ...] | None) -> tuple[Slices, in
 def _of_one(metric: str, answers: Answers, values: Floats, slices: Slices, columns: int) -> Estimate:
     """The difference of mean `values` (U,) within and outside the slice where it is surest to be large."""
     there, two_sided = np.isfinite(values), metric == "slice_favour"
-    method = FAVOUR if two_sided else METHOD
-    facts: dict[str, Any] = {"n": answers.number(there), "method": method, **answers.about}
+    facts = answers.facts(there, method=FAVOUR if two_sided else METHOD)
     looked = {}
     for name, members in slices.items():
         within, outside = members & there, ~members & there
@@ -121,7 +119,7 @@ def _of_one(metric: str, answers: Answers, values: Floats, slices: Slices, colum
     detail = {"slice": {"column": worst[0], "level": worst[1]}, "looks": len(looked), "slices": listed, **answers.held}
     note = "" if p[worst] < 0.05 else f"none of {len(looked)} slices stands out"
     if two_sided:
-        facts |= {"unit": "share", "span": 1.0}
+        facts |= SHARES
     largest = InUnits(Largest(tuple(size.values())), 0.0, -1.0 if value < 0 or not two_sided else 1.0)
     return estimated(metric, value, largest, detail=detail, note=note, **facts)
 

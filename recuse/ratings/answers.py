@@ -67,6 +67,10 @@ class Answers:
         """What a repetition would draw, as an estimate says it."""
         return {"over": self.over, "clusters": self.clusters_called}
 
+    def facts(self, used: Mask, **more: Any) -> dict[str, Any]:
+        """The same with the number of texts in use."""
+        return {"n": self.number(used), **self.about, **more}
+
     @property
     def counts(self) -> bool:
         """Whether answers can be averaged: numbers, and two options in order."""

@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.agreement_estimates import too_few
+from recuse.metrics.estimates import SHARES
 from recuse.metrics.human_ceiling import TwoKappas, distances_of, mean_distance, points
 from recuse.metrics.measure import describe
-from recuse.metrics.upgrade.change import NOBODY, SHARES, Pair, graded, rank_change, rank_sums, span_of, step_of
+from recuse.metrics.upgrade.change import NOBODY, Pair, graded, rank_change, rank_sums, span_of, step_of
 from recuse.metrics.upgrade.scores import could_hide, level_change
 from recuse.ratings.answers import WON, Answers, shares_of
 from recuse.ratings.array import mean_of

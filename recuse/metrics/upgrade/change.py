@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,8 +22,6 @@ from recuse.statistics.distributions import Binomial, Derived, InUnits, Student
 
 METHOD = "mean of paired differences over texts, t, with one more cluster a step either way"
 POWER = 0.8
-SHARES: Mapping[str, Any] = {"unit": "share", "span": 1.0}
-"""As `Pair.unit_and_span`, of what is a share whatever the scale."""
 NO_ANSWERS = "no text has a usable answer of both"
 NOBODY = "no text that people rated has a usable answer of both"
 

@@ -11,11 +11,11 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.estimates import SHARES, estimated, number, undefined
 from recuse.metrics.measure import Named, describe, itself, measure, per_subject
 from recuse.metrics.right_choices import right_first, right_responses
 from recuse.metrics.upgrade import change as changes
-from recuse.metrics.upgrade.change import METHOD, NO_ANSWERS, SHARES, Hidden, Pair, mean_change, span_of
+from recuse.metrics.upgrade.change import METHOD, NO_ANSWERS, Hidden, Pair, mean_change, span_of
 from recuse.metrics.upgrade.pairing import Upgrade, levels_of_judges
 from recuse.ratings import Ratings
 from recuse.ratings.answers import COMPARED, WON, Answers, answers_of
@@ -310,9 +310,7 @@ def drift(part: Ratings) -> Iterator[Named]:
             across, *own = changes.agreement_of_two(answers.judged, len(answers.options))
             distance, noise = 1 - across, 1 - (own[0] + own[1]) / 2
         there = np.isfinite(distance)
-        facts: dict[str, Any] = {
-            "n": int(there.sum()), "n_excluded": int((~there).sum()), "method": BY_VERSION, **SHARES, **answers.about,
-        }  # fmt: skip
+        facts = answers.facts(there, n_excluded=int((~there).sum()), method=BY_VERSION, **SHARES)
         if not there.any():
             yield judge, undefined("drift", "no text was answered by both versions", **facts)
             continue
