@@ -10,9 +10,9 @@ from pathlib import Path
 
 from recuse.cassettes import cell_file, pack_file
 from recuse.cassettes.cell_file import cell_of, contents, is_packed, plain_path
-from recuse.cassettes.index import index_of, read_index
 from recuse.cassettes.integrity import DAMAGED, LARGEST_MB, canonical_bytes, check_cassettes, salvaged
 from recuse.cassettes.plain_file import CassetteError, locked, raw_bytes, remove_file, replace_file
+from recuse.cassettes.record_format import index_of, read_index
 from recuse.schema import RecuseError
 
 

@@ -10,10 +10,9 @@ from typing import Any
 from recuse.cassettes import cell_coverage
 from recuse.cassettes.cell_coverage import Stale, Unused
 from recuse.cassettes.cell_file import SUFFIX, cell_of, contents, stamp_of, stored_path
-from recuse.cassettes.index import CellIndex, Interaction, read_index, read_requests
 from recuse.cassettes.matching import reason_to_drop
 from recuse.cassettes.plain_file import CassetteError
-from recuse.cassettes.record_format import Recorded, read_answer
+from recuse.cassettes.record_format import CellIndex, Interaction, Recorded, read_answer, read_index, read_requests
 from recuse.configuration import checked_name
 from recuse.schema import PROVENANCES, Call, RecuseError
 from recuse.security.sanitize import visible

@@ -17,9 +17,8 @@ from urllib.parse import urlsplit
 from recuse.cassettes import cell_file, pack_file, record_format
 from recuse.cassettes.cell_cassette import SUPERSEDED, UNDER_WAY, check_distinct, checked_cell
 from recuse.cassettes.cell_file import cell_of, contents, is_in_pack, is_packed, plain_path
-from recuse.cassettes.index import CellIndex, Interaction, Place, index_of, read_requests
 from recuse.cassettes.matching import reason_to_drop, request_key
-from recuse.cassettes.record_format import Recorded, request_line
+from recuse.cassettes.record_format import CellIndex, Interaction, Place, Recorded, read_requests
 from recuse.judges import other_models
 from recuse.schema import PROVENANCES, RecuseError, Request
 from recuse.security.redaction import key_shapes_in
@@ -129,7 +128,7 @@ def _check_cell(checked: Checked, path: Path, cell: str) -> None:
         data = contents(path)[0]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a torn last line is reported as a fault below
-            index = index_of(path, data)
+            index = record_format.index_of(path, data)
         checked.panels[cell.split("/")[0]]["answers"] += len(index.answers)
         checked.faults += index.faults
         if index.torn:
@@ -222,7 +221,7 @@ def canonical_bytes(
     for key, repeats in _canonical_order(index, order).items():
         if key not in without and repeats:
             base = base or (key, requests[key])
-            parts.append(request_line(key, requests[key], base if key != base[0] else None))
+            parts.append(record_format.request_line(key, requests[key], base if key != base[0] else None))
             places = (index.answers[key, repeat] for repeat in repeats)
             parts += [data[at : at + length] + b"\n" for at, length in places]
     return b"".join(parts)

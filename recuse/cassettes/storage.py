@@ -14,11 +14,10 @@ from recuse import __version__
 from recuse.cassettes import cell_file, record_format
 from recuse.cassettes.cell_cassette import SERVED, SIDE, SUPERSEDED, CellCassette
 from recuse.cassettes.cell_file import contents, is_in_pack, is_packed, packed_path, replace_contents
-from recuse.cassettes.index import Interaction
 from recuse.cassettes.integrity import DAMAGED, canonical_bytes, is_in_order, salvaged
 from recuse.cassettes.matching import public_request
 from recuse.cassettes.plain_file import Writer, raw_bytes, remove_file, replace_file
-from recuse.cassettes.record_format import request_line
+from recuse.cassettes.record_format import Interaction, request_line
 from recuse.schema import RawResponse, RecuseError, Request
 from recuse.security.redaction import Secrets
 

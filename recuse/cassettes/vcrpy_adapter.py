@@ -18,9 +18,9 @@ from vcr.serialize import deserialize as vcr_deserialize
 
 from recuse.cassettes import record_format
 from recuse.cassettes.cell_file import contents, plain_path, stored_path
-from recuse.cassettes.index import index_of, read_requests
 from recuse.cassettes.matching import REPEAT_HEADER
 from recuse.cassettes.plain_file import CassetteError
+from recuse.cassettes.record_format import index_of, read_requests
 from recuse.schema import RawResponse, RecuseError, Request
 
 if TYPE_CHECKING:

@@ -1,18 +1,25 @@
-"""Panels (fixtures/panels/*.toml), read and checked: which judges are examined, how they are reached, on what tasks."""
+"""Panels (fixtures/panels/*.toml), read and checked: which judges are examined, how they are reached, on what tasks. No
+credential stands in such a file: its tables name the environment variables that hold them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import get_args
+from typing import Annotated, Any, Literal, Self, get_args
+from urllib.parse import urlsplit
+
+from pydantic import Field, model_validator
 
 from recuse.configuration import checked_distinct, checked_name
-from recuse.configuration.toml_files import ConfigurationError, parse, read_toml
-from recuse.panels.panel_file import JudgeTable, LocalServer, PanelTable, StandIn, TaskTable
+from recuse.configuration.toml_files import ConfigurationError, Table, parse, read_toml
+from recuse.judges import wire
+from recuse.judges.description import check_description, check_headers
 from recuse.protocols import protocol
 from recuse.schema import Judge, Provenance, RecuseError, SourceFixes
 from recuse.schema.results import JudgeRow, PanelRow
+from recuse.security.redaction import SECRET_NAMES, looks_like_a_key
 
 
 @dataclass(frozen=True)
@@ -141,3 +148,228 @@ UNLOCK: Mapping[str, str] = {
     "cells": "give each judge's score of each text: totals over texts or authors do not contain them",
     "pairs": "give each judge's single replies: published statistics do not say which scores belong to one reply",
 }
+
+
+# --------------------------------------------------------------------------- the file as it is written
+
+EXACT_REQUIREMENT = r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?==[A-Za-z0-9][A-Za-z0-9.+!_-]*$"
+"""A requirement that names one version of one package of the index: a folder or an address would be built, and run."""
+
+FILE_NAME = r"^[A-Za-z0-9_][A-Za-z0-9._-]*$"  # a name without a path
+
+
+class Price(Table):
+    """Dollars per million tokens."""
+
+    input_usd_per_mtok: float = Field(ge=0)
+    output_usd_per_mtok: float = Field(ge=0)
+
+
+class LocalServer(Table):
+    """A model served on loopback while recording, its weights taken from a package index. `serve` names a function of
+    (judge's name, base_url, this table, folder for weights, what prints) to a context in which the model answers."""
+
+    serve: str | None = None  # recording needs it, replay does not
+    packages: list[Annotated[str, Field(pattern=EXACT_REQUIREMENT)]] = Field(
+        description='exact requirements, "name==version"'
+    )
+    sha256: str = Field(pattern="^[0-9a-f]{64}$")
+    bytes: int = Field(gt=0)
+    licence: str
+    context: int = Field(default=4096, gt=0)
+    threads: int = Field(default=1, gt=0)
+    chat_template: str | None = None
+
+
+class JudgeTable(Table):
+    """[[judge]] of a panel file: where it is asked, with which settings, and what it costs."""
+
+    name: str
+    label: str | None = None
+    wire: str
+    base_url: str
+    model: str
+    author: str | None = None
+    family: str | None = None  # of models; siblings are no neutral peers
+    api_key_env: str | None = None
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    rename: dict[str, str] = Field(default_factory=dict)
+    omit: list[str] = Field(default_factory=list)
+    headers: dict[str, str] = Field(default_factory=dict)
+    headers_env: dict[str, str] = Field(default_factory=dict)
+    query: dict[str, str] = Field(default_factory=dict)
+    structured: bool = False
+    grammar: bool = False
+    seeded: bool = False
+    timeout_s: float = Field(default=120.0, gt=0)
+    concurrency: int = Field(default=4, ge=1, le=1024)
+    requests_per_minute: float | None = Field(default=None, gt=0)
+    tokens_per_minute: float | None = Field(default=None, gt=0)
+    price: Price | None = None
+    server: LocalServer | None = None
+    behaviour: str | None = None
+    replaces: str | None = Field(None, description='the name of a judge of this panel, e.g. replaces = "today"')
+    change: list[Literal["model", "prompt", "rubric", "sampling"]] = Field(
+        ["model"], min_length=1,
+        description='what else than the model is changed on purpose, e.g. change = ["model", "sampling"]',
+    )  # fmt: skip
+    prompts: Annotated[str, Field(pattern=FILE_NAME)] | None = Field(
+        None, description="a candidate's own templates, a folder beside the task's prompts/, e.g. \"prompts-v2\""
+    )
+    rubric: Annotated[str, Field(pattern=FILE_NAME)] | None = Field(
+        None, description='a candidate\'s own criteria, a file beside task.toml, e.g. "rubric-v2.toml"'
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        try:
+            wire(self.wire)
+            check_no_keys(self)
+            check_description(self.parameters, self.rename, tuple(self.omit))
+            check_headers(self.headers, self.headers_env)
+        except RecuseError as error:
+            raise ValueError(str(error)) from None  # told with the place in the file
+        if any(mark in self.base_url for mark in "@?#"):  # not shown, here and below: it may hold a secret
+            raise ValueError(
+                "base_url may not carry credentials or a query; name the key's variable in api_key_env, and put other "
+                'parameters into query = { api-version = "..." }'
+            )
+        if not self.base_url.startswith(("http://", "https://")) or not self.host:
+            raise ValueError("base_url must be http:// or https:// and a host, with or without a path")
+        return self
+
+    @property
+    def host(self) -> str:
+        """In lower case; empty where base_url names none, or an impossible port."""
+        try:
+            parts = urlsplit(self.base_url)
+            return "" if parts.port == 0 else parts.hostname or ""
+        except ValueError:
+            return ""
+
+    def judge(self) -> Judge:
+        """Who is asked, as all other modules know it: without what only recording and the panel need to know."""
+        others = {"price", "server", "behaviour", "label", "omit", "family", "replaces", "change", "prompts", "rubric"}
+        values = self.model_dump(exclude=others) | (self.price.model_dump() if self.price else {})
+        return Judge(label=self.label or self.name, omit=tuple(self.omit), **values)
+
+
+class TaskTable(Table):
+    """[[task]] of a panel file: what its judges are asked, and how much of it."""
+
+    name: str
+    protocols: list[str] = Field(min_length=1)
+    repeats: dict[str, Annotated[int, Field(ge=1)]] = Field(default_factory=dict)
+    targets: list[str] | None = None
+    judges: list[str] | None = None  # which of the panel's judges; all unless given
+    factors: dict[str, dict[str, list[str]]] = Field(default_factory=dict)  # protocol -> factor -> levels asked
+    items: dict[str, str] = Field(default_factory=dict)  # protocol -> file of the task folder, instead of items.jsonl
+    first: dict[str, Annotated[int, Field(ge=1)]] = Field(default_factory=dict)  # protocol -> so many items, not all
+
+
+class StandIn(Table):
+    """What answers in place of the judges while recording: stored replies, or behaviours planted in code."""
+
+    kind: Literal["table", "scripted"]
+    folder: str | None = None
+
+
+class PanelTable(Table):
+    """A panel file."""
+
+    name: str
+    description: str
+    provenance: Literal["recorded", "reconstructed", "scripted"]
+    source: str
+    budget_usd: float = Field(default=0.0, ge=0)
+    free: bool = False  # nobody is paid for these judges: recording asks no price
+    source_fixes: SourceFixes = "pairs"
+    use: str | list[str] | None = None  # what its judges are used for, as the gates file names it; "none": a study
+    stand_in: StandIn | None = None
+    task: list[TaskTable] = Field(min_length=1)
+    judge: list[JudgeTable] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if (self.stand_in is None) == (self.provenance != "recorded"):
+            raise ValueError('a "recorded" panel has no [stand_in]; a "reconstructed" or "scripted" one needs it')
+        if self.source_fixes != "pairs" and self.provenance != "reconstructed":
+            raise ValueError(
+                f'the replies of a "{self.provenance}" panel are the judges\' own, so source_fixes is "pairs"; '
+                f'got "{self.source_fixes}"'
+            )
+        called: dict[str, str] = {}
+        for judge in self.judge:
+            for name in (judge.name, judge.label or judge.name):
+                other = called.setdefault(name.casefold(), judge.name)
+                if other.casefold() != judge.name.casefold():
+                    raise ValueError(
+                        f"judges {judge.name} and {other} are both called {name!r} in reports; give each a label of "
+                        "its own"
+                    )
+            if judge.host.endswith(".invalid") == (self.provenance == "recorded"):
+                raise ValueError(
+                    f"judge {judge.name}: a stand-in is reached at a host that ends in .invalid, a real judge never is "
+                    f"(got {judge.host}, provenance {self.provenance})"
+                )
+        self._check_candidates()
+        return self
+
+    def _check_candidates(self) -> None:
+        in_use = [judge.name for judge in self.judge if judge.replaces is None]
+        for judge in self.judge:
+            if judge.replaces is not None and judge.replaces not in in_use:
+                known = ", ".join(in_use) or "none"
+                raise ValueError(
+                    f"judge {judge.name}: replaces names a judge of this panel that is in use; got {judge.replaces!r}, "
+                    f"in use: {known}"
+                )
+            for kind, key, example in (("prompt", "prompts", "prompts-v2"), ("rubric", "rubric", "rubric-v2.toml")):
+                own = getattr(judge, key)
+                if own is not None and judge.replaces is None:
+                    raise ValueError(
+                        f"judge {judge.name}: judges in use are asked with the task's {kind}, so that they can be "
+                        f'compared; {key} = "{own}" needs replaces, the judge that this one would replace'
+                    )
+                if own is None and judge.replaces is not None and kind in judge.change:
+                    raise ValueError(
+                        f"judge {judge.name}: change names the {kind}, and it is asked with the task's; name its own "
+                        f'by {key}, beside the task\'s, e.g. {key} = "{example}"'
+                    )
+
+
+SECRET_WORDS = frozenset({"key", "apikey", "token", "auth", "authorization", "secret", "password", "cookie"})
+"""How the names of headers end that carry credentials."""
+
+
+def check_no_keys(judge: JudgeTable) -> None:
+    """`RecuseError` where a judge's table holds what should be in the environment. The message never shows it."""
+    for place, name in [("api_key_env", judge.api_key_env), *(("headers_env", v) for v in judge.headers_env.values())]:
+        if name is not None and (looks_like_a_key(name) or not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name)):
+            raise RecuseError(
+                f'{place} holds the name of an environment variable, such as "MY_JUDGE_KEY" (value not shown)'
+            )
+    for place in ("base_url", "model", "parameters", "headers", "query"):
+        for name, text in _texts(getattr(judge, place), place):
+            own = name.rpartition(".")[2].lower()
+            secret = own in SECRET_NAMES and place in ("parameters", "headers", "query")
+            # Gateways call their headers as they like: x-functions-key, cf-aig-authorization, helicone-auth.
+            secret = secret or (place == "headers" and re.split("[-_]", own)[-1] in SECRET_WORDS)
+            if secret or looks_like_a_key(text):
+                raise RecuseError(
+                    f"{name} looks like a key, which may not stand in a file (value not shown): name its variable in "
+                    'api_key_env, or in headers_env = { header = "VARIABLE" }'
+                )
+
+
+def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
+    """Every text within a value, with its dotted place."""
+    if isinstance(value, str):
+        yield place, value
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _texts(inner, f"{place}.{'[key]' if looks_like_a_key(name) else name}")
+            yield from ((f"{place}.[key]", name) for _ in [0] if looks_like_a_key(name))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner, place)

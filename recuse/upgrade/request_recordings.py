@@ -20,9 +20,9 @@ from typing import Literal
 from recuse.cassettes import record_format
 from recuse.cassettes.cell_cassette import SIDE
 from recuse.cassettes.cell_file import plain_path
-from recuse.cassettes.index import read_index, read_indexed
 from recuse.cassettes.pack_file import INDEX, STORE, packed_cells, share_store
 from recuse.cassettes.plain_file import CassetteError
+from recuse.cassettes.record_format import read_index, read_indexed
 from recuse.git import BaseCommit
 from recuse.judges import other_models, read_response
 from recuse.judges.provider_responses import parsed

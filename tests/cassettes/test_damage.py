@@ -11,9 +11,9 @@ import pytest
 from small_plans import files, headers, opened, plan, recorded, recording
 
 from recuse.cassettes.cell_coverage import Coverage, MissingInteractionError
-from recuse.cassettes.index import read_index
 from recuse.cassettes.library import Library
 from recuse.cassettes.plain_file import CassetteError, CassetteWarning
+from recuse.cassettes.record_format import read_index
 
 CALLS = plan(items=("one",), repeats=4)
 

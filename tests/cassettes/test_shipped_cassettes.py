@@ -15,9 +15,9 @@ from vcr.persisters.filesystem import FilesystemPersister
 from fixtures.makers.recorded import stored_files
 from recuse.cassettes import vcrpy_adapter
 from recuse.cassettes.cell_file import contents, is_packed
-from recuse.cassettes.index import index_of, read_requests
 from recuse.cassettes.library import Library
 from recuse.cassettes.matching import REPEAT_HEADER
+from recuse.cassettes.record_format import index_of, read_requests
 from recuse.schema import Call, RawResponse, Request
 
 ROOT = Path(__file__).parents[2] / "cassettes"

@@ -12,11 +12,10 @@ from small_plans import files, headers, opened, plan, recorded
 
 from recuse.cassettes import record_format
 from recuse.cassettes.__main__ import compact
-from recuse.cassettes.index import index_of, read_requests
 from recuse.cassettes.integrity import check_cassettes
 from recuse.cassettes.library import Library
 from recuse.cassettes.matching import canonical_json, request_key
-from recuse.cassettes.record_format import request_line
+from recuse.cassettes.record_format import index_of, read_requests, request_line
 from recuse.schema import Request
 
 PROMPT = "Judge this long text with care. " * 40
