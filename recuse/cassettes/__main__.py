@@ -11,7 +11,7 @@ from pathlib import Path
 from recuse.cassettes import cell_file, pack_file
 from recuse.cassettes.cell_file import cell_of, contents, is_packed, plain_path
 from recuse.cassettes.integrity import DAMAGED, LARGEST_MB, canonical_bytes, check_cassettes, salvaged
-from recuse.cassettes.plain_file import CassetteError, locked, raw_bytes, remove_file, replace_file
+from recuse.cassettes.plain_file import CassetteError, locked, read_plain, remove_file, replace_file
 from recuse.cassettes.record_format import index_of, read_index
 from recuse.schema import RecuseError
 
@@ -79,7 +79,7 @@ def compact(path: Path, drop_damaged: bool = False, gzip: bool = False) -> str:
     if index.faults:
         raise CassetteError(f"{path}: nothing usable is left: {index.faults[0]}")
     if dropped:
-        replace_file(path.with_name(path.name + DAMAGED), raw_bytes(path))
+        replace_file(path.with_name(path.name + DAMAGED), read_plain(path)[0])
     new = canonical_bytes(index, data, None, ())
     if new != old or dropped or (is_packed(path) and cell_file.has_foreign_header(path)):
         cell_file.replace_contents(path, new)

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from recuse.cassettes import pack_file, plain_file
-from recuse.cassettes.plain_file import CassetteError, Stamp, raw_bytes, read_plain, remove_file, replace_file, stamp
+from recuse.cassettes.plain_file import CassetteError, Stamp, read_plain, remove_file, replace_file, stamp
 
 SUFFIX = ".jsonl"
 PACKED = ".gz"
@@ -113,7 +113,7 @@ def stamp_of(path: Path) -> Stamp | None:
 
 def readable_part(path: Path) -> bytes:
     """The bytes of a cassette up to where a compressed one is damaged; all of a plain one."""
-    raw = raw_bytes(path)
+    raw = read_plain(path)[0]
     if not is_packed(path):
         return raw
     stream, data = zlib.decompressobj(_GZIP), bytearray()
@@ -153,7 +153,7 @@ def unpacked(raw: bytes, path: Path) -> bytes:
 
 def has_foreign_header(path: Path) -> bool:
     """Whether a compressed cassette was packed by another program, which may have put a name and a time into it."""
-    return not raw_bytes(path).startswith(_HEADER)
+    return not read_plain(path)[0].startswith(_HEADER)
 
 
 def replace_contents(path: Path, data: bytes) -> None:

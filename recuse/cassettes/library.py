@@ -124,26 +124,22 @@ class Library:
         for call in calls:
             if (call.key, call.repeat) not in cassettes[call.cell].index.answers:
                 raise self._miss(cassettes[call.cell], call, call.request, call.repeat)
-        return self._replayed(calls, cassettes, left)
 
-    def _replayed(
-        self, calls: Sequence[Call], cassettes: Mapping[str, CellCassette], left: Counter[str]
-    ) -> Iterator[tuple[Call, RawResponse]]:
-        contents: dict[str, bytes] = {}
-        read_answer = record_format.read_answer
-        for cell, group in groupby(calls, key=attrgetter("cell")):
-            batch, cassette = list(group), cassettes[cell]
-            data, answers = contents.get(cell) or read_indexed(cassette.index), cassette.index.answers
-            left[cell] -= len(batch)
-            if left[cell]:
-                contents[cell] = data
-            else:
-                contents.pop(cell, None)
-            with self._counting:
-                cassette.use((call.key, call.repeat) for call in batch)
-            for call in batch:
-                start, length = answers[call.key, call.repeat]
-                yield call, read_answer(data, start, length)
+        def replayed() -> Iterator[tuple[Call, RawResponse]]:
+            contents: dict[str, bytes] = {}
+            for cell, group in groupby(calls, key=attrgetter("cell")):
+                batch, cassette = list(group), cassettes[cell]
+                data, answers = contents.pop(cell, b"") or read_indexed(cassette.index), cassette.index.answers
+                left[cell] -= len(batch)
+                if left[cell]:
+                    contents[cell] = data
+                with self._counting:
+                    cassette.use((call.key, call.repeat) for call in batch)
+                for call in batch:
+                    start, length = answers[call.key, call.repeat]
+                    yield call, record_format.read_answer(data, start, length)
+
+        return replayed()
 
     def answer(self, call: Call) -> RawResponse | None:
         """The recorded answer to a call; None where there is none."""

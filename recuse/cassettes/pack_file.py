@@ -26,13 +26,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from io import BufferedRandom
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal
 from urllib.parse import parse_qsl
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from recuse.cassettes import plain_file
-from recuse.cassettes.plain_file import CassetteError, Stamp, opened, raw_bytes, stamp, stamp_of
+from recuse.cassettes.plain_file import CassetteError, Stamp, opened, read_plain, stamp, stamp_of
+from recuse.judges.provider_responses import zstd
 from recuse.schema import RecuseError
 from recuse.security.redaction import SECRET_NAMES, looks_like_a_key
 
@@ -93,7 +94,7 @@ def holder(path: Path) -> Path:
 
 def member(path: Path) -> tuple[bytes, os.stat_result]:
     """The bytes of a cell in a pack, and the state of its file. `CassetteError` where that was changed since."""
-    pack, cell = _held(path, lambda folder: _current.get(folder) or _holding(folder))
+    pack, cell = _held(path, lambda folder: _current[folder][1] if folder in _current else _holding(folder))
     return pack.read(cell)
 
 
@@ -118,7 +119,7 @@ def _named(folder: str, index: Stamp | None) -> dict[Path, Pack]:
         return {}
     path = Path(folder, INDEX)
     try:
-        packs = map(Pack.model_validate, json.loads(raw_bytes(path))["packs"])
+        packs = map(Pack.model_validate, json.loads(read_plain(path)[0])["packs"])
         return {path.parents[1] / STORE / pack.name: pack for pack in packs}
     except (ValueError, TypeError, KeyError, RecursionError):
         raise CassetteError(
@@ -166,23 +167,20 @@ def _unpacked(data: bytes, what: str) -> bytes:
 def _holding(folder: str) -> dict[str, _OpenPack]:
     """Cell below its panel -> the pack that holds it."""
     index = stamp_of(os.path.join(folder, INDEX))
-    _current[folder] = _merged(folder, index, tuple(map(stamp_of, _named(folder, index))))
-    return _current[folder]
+    named = _named(folder, index)
+    state = index, [stamp_of(path) for path in named]
+    if folder not in _current or _current[folder][0] != state:
+        held: dict[str, _OpenPack] = {}
+        for (path, pack), there in zip(named.items(), state[1], strict=True):
+            if there is None:
+                raise CassetteError(f"{folder}/{INDEX} names {path}, which is not here; {_remedy(path, pack)}")
+            held |= dict.fromkeys((opened_pack := _open_pack(path, there, pack)).places, opened_pack)
+        _current[folder] = state, held
+    return _current[folder][1]
 
 
-_current: dict[str, dict[str, _OpenPack]] = {}
-"""The same by folder, as when a cell's place was last looked for: the state of files is asked once a cell."""
-
-
-@lru_cache(maxsize=64)
-def _merged(folder: str, index: Stamp | None, stamps: tuple[Stamp | None, ...]) -> dict[str, _OpenPack]:
-    """The same, as long as packs.json and the packs have these states."""
-    held: dict[str, _OpenPack] = {}
-    for (path, pack), there in zip(_named(folder, index).items(), stamps, strict=True):
-        if there is None:
-            raise CassetteError(f"{folder}/{INDEX} names {path}, which is not here; {_remedy(path, pack)}")
-        held |= dict.fromkeys((opened_pack := _open_pack(path, there, pack)).places, opened_pack)
-    return held
+_current: dict[str, tuple[tuple[Stamp | None, list[Stamp | None]], dict[str, _OpenPack]]] = {}
+"""By folder, as when a cell's place was last looked for: the states of packs.json and packs, and the cells."""
 
 
 def _remedy(path: Path, pack: Pack) -> str:
@@ -317,7 +315,7 @@ def _download(pack: Pack, path: Path, index: Path) -> None:
 
 
 def _upload(path: Path, pack: Pack) -> None:
-    with open(path, "rb") as source, _reached(pack, "stored"), _remote(pack, "wb") as target:
+    with open(path, "rb") as source, _remote(pack, "wb") as target:
         shutil.copyfileobj(source, target, _PIECE)
     digest = hashlib.sha256()
     for piece in _pieces(pack):
@@ -327,30 +325,28 @@ def _upload(path: Path, pack: Pack) -> None:
 
 
 def _pieces(pack: Pack) -> Iterator[bytes]:
-    with _reached(pack, "read"), _remote(pack, "rb") as source:
+    with _remote(pack, "rb") as source:
         while piece := source.read(_PIECE):
             yield piece
 
 
 @contextmanager
-def _reached(pack: Pack, what: str) -> Iterator[None]:
+def _remote(pack: Pack, mode: Literal["rb", "wb"]) -> Iterator[IO[bytes]]:
     try:
-        yield
+        import fsspec
+    except ImportError:
+        raise RecuseError("packs that lie elsewhere need fsspec: pip install 'recuse[packs]'") from None
+    try:
+        with fsspec.open(f"{pack.url.rstrip('/')}/{pack.name}", mode, auto_mkdir=True).open() as file:
+            yield file
     except RecuseError:
         raise
     except Exception as error:  # each kind of store has errors of its own
         cause: BaseException = error
         while cause.__cause__ is not None:  # fsspec calls all of HTTP's FileNotFoundError: a certificate, a 403
             cause = cause.__cause__
-        raise RecuseError(f"{pack.url}: {pack.name} cannot be {what} there ({type(cause).__name__}: {cause})") from None
-
-
-def _remote(pack: Pack, mode: str) -> IO[bytes]:
-    try:
-        import fsspec
-    except ImportError:
-        raise RecuseError("packs that lie elsewhere need fsspec: pip install 'recuse[packs]'") from None
-    return fsspec.open(f"{pack.url.rstrip('/')}/{pack.name}", mode, auto_mkdir=True).open()  # type: ignore[no-any-return]
+        what = f"{'read' if mode == 'rb' else 'stored'} there ({type(cause).__name__}: {cause})"
+        raise RecuseError(f"{pack.url}: {pack.name} cannot be {what}") from None
 
 
 def _check_address(url: str) -> None:
@@ -374,10 +370,6 @@ def share_store(root: Path, other: Path) -> None:
 
 def _zstd() -> Any:
     try:
-        from compression import zstd as codec  # type: ignore[import-not-found,unused-ignore]
+        return zstd()
     except ImportError:
-        try:
-            from backports import zstd as codec
-        except ImportError:
-            raise RecuseError("packed cassettes need zstd: pip install 'recuse[packs]'") from None
-    return codec
+        raise RecuseError("packed cassettes need zstd: pip install 'recuse[packs]'") from None

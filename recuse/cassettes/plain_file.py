@@ -67,13 +67,8 @@ def opened(path: Path) -> tuple[int, os.stat_result]:
     return descriptor, there
 
 
-def raw_bytes(path: Path) -> bytes:
-    """The bytes of the file as it is stored."""
-    return read_plain(path)[0]
-
-
 def read_plain(path: Path) -> tuple[bytes, os.stat_result]:
-    """The same, and the state of the file when it was opened."""
+    """The bytes of the file as it is stored, and its state when it was opened."""
     descriptor, there = opened(path)
     with open(descriptor, "rb", buffering=0) as file:
         return file.readall(), there
@@ -144,7 +139,6 @@ class Writer:
         that fails, room is made once - the ballast or the spare descriptor goes - and it is tried `again`, so that
         answers on their way, which are paid for, still find a place."""
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
             with _opened_for_appending(path, at) as descriptor:
                 self._unsynced.add(path)
                 try:
@@ -166,7 +160,6 @@ class Writer:
     def create(self, path: Path, data: bytes) -> None:
         """Begin a file before anything is asked, so that no answer depends on whether one more file can be made."""
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
             with _opened_for_appending(path, 0) as descriptor:
                 _write_all(descriptor, data)
         except OSError as error:
@@ -215,6 +208,7 @@ class Writer:
 @contextmanager
 def _opened_for_appending(path: Path, size: int) -> Iterator[int]:
     """Never through a link, which may lead elsewhere, nor into a pipe, which blocks; cut back to `size` bytes."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _CAREFULLY, 0o644)
     try:
         status = os.fstat(descriptor)

@@ -16,7 +16,7 @@ from recuse.cassettes.cell_cassette import SERVED, SIDE, SUPERSEDED, CellCassett
 from recuse.cassettes.cell_file import contents, is_in_pack, is_packed, packed_path, replace_contents
 from recuse.cassettes.integrity import DAMAGED, canonical_bytes, is_in_order, salvaged
 from recuse.cassettes.matching import public_request
-from recuse.cassettes.plain_file import Writer, raw_bytes, remove_file, replace_file
+from recuse.cassettes.plain_file import Writer, read_plain, remove_file, replace_file
 from recuse.cassettes.record_format import Interaction, request_line
 from recuse.schema import RawResponse, RecuseError, Request
 from recuse.security.redaction import Secrets
@@ -57,7 +57,7 @@ class Storage:
         if cassette.faults and (not index.faults or (packed and index.stamp is None) or is_in_pack(index.path)):
             cassette.check()  # somebody moved the file here, or it cannot be read at all: not for us to decide
         if index.faults and (index.size or packed):
-            replace_file(index.path.with_name(index.path.name + DAMAGED), raw_bytes(index.path))
+            replace_file(index.path.with_name(index.path.name + DAMAGED), read_plain(index.path)[0])
             data, _ = salvaged(cell_file.readable_part(index.path), str(index.path))
             if record_format.head_of(data)[0] != record_format.HEADER:  # nobody knows what was served then
                 served = SERVED in (cassette.header or {}).get("fingerprint", {})
@@ -155,10 +155,10 @@ class Storage:
         data = canonical_bytes(cassette.index, old, header, _order(cassette), superseded)
         replaced = cassette.anew or superseded or cassette.no_answers
         if cassette.main.exists() and replaced and contents(cassette.main)[0] != data:
-            aside, kept = self._root / SUPERSEDED / cassette.main.relative_to(self._root), raw_bytes(cassette.main)
+            aside, kept = self._root / SUPERSEDED / cassette.main.relative_to(self._root), read_plain(cassette.main)[0]
             aside.parent.mkdir(parents=True, exist_ok=True)
             names = chain([aside], (aside.with_name(f"{aside.name}.{number}") for number in count(2)))
-            replace_file(next(name for name in names if not name.exists() or raw_bytes(name) == kept), kept)
+            replace_file(next(name for name in names if not name.exists() or read_plain(name)[0] == kept), kept)
         if cassette.anew or data != old:
             replace_contents(cassette.main, data)
         if cassette.anew:

@@ -203,16 +203,18 @@ def _brotli(body: bytes, largest: int) -> bytes:
     return data
 
 
-def _zstandard(body: bytes, largest: int) -> bytes:
+def zstd() -> Any:
+    """The library for it, Python's own from 3.14 on; `ImportError` where there is none."""
     try:
-        from compression.zstd import ZstdDecompressor  # type: ignore[import-not-found]  # Python 3.14
+        import compression.zstd as library  # type: ignore[import-not-found,unused-ignore]
     except ImportError:
-        from backports.zstd import ZstdDecompressor
-    return _unpacked(ZstdDecompressor(), body, largest)
+        import backports.zstd as library
+    return library
 
 
 _PIECE = 4096
 _DECOMPRESS: dict[str, Callable[[bytes, int], bytes]] = {
     **dict.fromkeys(("gzip", "x-gzip"), lambda body, largest: gzip.GzipFile(fileobj=io.BytesIO(body)).read(largest)),
-    "deflate": _inflate, "br": _brotli, "zstd": _zstandard,
+    "deflate": _inflate, "br": _brotli,
+    "zstd": lambda body, largest: _unpacked(zstd().ZstdDecompressor(), body, largest),
 }  # fmt: skip

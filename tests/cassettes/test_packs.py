@@ -13,6 +13,7 @@ import zipfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from backports import zstd
@@ -240,7 +241,7 @@ def test_whatever_a_store_raises_is_told_in_words(
     if command == "fetch":
         main(["pack", str(panel), "--to", f"file://{tmp_path}/elsewhere"])
         only_pack(root).unlink()
-    monkeypatch.setattr(pack_file, "_remote", lambda pack, mode: OddStore())
+    monkeypatch.setattr("fsspec.open", lambda *_, **__: SimpleNamespace(open=OddStore))
     assert main(["pack", str(panel), "--to", "odd://x"] if command == "pack" else ["fetch", str(root)]) == 1
     assert "cannot be read there (RuntimeError: no credentials are found)" in capsys.readouterr().err
     assert (command == "pack") == plain(root).exists()
@@ -251,13 +252,13 @@ def test_why_a_pack_cannot_be_fetched_is_the_reason_below(panel, root, tmp_path,
     main(["pack", str(panel), "--to", f"file://{tmp_path}/elsewhere"])
     only_pack(root).unlink()
 
-    def remote(pack: object, mode: str) -> None:
+    def remote(address: str, mode: str, auto_mkdir: bool) -> None:
         try:
             raise OSError("certificate verify failed")
         except OSError as error:
             raise FileNotFoundError("https://store.example/x.zip") from error
 
-    monkeypatch.setattr(pack_file, "_remote", remote)
+    monkeypatch.setattr("fsspec.open", remote)
     assert main(["fetch", str(root)]) == 1
     assert "cannot be read there (OSError: certificate verify failed)" in capsys.readouterr().err
 
