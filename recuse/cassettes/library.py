@@ -13,8 +13,16 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from recuse.cassettes import record_format
-from recuse.cassettes.cell_cassette import SERVED, CellCassette, check_distinct, checked_cell
-from recuse.cassettes.cell_coverage import Coverage, MissingInteractionError, Unused, missing_message
+from recuse.cassettes.cell_cassette import (
+    SERVED,
+    CellCassette,
+    Coverage,
+    MissingInteractionError,
+    Unused,
+    check_distinct,
+    checked_cell,
+    missing_message,
+)
 from recuse.cassettes.matching import CELL_HEADER, REPEAT_HEADER, kept_response, key_of, public_request
 from recuse.cassettes.record_format import Interaction, read_indexed
 from recuse.cassettes.storage import Storage, complete_cells

@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from recuse.elicitation.plan import Plan, lacking_fields_named, seed_for
 from recuse.judges import read_response, wire
@@ -25,8 +24,7 @@ Answer = Callable[[Call], RawResponse | None]
 """The recorded reply to a call; None where there is none yet."""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """A call of a chain before its prompt is known. What its stage does not differ by is empty: one step for all."""
 
     stage: str
@@ -99,11 +97,11 @@ class Chain:
         for step in (step for step, call in judging if call is None):
             if cause := self._failure(step):
                 failed, fault = cause
-                about = (failed.task, failed.protocol, step.judge, step.item, step.target, step.factors, step.repeat)
                 why, task = f"stage {failed.stage}: {fault.why}", self.plan.task
                 criteria = dict.fromkeys((*headline_of(self.how, task), *parts_of(self.how, task)))
                 rows = [Judgement(one, status=fault.status, why=why, stage=failed.stage) for one in criteria]
-                self.lost.append((Call(*about, failed.request, failed.key, failed.cell), rows))
+                call = Call(failed.task, failed.protocol, *step[1:], failed.request, failed.key, failed.cell)
+                self.lost.append((call, rows))
         self.calls = [*calls, *(call for _, call in judging if call is not None)]
         return self.calls
 
@@ -163,7 +161,7 @@ class Chain:
             request = wire(judge.wire).request(judge, prompt, seed if judge.seeded else None)
             names = (step.judge, step.stage, step.target, *(level for _, level in step.factors))
             cell = f"{plan.panel}/{plan.task.name}/{plan.protocol}/{'~'.join(name for name in names if name)}"
-            where = (plan.task.name, plan.protocol, step.judge, step.item, step.target, step.factors, step.repeat)
+            where = (plan.task.name, plan.protocol, *step[1:])
             call = Call(*where, request, plan.identify(request), cell, step.stage, prompt)
             self._known[step], self._step_of[call] = call, step
         return self._known[step]

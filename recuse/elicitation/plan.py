@@ -168,8 +168,19 @@ def headers(panel: Panel, plan: Plan, calls: Sequence[Call] | None = None) -> di
         scale = "{:g}..{:g}".format(*plan.task.scale)
     made = {}
     for cell, call in first_calls.items():
-        how = _asked_how(plan.panel_judges.get(call.judge) or plan.judges[call.judge], call)
-        fingerprint = {**how, "prompt": prompt, "rubric": rubric, "scale": scale}
+        judge, body = plan.panel_judges.get(call.judge) or plan.judges[call.judge], json.loads(call.request.body)
+        # some formats keep their sampling parameters a level deeper
+        config: dict[str, Any] = {**body, **next((body[name] for name in _NESTED if name in body), {})}
+        fingerprint: dict[str, Any] = {
+            "wire": judge.wire, "host": urlsplit(judge.base_url).netloc, "model": judge.model,
+            "temperature": config.get("temperature"),
+            "max_tokens": next((config[name] for name in _LIMITS if name in config), None),
+            "parameters": dict(judge.parameters), "structured": judge.structured, "seeded": judge.seeded,
+            # Only where there are any: what a cassette recorded without them says is still true.
+            **{name: dict(more) for name in ("headers", "query", "rename") if (more := getattr(judge, name))},
+            **({"omit": list(judge.omit)} if judge.omit else {}),
+            "prompt": prompt, "rubric": rubric, "scale": scale,
+        }  # fmt: skip
         # what stands behind a local model's address and shows in no request
         if server := panel.servers.get(call.judge):
             fingerprint["served"] = {
@@ -231,24 +242,5 @@ def rubric_hash(task: Task) -> str:
     return _digest({key: value for key, value in task.data.items() if key not in UNTOLD})
 
 
-def _asked_how(judge: Judge, call: Call) -> dict[str, Any]:
-    body = json.loads(call.request.body)
-    tables = ("generationConfig", "inferenceConfig", "options")
-    nested: dict[str, Any] = next((body[name] for name in tables if name in body), {})
-    config = {**body, **nested}  # some formats keep their sampling parameters a level deeper
-    return {
-        "wire": judge.wire,
-        "host": urlsplit(judge.base_url).netloc,
-        "model": judge.model,
-        "temperature": config.get("temperature"),
-        "max_tokens": next((config[name] for name in _LIMITS if name in config), None),
-        "parameters": dict(judge.parameters),
-        "structured": judge.structured,
-        "seeded": judge.seeded,
-        # Only where there are any: what a cassette recorded without them says is still true.
-        **{name: dict(more) for name in ("headers", "query", "rename") if (more := getattr(judge, name))},
-        **({"omit": list(judge.omit)} if judge.omit else {}),
-    }
-
-
+_NESTED = ("generationConfig", "inferenceConfig", "options")
 _LIMITS = ("max_tokens", "maxOutputTokens", "max_completion_tokens", "max_output_tokens", "maxTokens")

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from recuse.judges.description import BOUNDS, address, described, segment, strict_schema
 from recuse.judges.openai_chat import headers
-from recuse.judges.provider_responses import ended, with_cached
+from recuse.judges.provider_responses import ended, token_counts, with_cached
 from recuse.schema import Judge, Prompt, RecuseError, Reply, Request, Usage
 
 __all__ = ["headers", "payload", "read", "request", "signer"]
@@ -90,8 +90,6 @@ def payload(text: str, *, model: str, refusal: bool, input_tokens: int, output_t
     return {
         "output": {"message": {"role": "assistant", "content": [{"text": text}]}},
         "stopReason": "content_filtered" if refusal else "end_turn",
-        "usage": {
-            "inputTokens": input_tokens, "outputTokens": output_tokens, "totalTokens": input_tokens + output_tokens,
-        },
+        "usage": token_counts(("inputTokens", "outputTokens", "totalTokens"), input_tokens, output_tokens),
         "metrics": {"latencyMs": 0},
-    }  # fmt: skip
+    }

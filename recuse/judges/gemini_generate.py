@@ -4,26 +4,23 @@ Generation settings stand in a table of their own: `parameters = { generationCon
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 from recuse.judges import openai_chat
 from recuse.judges.description import address, described, segment
-from recuse.judges.provider_responses import ended
+from recuse.judges.provider_responses import ended, token_counts
 from recuse.schema import Judge, Prompt, RecuseError, Reply, Request, Usage
 
 BATCH = "gemini"
 _ROLES = {"user": "user", "assistant": "model"}
+_COUNTS = ("promptTokenCount", "candidatesTokenCount", "totalTokenCount")
 
 
-def request(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
-    """The request of `body`, to the model in the address."""
-    url = address(judge, f"/models/{segment(judge.model)}:generateContent")
-    return Request(url, described(judge, body(judge, prompt, seed)))
-
-
-def body(judge: Judge, prompt: Prompt, seed: int | None) -> dict[str, Any]:
-    """The request body, before the panel file changes it."""
+def request(judge: Judge, prompt: Prompt, seed: int | None, folder: str = "") -> Request:
+    """System messages in `systemInstruction`, the others in `contents`; to the model in the address, which Vertex AI
+    has in a `folder`."""
     config: dict[str, Any] = {"temperature": prompt.temperature, "maxOutputTokens": prompt.max_tokens}
     if seed is not None:
         config["seed"] = seed
@@ -37,7 +34,8 @@ def body(judge: Judge, prompt: Prompt, seed: int | None) -> dict[str, Any]:
     }
     if system := [{"text": m.content} for m in prompt.messages if m.role == "system"]:
         fields["systemInstruction"] = {"parts": system}
-    return fields
+    url = address(judge, f"{folder}/models/{segment(judge.model)}:generateContent")
+    return Request(url, described(judge, fields))
 
 
 def headers(key: str | None) -> dict[str, str]:
@@ -70,19 +68,12 @@ def read(payload: Mapping[str, Any]) -> Reply:
 
 def payload(text: str, *, model: str, refusal: bool, input_tokens: int, output_tokens: int) -> dict[str, Any]:
     """The inverse of `read`: one candidate with one part; a refusal by its `finishReason`."""
+    content = {"role": "model", "parts": [{"text": text}]}
     return {
         "modelVersion": model,
-        "candidates": [
-            {
-                "index": 0, "finishReason": "SAFETY" if refusal else "STOP",
-                "content": {"role": "model", "parts": [{"text": text}]},
-            }
-        ],
-        "usageMetadata": {
-            "promptTokenCount": input_tokens, "candidatesTokenCount": output_tokens,
-            "totalTokenCount": input_tokens + output_tokens,
-        },
-    }  # fmt: skip
+        "candidates": [{"index": 0, "finishReason": "SAFETY" if refusal else "STOP", "content": content}],
+        "usageMetadata": token_counts(_COUNTS, input_tokens, output_tokens),
+    }
 
 
 def _google_signer(judge: Judge) -> Callable[[Request], Mapping[str, str]]:
@@ -131,11 +122,8 @@ def _fetch(
 
 
 VERTEX = SimpleNamespace(
-    request=lambda judge, prompt, seed: Request(
-        address(judge, f"/publishers/google/models/{segment(judge.model)}:generateContent"),
-        described(judge, body(judge, prompt, seed)),
-    ),
-    headers=openai_chat.headers, read=read, payload=payload, signer=_google_signer,
+    request=partial(request, folder="/publishers/google"), headers=openai_chat.headers, read=read, payload=payload,
+    signer=_google_signer,
 )  # fmt: skip
 """Vertex AI: POST {base_url}/publishers/google/models/{model}:generateContent. `base_url` names project and place:
 "https://REGION-aiplatform.googleapis.com/v1/projects/PROJECT/locations/REGION". Access comes from the environment's

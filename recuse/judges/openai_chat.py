@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from recuse.judges.description import address, described, openai_schema, segment
-from recuse.judges.provider_responses import ended
+from recuse.judges.provider_responses import ended, token_counts
 from recuse.schema import Judge, Prompt, RecuseError, Reply, Request, Usage
 
 BATCH = "openai"
@@ -83,16 +83,12 @@ def read(payload: Mapping[str, Any]) -> Reply:
 def payload(text: str, *, model: str, refusal: bool, input_tokens: int, output_tokens: int) -> dict[str, Any]:
     """The inverse of `read`: one choice; a refusal in `message.refusal`."""
     spoken = {"content": None, "refusal": text} if refusal else {"content": text}
-    message = {"role": "assistant", **spoken}
     return {
         "object": "chat.completion",
         "model": model,
-        "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
-        "usage": {
-            "prompt_tokens": input_tokens, "completion_tokens": output_tokens,
-            "total_tokens": input_tokens + output_tokens,
-        },
-    }  # fmt: skip
+        "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", **spoken}}],
+        "usage": token_counts(("prompt_tokens", "completion_tokens", "total_tokens"), input_tokens, output_tokens),
+    }
 
 
 def likeliest(positions: Iterable[Mapping[str, Any]]) -> tuple[Mapping[str, float], ...] | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from recuse.judges.description import address, described, openai_schema
 from recuse.judges.openai_chat import headers, likeliest, token
+from recuse.judges.provider_responses import token_counts
 from recuse.schema import Judge, Prompt, RecuseError, Reply, Request, Usage
 
 __all__ = ["headers", "payload", "read", "request"]
@@ -68,11 +69,8 @@ def payload(text: str, *, model: str, refusal: bool, input_tokens: int, output_t
         "status": "completed",
         "model": model,
         "output": [{"type": "message", "role": "assistant", "status": "completed", "content": [part]}],
-        "usage": {
-            "input_tokens": input_tokens, "output_tokens": output_tokens,
-            "total_tokens": input_tokens + output_tokens,
-        },
-    }  # fmt: skip
+        "usage": token_counts(("input_tokens", "output_tokens", "total_tokens"), input_tokens, output_tokens),
+    }
 
 
 def _parts(output: Any, kind: str) -> Iterator[Mapping[str, Any]]:

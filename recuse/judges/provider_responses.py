@@ -75,6 +75,11 @@ def with_cached(usage: Mapping[str, Any], fresh: str, *cached: str) -> Any:
     return count + sum(n for name in cached if type(n := usage.get(name)) is int) if type(count) is int else count
 
 
+def token_counts(names: tuple[str, str, str], input_tokens: int, output_tokens: int) -> dict[str, int]:
+    """The tokens of a call and their sum, under the names that a provider has for them."""
+    return dict(zip(names, (input_tokens, output_tokens, input_tokens + output_tokens), strict=True))
+
+
 def parsed(body: bytes) -> Any:
     """The body as JSON; None where it is none."""
     try:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path
 
-from recuse.cassettes.cell_coverage import describe
+from recuse.cassettes.cell_cassette import describe
 from recuse.cassettes.library import Library
 from recuse.cassettes.plain_file import StorageError
 from recuse.recording.budget import Spending, tokens_of

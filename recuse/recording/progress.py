@@ -14,7 +14,7 @@ from operator import itemgetter
 from types import FrameType
 from typing import TextIO, TypeVar
 
-from recuse.cassettes.cell_coverage import describe, missing_lines
+from recuse.cassettes.cell_cassette import describe, missing_lines
 from recuse.schema import Call, RecuseError
 from recuse.schema.plain_values import grouped
 

@@ -11,12 +11,11 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from recuse.cassettes.cell_coverage import Coverage, MissingInteractionError, unused_lines
+from recuse.cassettes.cell_cassette import Coverage, MissingInteractionError, unused_lines
 from recuse.cassettes.library import Library, Mode
 from recuse.elicitation.chains import Chain
-from recuse.elicitation.panel_ratings import REMARKS, explanations_of, panel_ratings
 from recuse.elicitation.plan import Plan, digests, headers
-from recuse.elicitation.replies import Elicited, read_replies
+from recuse.elicitation.replies import REMARKS, Elicited, explanations_of, panel_ratings, read_replies
 from recuse.gates import Gates
 from recuse.gates.baseline_file import BaselineError, gates_at, stated, with_former
 from recuse.gates.baseline_file import load as load_baseline

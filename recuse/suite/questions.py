@@ -11,8 +11,8 @@ from typing import Self
 import pandas as pd
 
 from recuse.cassettes.matching import request_key
-from recuse.elicitation.panel_ratings import REMARKS, scales_of
 from recuse.elicitation.plan import Plan, make_plan, planned_items, planned_levels
+from recuse.elicitation.replies import REMARKS, scales_of
 from recuse.panels import LEVELS, UNLOCK, Panel, load_panel
 from recuse.protocols import called, headline_of, parts_of
 from recuse.protocols import protocol as known_protocol

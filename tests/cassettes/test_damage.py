@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from small_plans import files, headers, opened, plan, recorded, recording
 
-from recuse.cassettes.cell_coverage import Coverage, MissingInteractionError
+from recuse.cassettes.cell_cassette import Coverage, MissingInteractionError
 from recuse.cassettes.library import Library
 from recuse.cassettes.plain_file import CassetteError, CassetteWarning
 from recuse.cassettes.record_format import read_index

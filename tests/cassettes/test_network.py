@@ -17,7 +17,7 @@ import requests
 from misbehaving import Server
 from small_plans import opened, plan, recorded
 
-from recuse.cassettes.cell_coverage import MissingInteractionError
+from recuse.cassettes.cell_cassette import MissingInteractionError
 from recuse.security.network import NetworkBlockedError, blocked_network, is_loopback
 
 OUTSIDE = "192.0.2.7"  # reserved for documentation: nothing answers there, so only a block ends the attempt at once

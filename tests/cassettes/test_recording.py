@@ -530,7 +530,7 @@ def test_unused_and_missing_are_reported_by_judge_protocol_and_item(root: Path) 
     recorded(root, calls)
     library = opened(root, calls)
     library.response(calls[0])
-    from recuse.cassettes.cell_coverage import unused_lines
+    from recuse.cassettes.cell_cassette import unused_lines
 
     subject = "  judge judge-a, protocol rubric, item {0}, target target, condition attributed, item {0}: "
     assert unused_lines(library.unused()) == [

@@ -18,7 +18,7 @@ import pytest
 from misbehaving import Server
 from small_plans import answer_for, headers, opened, plan, recorded, recording, send_all
 
-from recuse.cassettes.cell_coverage import MissingInteractionError
+from recuse.cassettes.cell_cassette import MissingInteractionError
 from recuse.cassettes.library import Library
 from recuse.cassettes.matching import CELL_HEADER, REPEAT_HEADER, call_headers
 from recuse.cassettes.plain_file import CassetteError

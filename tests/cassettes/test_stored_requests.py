@@ -52,7 +52,7 @@ def test_what_is_stored_is_sound_and_replays(path: Path, root: Path) -> None:
 
 
 def test_a_miss_compares_with_the_whole_request(path: Path, root: Path) -> None:
-    from recuse.cassettes.cell_coverage import MissingInteractionError
+    from recuse.cassettes.cell_cassette import MissingInteractionError
 
     warmer = plan("https://api.example/v1", items=("a",), repeats=8, prompt=PROMPT, distinct=True, temperature=1.0)
     library = Library(root, "small")

@@ -18,7 +18,7 @@ from packaging.requirements import Requirement
 from small_plans import answer_for, opened, plan, post, recorded, send_all
 
 from recuse.cassettes import vcrpy_adapter
-from recuse.cassettes.cell_coverage import MissingInteractionError
+from recuse.cassettes.cell_cassette import MissingInteractionError
 from recuse.cassettes.plain_file import CassetteError
 from recuse.cassettes.vcrpy_adapter import LibraryCassette
 from recuse.schema import Call, RecuseError

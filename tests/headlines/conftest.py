@@ -7,7 +7,7 @@ from functools import lru_cache, partial
 
 import pytest
 
-from recuse.elicitation.panel_ratings import panel_ratings
+from recuse.elicitation.replies import panel_ratings
 from recuse.panels import Panel
 from recuse.protocols import protocol as known_protocol
 from recuse.ratings import Ratings

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from recuse.elicitation.panel_ratings import with_people, with_total
+from recuse.elicitation.replies import with_people, with_total
 from recuse.ratings import Numeric, Ordinal, completed
 from recuse.references import checked_people, people_of
 from recuse.schema import RecuseError

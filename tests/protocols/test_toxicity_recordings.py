@@ -16,9 +16,8 @@ from fixtures.makers.recorded import stored_files
 from recuse.cassettes.cell_file import contents
 from recuse.cassettes.library import Library
 from recuse.cassettes.matching import request_key
-from recuse.elicitation.panel_ratings import panel_ratings
 from recuse.elicitation.plan import headers, make_plan
-from recuse.elicitation.replies import read_replies
+from recuse.elicitation.replies import panel_ratings, read_replies
 from recuse.panels import load_panel
 from recuse.papers.indeterminacy.rated_options import answers_among_options, rated_options
 from recuse.papers.indeterminacy.response_sets import indeterminate_share

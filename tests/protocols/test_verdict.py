@@ -10,8 +10,8 @@ import pytest
 
 from fixtures.makers.build_checks import LANGUAGES
 from recuse.cassettes.matching import request_key
-from recuse.elicitation.panel_ratings import enforced_judges
 from recuse.elicitation.plan import make_plan
+from recuse.elicitation.replies import enforced_judges
 from recuse.metrics.coverage import ENFORCED, parse_rate
 from recuse.panels import load_panel
 from recuse.protocols import protocol

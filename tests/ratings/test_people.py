@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from recuse.elicitation.panel_ratings import with_people
+from recuse.elicitation.replies import with_people
 from recuse.metrics import human_alignment
 from recuse.ratings import Numeric, Ratings
 from recuse.ratings.ratings_table import completed

@@ -12,9 +12,8 @@ import pytest
 
 from recuse.cassettes.matching import request_key
 from recuse.elicitation.chains import Chain
-from recuse.elicitation.panel_ratings import panel_ratings
 from recuse.elicitation.plan import Plan, make_plan
-from recuse.elicitation.replies import read_replies
+from recuse.elicitation.replies import panel_ratings, read_replies
 from recuse.judges import wire
 from recuse.judges.description import canonical
 from recuse.panels import Panel, load_panel
