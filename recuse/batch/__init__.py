@@ -1,5 +1,5 @@
 """Recording by batch: the missing calls go to the provider as files, for half the price, and come back within a day.
-One batch interface per file; here is what each must have, and how it reaches its provider."""
+Here is what a batch interface must have, and how it reaches its provider."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from recuse.judges.description import canonical, segment
 from recuse.judges.provider_responses import LARGEST_BODY, decompressed, parsed, words
 from recuse.schema import Call, Judge, RawResponse, RecuseError
 
-BATCHES = ("openai", "anthropic", "gemini")
+BATCHES = {name: f"{__name__}.providers.{name.upper()}" for name in ("openai", "anthropic", "gemini")}
 LARGEST_RESULTS = 2 * 2**30  # bytes of a file of results, decompressed: 100,000 answers have a tenth of that
 CALLS = ("/chat/completions", "/responses", "/messages")  # in which a `base_url` may end, beside Gemini's
 PASSING = frozenset({408, 429, 500, 502, 503, 504, 529})
@@ -55,7 +55,7 @@ Result = tuple[str, RawResponse | Lost]  # the number that a request was submitt
 
 
 class BatchInterface(Protocol):
-    """What the rest needs to know of a provider's batches. A module with these names is one."""
+    """What the rest needs to know of a provider's batches. A module or an object with these names is one."""
 
     MOST_REQUESTS: int  # of one batch
     MOST_BYTES: int  # of the file of one batch
@@ -89,7 +89,8 @@ def batch_interface(judge: Judge) -> BatchInterface:
             "--record=missing, and leave it out here with --judges"
         )
     needs = ("MOST_REQUESTS", "MOST_BYTES", "entry", "submit", "progress", "result", "cancel", "find")
-    return cast(BatchInterface, named(name, what="batch interface", package=__name__, known=BATCHES, needs=needs))
+    where, known = BATCHES.get(name, name), tuple(BATCHES)
+    return cast(BatchInterface, named(where, what="batch interface", package=__name__, known=known, needs=needs))
 
 
 class BatchError(RecuseError):

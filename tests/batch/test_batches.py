@@ -21,7 +21,8 @@ from loopback import Answer
 from setting import Setting
 
 import recuse.batch
-from recuse.batch import BatchError, Web, openai
+from recuse.batch import BatchError, Web
+from recuse.batch.providers import OPENAI
 from recuse.batch.recording import BatchReport, number_of
 from recuse.judges.client import Credentials
 from recuse.schema import RecuseError
@@ -87,7 +88,7 @@ def test_what_is_recorded_is_not_submitted(setting: Setting) -> None:
 
 def test_a_batch_keeps_to_what_the_provider_takes(setting_of: SettingOf, monkeypatch: pytest.MonkeyPatch) -> None:
     setting = setting_of("openai")
-    monkeypatch.setattr(openai, "MOST_REQUESTS", 4)
+    monkeypatch.setattr(OPENAI, "MOST_REQUESTS", 4)
     with setting.batches() as batches:
         batches.submit(setting.calls)
     assert [len(order["entries"]) for order in setting.provider.orders] == [4, 2]
@@ -96,9 +97,9 @@ def test_a_batch_keeps_to_what_the_provider_takes(setting_of: SettingOf, monkeyp
 def test_nor_is_its_file_too_large(setting_of: SettingOf, monkeypatch: pytest.MonkeyPatch) -> None:
     setting = setting_of("openai")
     assert isinstance(setting.provider, OpenAI)
-    entry = openai.entry(number_of(setting.calls[0]), setting.calls[0])
+    entry = OPENAI.entry(number_of(setting.calls[0]), setting.calls[0])
     one = len(json.dumps(entry, ensure_ascii=False).encode("utf-8", "backslashreplace")) + 1
-    monkeypatch.setattr(openai, "MOST_BYTES", 2 * one)
+    monkeypatch.setattr(OPENAI, "MOST_BYTES", 2 * one)
     with setting.batches() as batches:
         batches.submit(setting.calls)
     assert [len(order["entries"]) for order in setting.provider.orders] == [2, 2, 2]

@@ -179,7 +179,7 @@ def test_a_bill_above_what_was_allowed_ends_the_recording_and_cancels_the_rest(
     root: Path, provider: Provider, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The provider counts far more tokens than the request's own limit; one batch holds two requests."""
-    monkeypatch.setattr("recuse.batch.openai.MOST_REQUESTS", 2)
+    monkeypatch.setattr("recuse.batch.providers.OPENAI.MOST_REQUESTS", 2)
     dear = wire("openai_chat").payload("{}", model="m-1", refusal=False, input_tokens=1, output_tokens=10**7)
     monkeypatch.setattr(provider, "good", lambda body: dear)
     answered = provider.is_done
