@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from itertools import chain, count
 from pathlib import Path
 
@@ -14,12 +15,13 @@ from recuse import __version__
 from recuse.cassettes import cell_file, record_format
 from recuse.cassettes.cell_cassette import SERVED, SIDE, SUPERSEDED, CellCassette
 from recuse.cassettes.cell_file import contents, is_in_pack, is_packed, packed_path, replace_contents
-from recuse.cassettes.integrity import DAMAGED, canonical_bytes, is_in_order, salvaged
 from recuse.cassettes.matching import public_request
 from recuse.cassettes.plain_file import Writer, read_plain, remove_file, replace_file
-from recuse.cassettes.record_format import Interaction, request_line
+from recuse.cassettes.record_format import CellIndex, Interaction, Place, Recorded, read_requests, request_line
 from recuse.schema import RawResponse, RecuseError, Request
 from recuse.security.redaction import Secrets
+
+DAMAGED = ".damaged"  # beside a cassette: the file as it was before its damaged lines were cut out
 
 
 class Storage:
@@ -181,3 +183,75 @@ def complete_cells(root: Path, panel: str) -> set[str]:
 
 def _order(cassette: CellCassette) -> list[Interaction]:
     return [(call.key, call.repeat) for call in cassette.calls]
+
+
+def salvaged(data: bytes, name: str) -> tuple[bytes, list[str]]:
+    """The whole lines of a damaged cassette, put back in order, and what had to be left out (with line numbers). Line
+    endings changed by version control are put back, a header that slipped down goes to the top, and two cassettes of
+    the same cell that were joined become one. What another cell's header precedes is left out."""
+    header, foreign = b"", False  # whether the last header was that of another recording
+    requests: dict[str, tuple[int, bytes, str]] = {}  # with the key of the request that it changes, if any
+    answers: dict[Interaction, tuple[int, bytes]] = {}
+    dropped: list[tuple[int, str]] = []
+    pieces = data.split(b"\n")
+    for number, line in enumerate((piece.removesuffix(b"\r") for piece in pieces), 1):
+        if not record_format.is_intact(line):
+            if number < len(pieces):  # the last is what follows the last line feed: nothing, or an unfinished line
+                dropped.append((number, "damaged"))
+            continue
+        kind, key, repeat, like = record_format.head_of(line)
+        if kind == record_format.HEADER:
+            first, other = record_format.read_header(header or line), record_format.read_header(line)
+            foreign = any(first.get(field) != other.get(field) for field in ("cell", "provenance", "fingerprint"))
+            header = header or line
+            if foreign:
+                dropped.append((number, "from here on another cassette was appended"))
+        elif kind == record_format.REQUEST and not foreign:
+            requests.setdefault(key, (number, line, like))
+        elif kind == record_format.ANSWER and not foreign:
+            same = answers.setdefault((key, repeat), (number, line))[1] == line
+            dropped += [] if same else [(number, "a second answer to the same repeat")]
+    # Requests that are stored whole, then those that change one of them, then the answers; and what lacks another.
+    kept = {key: line for key, (_, line, like) in requests.items() if not like}
+    whole = frozenset(kept)
+    kept |= {key: line for key, (_, line, like) in requests.items() if like in whole}
+    lines = [*kept.values(), *(line for (key, _), (_, line) in answers.items() if key in kept)]
+    dropped += [(number, "its base is missing") for key, (number, *_) in requests.items() if key not in kept]
+    dropped += [(number, "without its request") for (key, _), (number, _) in answers.items() if key not in kept]
+    faults = [f"{name}:{number}: {what}" for number, what in sorted(dropped)]
+    return b"".join(line + b"\n" for line in ([header, *lines] if header else lines)), faults
+
+
+def canonical_bytes(
+    index: CellIndex, data: bytes, header: bytes | None, order: Iterable[Interaction],
+    without: AbstractSet[str] = frozenset(),
+) -> bytes:  # fmt: skip
+    """The file as it should be, in whatever order concurrent answers arrived: `header`, or the stored one, then per
+    request its line and its answers by repeat; planned requests first, those with a key in `without` not at all."""
+    requests = read_requests(index, data)
+    parts = [header if header is not None else data[: data.index(b"\n") + 1]]
+    base: tuple[str, Recorded] | None = None
+    for key, repeats in _canonical_order(index, order).items():
+        if key not in without and repeats:
+            base = base or (key, requests[key])
+            parts.append(request_line(key, requests[key], base if key != base[0] else None))
+            places = (index.answers[key, repeat] for repeat in repeats)
+            parts += [data[at : at + length] + b"\n" for at, length in places]
+    return b"".join(parts)
+
+
+def is_in_order(index: CellIndex, order: Iterable[Interaction]) -> bool:
+    """Whether the file has the order of `canonical_bytes`."""
+    places: list[Place] = []
+    for key, repeats in _canonical_order(index, order).items():
+        places += [index.requests[key], *(index.answers[key, repeat] for repeat in repeats)]
+    return places == sorted(places)
+
+
+def _canonical_order(index: CellIndex, order: Iterable[Interaction]) -> dict[str, list[int]]:
+    """Key -> its repeats in order; the keys as planned, then the others as they stand in the file."""
+    repeats: dict[str, list[int]] = {key: [] for key, _ in order if key in index.requests}
+    repeats |= {key: [] for key in index.requests if key not in repeats}
+    for key, repeat in index.answers:
+        repeats[key].append(repeat)
+    return {key: sorted(numbers) for key, numbers in repeats.items()}

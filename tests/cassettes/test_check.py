@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 from small_plans import files, opened, plan, recorded
 
-from recuse.cassettes.__main__ import main
-from recuse.cassettes.integrity import check_cassettes
+from recuse.cassettes.__main__ import check_cassettes, main
 from recuse.cassettes.matching import call_headers
 from recuse.schema import RawResponse, RecuseError
 

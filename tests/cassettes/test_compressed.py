@@ -14,10 +14,9 @@ import pytest
 from small_plans import answer_for, bomb, files, opened, plan, recorded
 
 from recuse.cassettes import cell_file
-from recuse.cassettes.__main__ import main
+from recuse.cassettes.__main__ import check_cassettes, main
 from recuse.cassettes.cell_cassette import MissingInteractionError
 from recuse.cassettes.cell_file import contents, make_packed, make_plain, packed, stored_path, unpacked
-from recuse.cassettes.integrity import check_cassettes
 from recuse.cassettes.matching import call_headers
 from recuse.cassettes.plain_file import CassetteError, StorageError, locked
 from recuse.schema import Call, RawResponse

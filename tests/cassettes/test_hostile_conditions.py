@@ -19,7 +19,7 @@ import pytest
 from misbehaving import Server
 from small_plans import KEY, answer_for, bomb, files, headers, opened, plan, recorded, recording
 
-from recuse.cassettes.integrity import check_cassettes
+from recuse.cassettes.__main__ import check_cassettes
 from recuse.cassettes.library import Library
 from recuse.cassettes.matching import call_headers
 from recuse.cassettes.plain_file import CassetteError, StorageError, Writer, replace_file

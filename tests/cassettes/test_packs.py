@@ -21,10 +21,9 @@ from small_plans import answer_for, files, opened, plan, recorded
 
 from fixtures.makers.recorded import stored_files
 from recuse.cassettes import pack_file
-from recuse.cassettes.__main__ import main
+from recuse.cassettes.__main__ import check_cassettes, main
 from recuse.cassettes.cell_cassette import MissingInteractionError
 from recuse.cassettes.cell_file import contents, stored_path
-from recuse.cassettes.integrity import check_cassettes
 from recuse.cassettes.matching import call_headers
 from recuse.cassettes.plain_file import CassetteError
 from recuse.schema import Call, RawResponse, RecuseError

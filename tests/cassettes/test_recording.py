@@ -15,8 +15,7 @@ from judge_limits import Limits
 from misbehaving import Server
 from small_plans import files, headers, opened, plan, record, recorded, recording, send_all
 
-from recuse.cassettes.__main__ import compact
-from recuse.cassettes.integrity import check_cassettes
+from recuse.cassettes.__main__ import check_cassettes, compact
 from recuse.cassettes.library import Library
 from recuse.cassettes.plain_file import StorageError, locked
 from recuse.cassettes.storage import Storage

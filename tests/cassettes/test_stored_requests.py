@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from small_plans import files, headers, opened, plan, recorded
 
 from recuse.cassettes import record_format
-from recuse.cassettes.__main__ import compact
-from recuse.cassettes.integrity import check_cassettes
+from recuse.cassettes.__main__ import check_cassettes, compact
 from recuse.cassettes.library import Library
 from recuse.cassettes.matching import canonical_json, request_key
 from recuse.cassettes.record_format import index_of, read_requests, request_line
