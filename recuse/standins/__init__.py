@@ -15,7 +15,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -43,11 +43,8 @@ class ScriptedReply:
     refusal: bool = False
 
 
-class Source(Protocol):
-    """What answers in place of the judges of a panel."""
-
-    def reply(self, call: Call, fields: Mapping[str, Any]) -> ScriptedReply:
-        """The answer to one call; `fields` are those of the item it is about. Same call, same answer, in any order."""
+Source: TypeAlias = "ScriptedSource | TableSource"
+"""What answers in place of the judges of a panel: to the same call the same, in any order."""
 
 
 def open_source(panel: Panel, root: Path) -> Source:
@@ -112,9 +109,6 @@ class Facts:
     folder: Path  # the stand-in's folder, where a behaviour may keep what it needs
 
 
-Behaviour = Callable[[Any], "str | ScriptedReply"]
-
-
 class ScriptedSource:
     """Each judge answers by its behaviour (judge name -> name of the behaviour)."""
 
@@ -129,8 +123,10 @@ class ScriptedSource:
                 "(our_judges.behaviours.generous)"
             )
         name, author = self._planted[call.judge], self._judges[call.judge].author
-        behaviour: Behaviour = named(name, what="behaviour", package="recuse.standins.behaviours")
-        given = behaviour(Facts(call, author == call.target, fields, generator(call), author, self._folder))
+        behaviour = named(name, what="behaviour", package="recuse.standins.behaviours")
+        given: str | ScriptedReply = behaviour(
+            Facts(call, author == call.target, fields, generator(call), author, self._folder)
+        )
         return given if isinstance(given, ScriptedReply) else ScriptedReply(given)
 
 
@@ -207,7 +203,5 @@ def _read(path: Path) -> dict[tuple[Any, ...], ScriptedReply]:
 
 def _address(judge: str, values: Mapping[str, Any], chosen: tuple[str, ...]) -> tuple[Any, ...]:
     """What a line answers for: the judge and the chosen selectors with their values, ready to be looked up."""
-    return (
-        judge,
-        *((name, tuple(sorted(values[name].items())) if name == "factors" else values[name]) for name in chosen),
-    )
+    said = ((name, tuple(sorted(values[name].items())) if name == "factors" else values[name]) for name in chosen)
+    return (judge, *said)
