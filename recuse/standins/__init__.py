@@ -109,6 +109,9 @@ class Facts:
     folder: Path  # the stand-in's folder, where a behaviour may keep what it needs
 
 
+Behaviour = Callable[[Any], "str | ScriptedReply"]
+
+
 class ScriptedSource:
     """Each judge answers by its behaviour (judge name -> name of the behaviour)."""
 
@@ -123,10 +126,9 @@ class ScriptedSource:
                 "(our_judges.behaviours.generous)"
             )
         name, author = self._planted[call.judge], self._judges[call.judge].author
-        behaviour = named(name, what="behaviour", package="recuse.standins.behaviours")
-        given: str | ScriptedReply = behaviour(
-            Facts(call, author == call.target, fields, generator(call), author, self._folder)
-        )
+        facts = Facts(call, author == call.target, fields, generator(call), author, self._folder)
+        behaviour: Behaviour = named(name, what="behaviour", package="recuse.standins.behaviours")
+        given = behaviour(facts)
         return given if isinstance(given, ScriptedReply) else ScriptedReply(given)
 
 
