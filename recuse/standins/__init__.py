@@ -205,5 +205,5 @@ def _read(path: Path) -> dict[tuple[Any, ...], ScriptedReply]:
 
 def _address(judge: str, values: Mapping[str, Any], chosen: tuple[str, ...]) -> tuple[Any, ...]:
     """What a line answers for: the judge and the chosen selectors with their values, ready to be looked up."""
-    said = ((name, tuple(sorted(values[name].items())) if name == "factors" else values[name]) for name in chosen)
-    return (judge, *said)
+    selected = ((name, tuple(sorted(values[name].items())) if name == "factors" else values[name]) for name in chosen)
+    return (judge, *selected)
