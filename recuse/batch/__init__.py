@@ -173,7 +173,7 @@ class Web(AbstractContextManager["Web", None]):
             passing = _Passing if lasting else (_Passing, httpx2.TransportError)
             for attempt in stamina.retry_context(on=passing, attempts=ATTEMPTS, timeout=None):
                 with attempt:
-                    response = self._exchange(method, url, headers, into, content)
+                    response = self._exchange(method, url, into, headers=headers, **content)
                     if response.is_success:
                         return response
                     message = words(response.content, self._secrets, self._texts)
@@ -190,11 +190,9 @@ class Web(AbstractContextManager["Web", None]):
             ) from None
         raise AssertionError("stamina ends by returning or raising")
 
-    def _exchange(
-        self, method: str, url: str, headers: Mapping[str, str], into: IO[bytes] | None, content: Mapping[str, Any]
-    ) -> httpx2.Response:
+    def _exchange(self, method: str, url: str, into: IO[bytes] | None, **content: Any) -> httpx2.Response:
         """One answer, decompressed within bounds; a good one goes `into` a file as it comes, where one is given."""
-        with self._http.stream(method, url, headers=headers, **content) as got:
+        with self._http.stream(method, url, **content) as got:
             filed = into if got.is_success else None
             body, left = filed or io.BytesIO(), LARGEST_RESULTS if filed else LARGEST_BODY
             body.seek(0)

@@ -129,9 +129,7 @@ class CellCassette:
             closest = nearest(self.recorded_requests().values(), changed.request)
             words = "\n".join(request_differences(closest, changed.request)) if closest else ""
         items = tuple(dict.fromkeys(call.item for call in self.calls))
-        return [
-            Stale(self.cell, name, a, b, words if i == 0 else "", items) for i, (name, a, b) in enumerate(differences)
-        ]
+        return [Stale(self.cell, *one, "" if i else words, items) for i, one in enumerate(differences)]
 
     def check(self) -> None:
         """Raise `CassetteError` if the file is damaged: none of it is served then."""

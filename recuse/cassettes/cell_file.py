@@ -139,9 +139,8 @@ def unpacked(raw: bytes, path: Path) -> bytes:
     except zlib.error as error:
         data, why = b"", str(error).partition("decompressing data: ")[2] or str(error)
     if len(data) > LARGEST:
-        raise CassetteError(
-            f"{path}: unpacks to more than {LARGEST // 2**20} MB, as no cassette does; restore it from version control"
-        )
+        why = f"unpacks to more than {LARGEST // 2**20} MB, as no cassette does"
+        raise CassetteError(f"{path}: {why}; restore it from version control")
     if stream.eof and not stream.unused_data and len(data) == length:
         return data
     why = "more follows its end" if stream.unused_data else why

@@ -251,9 +251,8 @@ def write_pack(folder: Path, cells: Mapping[Path, int], contents: Callable[[Path
         ignored = store / ".gitignore"
         with plain_file.locked(store, wait=True):  # another panel may be packed at the same time
             lines = ignored.read_text(encoding="utf-8").splitlines() if ignored.exists() else []
-            plain_file.replace_file(
-                ignored, "".join(f"{line}\n" for line in dict.fromkeys([*lines, pack.name])).encode()
-            )
+            every = "".join(f"{line}\n" for line in dict.fromkeys([*lines, pack.name]))
+            plain_file.replace_file(ignored, every.encode())
     rows = [pack.model_dump()]
     for older in reversed(packs_of(folder)):  # but for what the new one holds every cell of
         path, there = store / older.name, stamp_of(store / older.name)

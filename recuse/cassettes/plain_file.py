@@ -228,9 +228,8 @@ def _write_all(descriptor: int, data: bytes) -> None:
 
 
 def _cannot_record(place: Path, error: OSError) -> StorageError:
-    return StorageError(
-        f"cannot record into {place}: {error.strerror}; nothing was asked. {_remedy(error)}, then retry"
-    )
+    what = f"cannot record into {place}: {error.strerror}; nothing was asked"
+    return StorageError(f"{what}. {_remedy(error)}, then retry")
 
 
 def _remedy(error: OSError) -> str:

@@ -60,9 +60,8 @@ def request_line(key: str, request: Recorded, base: tuple[str, Recorded] | None 
     members = _difference(base[1][2], body) if base is not None and base[1][:2] == (method, url) else None
     like = {"like": base[0]} if base is not None and members is not None else {}
     place = _members({**like, "method": method, "url": url})
-    return _seal(
-        b'"kind":"request","key":"%b",%b,%b}' % (key.encode(), place, _body(body if members is None else members))
-    )
+    stored = _body(body if members is None else members)
+    return _seal(b'"kind":"request","key":"%b",%b,%b}' % (key.encode(), place, stored))
 
 
 def answer_line(

@@ -147,9 +147,8 @@ class Storage:
         if cassette.header is None:
             raise RecuseError(f"cell {cassette.cell} has no header: pass one to Library.expect before recording")
         fields = {"cell": cassette.cell, "engine": f"recuse {__version__}", **cassette.header}
-        return record_format.header_line(
-            json.loads(self._secrets.clean(json.dumps(fields, ensure_ascii=False).encode()))
-        )
+        clean = self._secrets.clean(json.dumps(fields, ensure_ascii=False).encode())
+        return record_format.header_line(json.loads(clean))
 
     def _rewrite(self, cassette: CellCassette, superseded: set[str], renew_header: bool) -> None:
         path = cassette.index.path

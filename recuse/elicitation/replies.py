@@ -126,10 +126,8 @@ class _Rows:
         def spread(values: list[Any]) -> Any:
             return np.array(values, dtype=object)[of] if values else np.array([], dtype=object)
 
-        made: dict[str, Any] = {
-            name: np.concatenate([part.pop(name) for part in self._parts]) for name in tuple(self._parts[0])
-        }
-        calls = self._calls
+        calls, parts = self._calls, self._parts
+        made: dict[str, Any] = {name: np.concatenate([part.pop(name) for part in parts]) for name in tuple(parts[0])}
         for name, attribute in _OF_CALLS.items():
             made[name] = spread([getattr(call, attribute) for call in calls])
         made["repeat"] = np.array([call.repeat for call in calls], dtype=np.int64)[of]

@@ -127,11 +127,8 @@ class Client(AbstractAsyncContextManager["Client", None]):
     def _failure(self, call: Call, response: httpx2.Response, payload: object, message: str) -> Exception:
         status = response.status_code
         phrase = f"HTTP {status} from {httpx2.URL(call.request.url).host}{f': “{message}”' if message else ''}"
-        why = (
-            "The account has nothing left: look at its billing and limits."
-            if provider.is_used_up(status, payload)
-            else ""
-        )
+        used_up = provider.is_used_up(status, payload)
+        why = "The account has nothing left: look at its billing and limits." if used_up else ""
         # A key that has been accepted before is not the fault of one call that is forbidden.
         if not why and (provider.is_bad_key(status, payload) or (status == 403 and call.judge not in self._answered)):
             why = _ADVICE[403 if status == 403 else 401]
@@ -160,9 +157,8 @@ _ADVICE = {
 def _whether_to_retry(error: Exception) -> bool | float:
     if isinstance(error, _Busy):
         return True if error.wait is None else error.wait
-    return isinstance(error, httpx2.TransportError) and not isinstance(
-        error, httpx2.UnsupportedProtocol | httpx2.LocalProtocolError
-    )
+    ours = httpx2.UnsupportedProtocol | httpx2.LocalProtocolError
+    return isinstance(error, httpx2.TransportError) and not isinstance(error, ours)
 
 
 def _retry_after(value: Any) -> float | None:

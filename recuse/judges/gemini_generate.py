@@ -26,12 +26,9 @@ def request(judge: Judge, prompt: Prompt, seed: int | None, folder: str = "") ->
         config["seed"] = seed
     if judge.structured and prompt.schema is not None:
         config |= {"responseMimeType": "application/json", "responseJsonSchema": prompt.schema}
-    fields: dict[str, Any] = {
-        "contents": [
-            {"role": _ROLES[m.role], "parts": [{"text": m.content}]} for m in prompt.messages if m.role != "system"
-        ],
-        "generationConfig": config,
-    }
+    others = [m for m in prompt.messages if m.role != "system"]
+    contents = [{"role": _ROLES[m.role], "parts": [{"text": m.content}]} for m in others]
+    fields: dict[str, Any] = {"contents": contents, "generationConfig": config}
     if system := [{"text": m.content} for m in prompt.messages if m.role == "system"]:
         fields["systemInstruction"] = {"parts": system}
     url = address(judge, f"{folder}/models/{segment(judge.model)}:generateContent")

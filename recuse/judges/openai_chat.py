@@ -35,9 +35,8 @@ def body(judge: Judge, prompt: Prompt, seed: int | None, *, strict: bool) -> dic
     if judge.structured and prompt.schema is not None:
         whole = (prompt.grammar_schema if judge.grammar else None) or prompt.schema
         schema = openai_schema(whole) if strict else whole
-        fields["response_format"] = {
-            "type": "json_schema", "json_schema": {"name": "reply", "strict": True, "schema": schema},
-        }  # fmt: skip
+        reply = {"name": "reply", "strict": True, "schema": schema}
+        fields["response_format"] = {"type": "json_schema", "json_schema": reply}
     if judge.grammar and prompt.grammar is not None:
         fields["grammar"] = prompt.grammar
     if prompt.top_logprobs is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from recuse.judges.description import address, described, openai_schema
@@ -38,12 +38,13 @@ def request(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
 def read(payload: Mapping[str, Any]) -> Reply:
     """The texts of all messages joined, or their refusals, of a response that is completed or incomplete."""
     status, counts = payload.get("status", "completed"), payload.get("usage") or {}
-    parts = list(_parts(payload["output"], "message"))
+    messages, thoughts = (
+        [one for one in payload["output"] if one["type"] == kind] for kind in ("message", "reasoning")
+    )
+    parts = [part for message in messages for part in message.get("content") or ()]
     refusal = "".join(part["refusal"] for part in parts if part["type"] == "refusal")
     # The reasoning itself where a server shows it, its summary where OpenAI was asked for one.
-    summaries = [
-        part for item in payload["output"] if item["type"] == "reasoning" for part in item.get("summary") or ()
-    ]
+    shown = [part for name in ("content", "summary") for thought in thoughts for part in thought.get(name) or ()]
     spoken = [part for part in parts if part["type"] == "output_text"]
     positions = [position for part in spoken for position in part.get("logprobs") or ()]
     cut = (payload.get("incomplete_details") or {}).get("reason")
@@ -57,7 +58,7 @@ def read(payload: Mapping[str, Any]) -> Reply:
         ),
         logprobs=likeliest(positions),
         tokens=tuple(map(token, positions)) or None,
-        reasoning="\n".join(part["text"] for part in [*_parts(payload["output"], "reasoning"), *summaries]),
+        reasoning="\n".join(part["text"] for part in shown),
     )  # fmt: skip
 
 
@@ -71,9 +72,3 @@ def payload(text: str, *, model: str, refusal: bool, input_tokens: int, output_t
         "output": [{"type": "message", "role": "assistant", "status": "completed", "content": [part]}],
         "usage": token_counts(("input_tokens", "output_tokens", "total_tokens"), input_tokens, output_tokens),
     }
-
-
-def _parts(output: Any, kind: str) -> Iterator[Mapping[str, Any]]:
-    for item in output:
-        if item["type"] == kind:
-            yield from item.get("content") or ()

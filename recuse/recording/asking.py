@@ -189,9 +189,8 @@ class Recording:
                 return self.library.shown(f"{name}{error}")
         if self.library.has(call):
             return ""
-        return self.library.dropped.get(
-            (call.cell, call.key, call.repeat), "the answer did not come through the patched client"
-        )
+        missed = "the answer did not come through the patched client"
+        return self.library.dropped.get((call.cell, call.key, call.repeat), missed)
 
     def _note_form(self, call: Call, response: RawResponse) -> None:
         check = self._checks[form_of(call)]

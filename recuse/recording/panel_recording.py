@@ -203,9 +203,7 @@ class Chains:
         for chain in self.chains:
             library.expect(calls := chain.unfold(library.answer), headers(panel, chain.plan, calls))
         # judges in use and each candidate have a chain of their own, by the same task and protocol
-        self._chain_of = {
-            (chain.plan.task.name, chain.plan.protocol, judge): chain for chain in self.chains for judge in chain.judges
-        }
+        self._chain_of = {(c.plan.task.name, c.plan.protocol, judge): c for c in self.chains for judge in c.judges}
 
     def calls(self) -> list[Call]:
         """Every call whose prompt is known by now, recorded or not."""

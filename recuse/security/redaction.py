@@ -73,9 +73,7 @@ class Secrets:
 
     def _may_be_in(self, data: bytes) -> bool:
         plain, lower = _plain_text(data), data.lower()
-        return any(value in plain for value in self._plain) or any(
-            form in data or form in lower for form in self._encoded
-        )
+        return any(one in plain for one in self._plain) or any(one in data or one in lower for one in self._encoded)
 
     def clean_text(self, text: str) -> str:
         """`clean` for text, half surrogate pairs included."""
