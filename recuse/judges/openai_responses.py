@@ -37,10 +37,8 @@ def request(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
 
 def read(payload: Mapping[str, Any]) -> Reply:
     """The texts of all messages joined, or their refusals, of a response that is completed or incomplete."""
-    status, counts = payload.get("status", "completed"), payload.get("usage") or {}
-    messages, thoughts = (
-        [one for one in payload["output"] if one["type"] == kind] for kind in ("message", "reasoning")
-    )
+    status, counts, output = payload.get("status", "completed"), payload.get("usage") or {}, payload["output"]
+    messages, thoughts = ([one for one in output if one["type"] == kind] for kind in ("message", "reasoning"))
     parts = [part for message in messages for part in message.get("content") or ()]
     refusal = "".join(part["refusal"] for part in parts if part["type"] == "refusal")
     # The reasoning itself where a server shows it, its summary where OpenAI was asked for one.
