@@ -12,17 +12,8 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from recuse.cassettes import record_format
-from recuse.cassettes.cell_cassette import (
-    SERVED,
-    CellCassette,
-    Coverage,
-    MissingInteractionError,
-    Unused,
-    check_distinct,
-    checked_cell,
-    missing_message,
-)
+from recuse.cassettes import cell_cassette, record_format
+from recuse.cassettes.cell_cassette import SERVED, CellCassette, Coverage, MissingInteractionError, Unused
 from recuse.cassettes.matching import CELL_HEADER, REPEAT_HEADER, kept_response, key_of, public_request
 from recuse.cassettes.record_format import Interaction, read_indexed
 from recuse.cassettes.storage import Storage, complete_cells
@@ -78,7 +69,7 @@ class Library:
         request shows), and whatever else should stand there (judge, target, factors)."""
         by_cell = grouped(calls, attrgetter("cell"))
         cassettes = {cell: self._cassette(cell) for cell in by_cell}
-        check_distinct(self._cassettes)
+        cell_cassette.check_distinct(self._cassettes)
         for cell, cassette in cassettes.items():
             cassette.plan(by_cell[cell])
             for key in {call.key for call in cassette.calls}:
@@ -246,7 +237,7 @@ class Library:
     def _cassette(self, cell: str) -> CellCassette:
         if (known := self._cassettes.get(cell)) is not None:
             return known
-        cell = checked_cell(cell)
+        cell = cell_cassette.checked_cell(cell)
         if cell.split("/")[0] != self.panel:
             raise RecuseError(f"cell {cell} does not belong to panel {self.panel}")
         new = CellCassette(self.root, cell, self.mode, cell in self._complete)
@@ -270,7 +261,7 @@ class Library:
         every = (list(cassette.recorded_requests().values()) for cassette in self._cassettes.values())
         recorded = [one for requests in every for one in requests[:50]]
         where = f"{self.root / self.panel} (the request is in no plan)"
-        raise self._missed(missing_message(None, public, int(repeat), where, recorded, self.command))
+        raise self._missed(cell_cassette.missing_message(None, public, int(repeat), where, recorded, self.command))
 
     def _miss(
         self, cassette: CellCassette, call: Call | None, request: Request, repeat: int
@@ -279,7 +270,7 @@ class Library:
             cassette.check()
         where = f"{cassette.index.path} ({len(cassette.index.answers)} answers)"
         recorded = cassette.recorded_requests().values()
-        return self._missed(missing_message(call, request, repeat, where, recorded, self.command))
+        return self._missed(cell_cassette.missing_message(call, request, repeat, where, recorded, self.command))
 
     def _missed(self, message: str) -> MissingInteractionError:
         return MissingInteractionError(self.shown(message))

@@ -42,13 +42,9 @@ def read(payload: Mapping[str, Any]) -> Reply:
     input_tokens = with_cached(usage, "input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
     own = "".join(block["text"] for block in blocks if block["type"] == "text")
     text, finish = ended(payload.get("stop_reason"), own)
-    return Reply(
-        text=text,
-        finish=finish,
-        model=payload.get("model"),
-        usage=Usage(input_tokens, usage.get("output_tokens"), details.get("thinking_tokens")),
-        reasoning="\n".join(block["thinking"] for block in blocks if block["type"] == "thinking"),
-    )
+    counts = Usage(input_tokens, usage.get("output_tokens"), details.get("thinking_tokens"))
+    thoughts = "\n".join(block["thinking"] for block in blocks if block["type"] == "thinking")
+    return Reply(text, finish, model=payload.get("model"), usage=counts, reasoning=thoughts)
 
 
 def payload(text: str, *, model: str, refusal: bool, input_tokens: int, output_tokens: int) -> dict[str, Any]:

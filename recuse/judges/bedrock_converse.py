@@ -75,14 +75,9 @@ def read(payload: Mapping[str, Any]) -> Reply:
     thoughts = [block["reasoningContent"] for block in blocks if "reasoningContent" in block]
     input_tokens = with_cached(usage, "inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens")
     text, finish = ended(payload.get("stopReason"), "".join(block["text"] for block in blocks if "text" in block))
-    return Reply(
-        text=text,
-        finish=finish,
-        # Converse names no model in its answer, and counts reasoning with the output, not apart.
-        model=None,
-        usage=Usage(input_tokens, usage.get("outputTokens")),
-        reasoning="\n".join(thought["reasoningText"]["text"] for thought in thoughts if "reasoningText" in thought),
-    )
+    reasoning = "\n".join(thought["reasoningText"]["text"] for thought in thoughts if "reasoningText" in thought)
+    # Converse names no model in its answer, and counts reasoning with the output, not apart.
+    return Reply(text, finish, usage=Usage(input_tokens, usage.get("outputTokens")), reasoning=reasoning)
 
 
 def payload(text: str, *, model: str, refusal: bool, input_tokens: int, output_tokens: int) -> dict[str, Any]:

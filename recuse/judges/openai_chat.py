@@ -65,18 +65,13 @@ def read(payload: Mapping[str, Any]) -> Reply:
     if tokens[2] and all(type(count) is int for count in tokens) and sum(tokens) == usage.get("total_tokens"):
         tokens[1] += tokens[2]  # xAI counts reasoning beside the answer, OpenAI with it
     text, finish = ended("refusal" if refusal else choice.get("finish_reason"), refusal or own)
+    # Not OpenAI's: what vLLM, llama.cpp, DeepSeek and routers call the reasoning they took out; Mistral's parts.
     return Reply(
-        text=text,
-        finish=finish,
-        model=payload.get("model"),
-        usage=Usage(*tokens),
-        logprobs=likeliest(positions),
+        text, finish, model=payload.get("model"), usage=Usage(*tokens), logprobs=likeliest(positions),
         tokens=tuple(map(token, positions)) or None,
-        # Not OpenAI's: what vLLM, llama.cpp, DeepSeek and routers call the reasoning they took out; Mistral's parts.
-        reasoning=message.get("reasoning_content")
-        or message.get("reasoning")
+        reasoning=message.get("reasoning_content") or message.get("reasoning")
         or "".join(i.get("text", "") for p in parts if p.get("type") == THINKS for i in p.get("thinking") or ()),
-    )
+    )  # fmt: skip
 
 
 def payload(text: str, *, model: str, refusal: bool, input_tokens: int, output_tokens: int) -> dict[str, Any]:

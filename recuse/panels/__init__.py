@@ -109,10 +109,8 @@ def load_panel(path: Path) -> Panel:
     kept = ("name", "description", "provenance", "source", "budget_usd", "free", "source_fixes", "stand_in")
     candidates = [j for j in table.judge if j.replaces is not None]
     return Panel(
-        path=path,
-        **{name: getattr(table, name) for name in kept},
-        judges={j.name: j.judge() for j in table.judge},
-        tasks={t.name: t for t in table.task},
+        path=path, **{name: getattr(table, name) for name in kept},
+        judges={j.name: j.judge() for j in table.judge}, tasks={t.name: t for t in table.task},
         servers={j.name: j.server for j in table.judge if j.server},
         behaviours={j.name: j.behaviour for j in table.judge if j.behaviour},
         replaces={j.name: str(j.replaces) for j in candidates},
@@ -120,7 +118,7 @@ def load_panel(path: Path) -> Panel:
         words={j.name: (j.prompts, j.rubric) for j in table.judge if j.prompts or j.rubric},
         families={j.name: j.family for j in table.judge if j.family},
         uses=None if table.use is None else (table.use,) if isinstance(table.use, str) else tuple(table.use),
-    )
+    )  # fmt: skip
 
 
 def _changes(judge: JudgeTable, panel: Sequence[JudgeTable]) -> tuple[str, ...]:

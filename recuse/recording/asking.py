@@ -121,17 +121,14 @@ class Recording:
     def outcome(self) -> RecordingReport:
         """What became of the calls, as of now."""
         failed = {id(call) for call, _ in self.failed}
+        unstored = [call for call in self.missing if not self.library.has(call)]
         return RecordingReport(
-            planned=len(self.missing),
-            stored=sum(self.library.has(call) for call in self.missing),
-            failed=tuple(self.failed),
-            not_asked=tuple(c for c in self.missing if id(c) not in failed and not self.library.has(c)),
-            stopped=self.stopped,
+            planned=len(self.missing), stored=len(self.missing) - len(unstored), failed=tuple(self.failed),
+            not_asked=tuple(call for call in unstored if id(call) not in failed), stopped=self.stopped,
             signal=next(iter(self.signals.received), ""),
             unreadable=tuple(check.text(form) for form, check in self._checks.items() if check.hopeless),
-            seconds=time.monotonic() - self._started,
-            spent=self.spending.spent,
-        )
+            seconds=time.monotonic() - self._started, spent=self.spending.spent,
+        )  # fmt: skip
 
     async def _work(self, queue: JudgeQueue, send: Send, rate_limit: RateLimit) -> None:
         while not self.stopped and not queue.ended:
