@@ -61,10 +61,10 @@ def test_slice_favour(ratings, gate):
 @pytest.mark.asks("scores", "people_items")
 def test_corrected_rates(ratings, measure):
     """What people would say of all texts, corrected by those that they rated."""
-    for part in agreement.counted(ratings):
-        measure(measures.prediction_powered_mean(part))
-    for part in agreement.passed_or_failed(ratings):
-        measure(measures.rogan_gladen_rate(part))
+    if (numbers := ratings.where_scale(lambda scale: scale.counts)) is not None:
+        measure(measures.prediction_powered_mean(numbers))
+    if (passed_or_failed := ratings.where_scale(agreement.FITS["pass or fail"])) is not None:
+        measure(measures.rogan_gladen_rate(passed_or_failed))
 
 
 @pytest.mark.asks("scores", "people_items")

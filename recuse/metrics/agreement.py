@@ -79,18 +79,6 @@ def every_coefficient(ratings: Ratings) -> Iterator[Estimates]:
             yield coefficient(part, name)
 
 
-def counted(ratings: Ratings) -> Iterator[Ratings]:
-    """The ratings of the headline criteria that can be averaged; nothing where there is none."""
-    if (part := ratings.where_scale(lambda scale: scale.counts)) is not None:
-        yield part
-
-
-def passed_or_failed(ratings: Ratings) -> Iterator[Ratings]:
-    """The ratings of the headline criteria with two options in order; nothing where there is none."""
-    if (part := ratings.where_scale(FITS["pass or fail"])) is not None:
-        yield part
-
-
 def _percent(answers: Answers, judge: int, metric: str) -> Estimate:
     tables = answers.tables(judge)
     return estimate_of(

@@ -18,7 +18,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -105,10 +104,7 @@ def _estimate(
     own, others = plus & usable, None if minus is None else minus & usable
     # over repeats what is said of fixed texts, over texts what is said of the judge
     repeats = cells.fixed and metric == "self_bias"
-    about: dict[str, Any] = {
-        "over": "repeats" if repeats else "items" if cells.fixed else cells.over, "unit": cells.scale.unit,
-        "span": cells.scale.span, "method": WELCH if repeats else OVER_ITEMS, "clusters": cells.clusters_called,
-    }  # fmt: skip
+    about = {**cells.about(repeats), "method": WELCH if repeats else OVER_ITEMS}
     if not own.any() or (others is not None and not others.any()):
         what = "text of its own" if metric != "leniency" and not own.any() else "text of another"
         lost_by = (

@@ -105,12 +105,8 @@ class Compared:
         used = wanted & np.isfinite(self.differences)
         texts = np.asarray(used.any(axis=0))
         repeats = cells.fixed and int(texts.sum()) == 1
-        over = "repeats" if repeats else "items" if cells.fixed else cells.over
-        about: dict[str, Any] = {
-            "over": over, "unit": cells.scale.unit, "span": cells.scale.span,
-            "clusters": cells.clusters_called,
-            "method": WELCH if repeats else OVER_ITEMS if self.people.known else SUMMARISED,
-        }  # fmt: skip
+        method = WELCH if repeats else OVER_ITEMS if self.people.known else SUMMARISED
+        about = {**cells.about(repeats), "method": method}
         rated = wanted & np.isfinite(self.people.mean)
         if not used.any():
             why = (
@@ -144,7 +140,7 @@ class Compared:
         if self.people.known and 1 < count <= FEW_PEOPLE:
             parts.append(f"against these {count} people; what people in general would give is less sure")
         parts.append(f"{unrated} texts that no person rated are left out" if unrated else "")
-        if over == "clusters":
+        if about["over"] == "clusters":
             about["n_clusters"] = distinct(cells.clusters[texts])
         return estimated(
             metric, distribution.value, distribution if self.people.known else in_general, n=n,
@@ -225,11 +221,8 @@ def _favour(against: Compared, judge: str, target: str) -> Estimate:
     requested = (cells.count[row] + cells.lost[row] > 0) & np.isfinite(against.people.mean)
     differences = against.differences[row]
     used = requested & np.isfinite(differences)
-    facts: dict[str, Any] = {
-        "n": distinct(cells.items[used & own]), "n_excluded": int((requested & ~used).sum()), "method": FAVOUR,
-        "over": "clusters" if cells.over == "clusters" else "items", "clusters": cells.clusters_called,
-        "unit": cells.scale.unit, "span": cells.scale.span,
-    }  # fmt: skip
+    n, lost = distinct(cells.items[used & own]), int((requested & ~used).sum())
+    facts = {**cells.about(repeats=False), "n": n, "n_excluded": lost, "method": FAVOUR}
     if not (used & own).any() or not (used & ~own).any():
         which = "its own" if not (used & own).any() else "another system's"
         return undefined("own_favour", f"no text of {which} was rated by both the judge and people", **facts)

@@ -57,6 +57,11 @@ class Cells(array.Moments):
             return "repeats"
         return "items" if len(self.cluster_names) == len(self.item_names) else "clusters"
 
+    def about(self, repeats: bool) -> dict[str, Any]:
+        """Units, and what a repetition would draw, where texts are fixed `repeats` or items, as an estimate says it."""
+        over = "repeats" if repeats else "items" if self.fixed else self.over
+        return {"over": over, "unit": self.scale.unit, "span": self.scale.span, "clusters": self.clusters_called}
+
     def row(self, judge: str) -> int:
         """Place of a judge; `RecuseError` where it is not among them."""
         return array.place_of(self.judges, judge, "judge")

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recuse.metrics.agreement_estimates import too_few
 from recuse.metrics.estimates import SHARES
@@ -51,27 +50,23 @@ def agreement_with_people(pair: Pair) -> Estimate | None:
     repeats), so a noisier judge of equal true error neither gains nor loses. Labels may be one person's, or true
     values. None where nobody rated anything; no interval with fewer than 20 labels outside the commonest option."""
     answers = pair.answers
-    if not len(answers.people):
-        return None
-    rated: NDArray[np.bool_] = np.asarray(np.isfinite(answers.rated).any(axis=(0, 2)))
-    got: NDArray[np.bool_] = np.asarray(np.isfinite(answers.judged[:2]).any(axis=2))
+    rated, got = answers.raters > 0, np.isfinite(answers.judged[:2]).any(axis=2)
     used = np.asarray(rated & got.all(axis=0))
     if not rated.any():
         return None
     if not used.any():
         return pair.no_change("upgrade_agreement", NOBODY)
-    kappas = kappas_of(answers, used)
-    sums = total(kappas.shares, taken(answers.times, used))[None]
-    share = [answers.mean(one, rated) for one in got.astype(float)]
-    old, new = (float(value[0]) for value in kappas.of(sums))
-    if not (math.isfinite(old) and math.isfinite(new)):
-        return pair.no_change("upgrade_agreement", "people, and a judge, gave every text one and the same answer")
+    kappas, share = kappas_of(answers, used), [answers.mean(one, rated) for one in got.astype(float)]
 
     def gain(s: Floats) -> Floats:
         before, after = kappas.of(s)
         return np.asarray(share[1] * after - share[0] * before)
 
     coefficient = Coefficient(kappas.shares, gain, lambda s: "", times=taken(answers.times, used))
+    sums = coefficient.sums[None]
+    old, new = (float(value[0]) for value in kappas.of(sums))
+    if not (math.isfinite(old) and math.isfinite(new)):
+        return pair.no_change("upgrade_agreement", "people, and a judge, gave every text one and the same answer")
     distribution = coefficient.jackknife(answers.clusters[used])
     assert isinstance(distribution, Student)
     labels = np.array([answers.number(used)], dtype=float)
@@ -175,8 +170,7 @@ def order_of_people(pair: Pair) -> Estimate | None:
     if answers.options and (not answers.ordered or len(answers.options) == 2):
         return None
     people = graded(answers.rated, answers.times)
-    by_both = np.isfinite(answers.judged[:2]).any(axis=2).all(axis=0)
-    used: Mask = np.logical_and(by_both, np.isfinite(people).any(axis=(0, 2)))
+    used: Mask = np.isfinite(answers.judged[:2]).any(axis=2).all(axis=0) & (answers.raters > 0)
     if answers.number(used) < 4:
         return pair.no_change("upgrade_human_order", "an order takes four texts that people and both judges answered")
     person, squares = (mean_of(mean_of(one, axis=2), axis=0) for one in (people, people**2))

@@ -128,8 +128,7 @@ class Upgrade:
             {tuple(map(str, row)) for row in r.table.loc[r.table["rater"] == judge, keys].itertuples(index=False)}
             for r, judge in self.sides
         )
-        common = {(row[0], row[1]) for row in old} & {(row[0], row[1]) for row in new}
-        if not common:
+        if not (common := self.overlap[0]):
             here, there = (min(rows)[0] for rows in (old, new))
             return (*undeclared, f"they have no text in common: {here} stands in one, {there} in the other{SAME_IDS}")
         if any(row[:2] in common for row in old ^ new):

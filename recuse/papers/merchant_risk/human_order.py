@@ -174,10 +174,8 @@ def closest_judge(ratings: Ratings) -> Estimates:
         sides = Sides(compared(part, ratings))
         cells, repeats = sides.against.cells, sides.against.cells.fixed
         known = np.flatnonzero(np.isfinite(sides.scores).any(axis=1)).tolist()
-        about: dict[str, Any] = {
-            "over": cells.over, "clusters": cells.clusters_called, "unit": cells.scale.unit, "span": cells.scale.span,
-            "method": f"mean |judge - people| over {sides.what}, {REDRAWN['repeats' if repeats else 'items']}",
-        }  # fmt: skip
+        method = f"mean |judge - people| over {sides.what}, {REDRAWN['repeats' if repeats else 'items']}"
+        about = {**cells.about(cells.fixed), "method": method}
         if not known:
             why = "no judge has a usable score of a text that people rated"
             estimates[names] = undefined("closest_judge", why, **about)

@@ -140,11 +140,8 @@ def name_shift(part: Ratings, judge: str, shown: Cells, hidden: Cells) -> Estima
     [0.5, 0.0]
     """
     repeats = shown.fixed and hidden.fixed
-    about: dict[str, Any] = {
-        "unit": shown.scale.unit, "span": shown.scale.span, "clusters": shown.clusters_called,
-        "over": "repeats" if repeats else "items" if shown.fixed else shown.over,
-        "method": WELCH if repeats else "mean change over texts, cluster-robust t over items",
-    }  # fmt: skip
+    method = WELCH if repeats else "mean change over texts, cluster-robust t over items"
+    about = {**shown.about(repeats), "method": method}
     if judge not in hidden.judges or not len(shown.items) or not len(hidden.items):
         return undefined("name_shift", "it was not asked with names shown and hidden", **about)
     each, places = text_changes(judge, shown, hidden)

@@ -193,9 +193,8 @@ def _error(cells: Cells, judge: str, right: Floats) -> Estimate:
     row, against = cells.row(judge), Compared(cells, People(right), {})
     errors = against.differences[row]
     used = np.isfinite(errors)
-    about: dict[str, Any] = {
-        "unit": cells.scale.unit, "span": cells.scale.span, "clusters": cells.clusters_called,
-        "over": cells.over, "method": WELCH if cells.fixed else OVER_TEXTS,
+    about = {
+        **cells.about(cells.fixed), "method": WELCH if cells.fixed else OVER_TEXTS,
         "n_excluded": int(cells.lost[row].sum()) if cells.fixed else int((~used).sum()),
     }  # fmt: skip
     if not used.any():
