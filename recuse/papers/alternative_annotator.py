@@ -24,8 +24,7 @@ from recuse.statistics.distributions import Dual
 
 FEWEST = 30  # texts per person below which the t-test is not to be trusted (sec. 3 of the paper)
 EPSILON = 0.1
-"""The strictest of the paper's allowances for the judge being cheaper: 0.1 for crowd-workers, 0.15 for skilled, 0.2 for
-experts."""
+"""The paper's strictest allowance for a cheaper judge: 0.1 for crowd-workers, 0.15 for skilled, 0.2 for experts."""
 METHOD = "share of texts where the judge is at least as close to the other people, less the same of the person; t"
 
 

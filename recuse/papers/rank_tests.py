@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from recuse.schema.arrays import Floats, ascending_codes, average, cluster_times, number_of_clusters
-from recuse.statistics.agreement.coefficient import OnScale, perfect_agreement
+from recuse.statistics.agreement.coefficient import OnScale, perfect_agreement, ratio
 from recuse.statistics.agreement.correlation import counted_ranks
 from recuse.statistics.clusters import clustered_mean
 from recuse.statistics.distributions import FEWEST_PAIRS, SEED, FisherZ, InUnits, generator
@@ -208,6 +208,4 @@ def pearson_of_ranks(x: Floats, y: Floats) -> Floats:
 
 def over_root(numerator: Floats, squared: Floats) -> Floats:
     """numerator / sqrt(squared), NaN where that is 0/0, kept within [-1, 1] against rounding."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        result: Floats = np.clip(numerator / np.sqrt(squared), -1.0, 1.0)
-    return result
+    return np.clip(ratio(numerator, np.sqrt(squared)), -1.0, 1.0)

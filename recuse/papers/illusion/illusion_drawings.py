@@ -183,8 +183,7 @@ def _uncertainty(n: Number) -> str:
 
 
 def _pairs(group: Group) -> HeatMaps | None:
-    """The difference of every pair of judges, by rubric, over the targets that both judged: one loss may stand for
-    three, or hide two gains."""
+    """The difference of every pair of judges, by rubric, over the targets both judged: one loss may hide two gains."""
     deltas: dict[tuple[str, str], list[float]] = {}
     for n in group.of("delta_k"):
         for row in n.entries("cells"):

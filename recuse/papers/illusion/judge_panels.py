@@ -161,7 +161,6 @@ def effective_judges(seen: tuple[Ratings, Ratings]) -> Estimate:
 
 # --------------------------------------------------------------------------- spread, scale and tiers
 
-
 POINTS = (2, 3, 4)  # of the scale 1 to 10, whose range is 9 (paper 002, App. C); on others, the same share of the range
 MOST_LISTED = 20
 

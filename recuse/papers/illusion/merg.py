@@ -37,11 +37,9 @@ OVERALL, PLAIN_MEAN = "overall", "plain_mean"
 PARTS = tuple(f"dimension_{number}" for number in range(1, DIMENSIONS + 1))
 CRITERIA = (OVERALL, PLAIN_MEAN, *PARTS)
 WORDS: Mapping[str, Any] = {"type": "string", "minLength": 1}
-"""JSON schema of a text of any length: a reason or a quote is never cut; a reply that the token limit ends is
-unparsed."""
+"""JSON schema of a text of any length: no reason or quote is cut; a reply that the token limit ends is unparsed."""
 HABITS = ("length", "format", "familiarity", "anchoring", "halo")
 TEMPERATURE = 0.0
-
 
 items = rubric.items
 

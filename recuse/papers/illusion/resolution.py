@@ -7,7 +7,6 @@ sums end in (..., targets, 6)."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -144,7 +143,7 @@ def resolution_gap(part: Ratings) -> Estimate:
     targets, pairs = int(np.isfinite(each).all(axis=1).sum()), each.shape[1]
     df, rest = max(pairs - 1, 0), max((targets - 1) * (pairs - 1), 0)
     varied = mean_squares(each) if df and rest else None
-    f = float(varied.raters / varied.rest) if varied and varied.rest > 0 else math.nan
+    f = float(varied.raters / varied.rest) if varied and varied.rest > 0 else np.nan
     differ = {"f": number(f), "df": df, "df_rest": rest, "p": number(float(special.fdtrc(df, rest, f)))}
     detail = {
         "model": number(model.value), "sample": number(sample.value), "absolute": number(absolute.value),
@@ -196,7 +195,6 @@ def _by_judge(part: Ratings, metric: str, level: Level, method: str) -> Iterator
 
 
 # --------------------------------------------------------------------------- from sums over pairs of judges
-
 
 Level = Callable[[Floats], Floats]  # from sums (..., targets, 6) to agreement: one of the functions below
 
@@ -381,8 +379,9 @@ def _of_criteria(ratings: Ratings, metric: str, form: Callable[[Floats], Floats]
         others = [array_of(part.with_criterion(name), array.axes).means for name in wanted[1:]]
         means = form(np.stack([array.means, *others]))
         for place, judge in enumerate(array.raters):
-            each = [pair_shares(one[place], np.delete(one, place, axis=0), _centre(means)) for one in means]
-            shares = sum(each[1:], start=each[0])
+            shares = np.sum(
+                [pair_shares(one[place], np.delete(one, place, 0), _centre(means)) for one in means], axis=0
+            )
             agreement = coefficient_from(
                 shares, lambda sums: mean_known(sample_r(sums)),
                 lambda sums: "" if len(sums) else "no other judge to agree with",

@@ -38,8 +38,7 @@ class RubricCells:
     """C sources, two or more, side by side: `scores` (C, judges, texts), NaN where there is none; `items` and `targets`
     (texts,); `units` (texts,), what a repetition draws, U of them. A text counts for a pair of judges only where both
     scored it under all sources, so that sources are compared on the same texts. Of the P pairs those are left out that
-    have no correlation under one of the sources: they share fewer than three texts, or one of the two says the same of
-    all."""
+    have no correlation under one of the sources: they share fewer than three texts, or one says the same of all."""
 
     sources: tuple[str, ...]
     judges: tuple[str, ...]

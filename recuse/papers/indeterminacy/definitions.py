@@ -6,7 +6,6 @@ written measure(judge/people); 34 triples are valid, any other is refused with w
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,7 +24,6 @@ from recuse.statistics.agreement.options import alpha_of_counts, cohen_kappa, sc
 # --------------------------------------------------------------------------- from shares to rating vectors
 # The four aggregations of sec. 4. A rating vector has one number per option, (..., K).
 # Items without a valid answer are NaN and stay NaN: whoever aggregates says how many they are.
-
 
 Aggregation = Literal["h", "s", "hrs", "srs"]  # hard and soft, of choices and of response sets
 CLOSE = 1e-9  # shares this close are equal: 0.1 + 0.2 reaches a threshold of 0.3
@@ -139,7 +137,7 @@ def item_spread(positive: ArrayLike, ratings: ArrayLike, times: Floats | None = 
     square = float((w * (x * (x - 1) / (n * (n - 1)))).sum() / w.sum())
     share = (square - float((w * (x / n)).sum() / w.sum()) ** 2) / (mean * (1 - mean))
     total = 1 / min(max(share, 1e-3), 0.99) - 1
-    return ItemSpread(mean * total, (1 - mean) * total) if math.isfinite(total) else None
+    return ItemSpread(mean * total, (1 - mean) * total) if np.isfinite(total) else None
 
 
 # --------------------------------------------------------------------------- the definitions
@@ -238,7 +236,6 @@ def chance_corrected(measure: str, count: Floats, agreed: Floats, judge: Floats,
 # `p` and `q` have shape (..., K) and broadcast; what is not a number stays so. A probability of 0 under q where p is
 # not 0 makes Kullback-Leibler and cross-entropy infinite. Shares from a few ratings are 0 all the time, so both sides
 # are first mixed with the uniform distribution. `smoothing` = 0 is an error where something becomes infinite.
-
 
 SMOOTHING = 0.02  # mixed in: of two options none is below .01, so that one item counts at most ln 100 = 4.6 nats
 

@@ -4,7 +4,6 @@ so they are made over a range of it. Guerdan et al. (2025), sec. 5 and 7, Tables
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
@@ -30,7 +29,6 @@ CHOOSING = tuple(definition(name) for name in (
     "hit_rate(h/h)", "cohen_kappa(h/h)", "krippendorff_alpha(h/h)", "kl_people_judge(s/s)", "kl_judge_people(s/s)",
     "js_divergence(s/s)", "mse(s/s)", "coverage(h/hrs)", "mse(srs/srs)",
 ))  # fmt: skip
-
 
 Scored = tuple[RatedOptions, dict[float, tuple[Floats, Floats]]]
 
@@ -175,7 +173,6 @@ def best(gains: Floats) -> NDArray[np.intp]:
 
 # --------------------------------------------------------------------------- what judges have in common
 
-
 DAWID_SKENE = "Dawid-Skene by EM, percentile bootstrap over texts"
 WARNING = (
     "an error that all judges share is invisible here: this is not accuracy, and the truth may lie anywhere in `truth`"
@@ -261,8 +258,8 @@ def common_classes(
     raters, items = codes.shape
     if raters < 3:
         why = f"without labels, three raters at least are needed to tell whose answer is off; there are {raters}"
-        unknown = np.full((raters, options), math.nan)
-        return CommonClasses(unknown[0], unknown, np.empty((0, raters, options)), why, math.nan)
+        unknown = np.full((raters, options), np.nan)
+        return CommonClasses(unknown[0], unknown, np.empty((0, raters, options)), why, np.nan)
     seen, times = _patterns(codes, options)
     model = _fit(seen, times[None])
     _, again = _fit(seen, rng.multinomial(items, times / items, size=draws).astype(float), start=model)
@@ -272,7 +269,7 @@ def common_classes(
     # Whether pairs of raters give one answer more often than in 99 deals of their answers to items at random: EM finds
     # classes in pure noise too, with recalls well above one half
     dealt = [_agreements(np.array([rng.permutation(row) for row in codes])) for _ in range(99)]
-    p, problem = math.nan, ""
+    p, problem = np.nan, ""
     if _agreements(codes) <= max(dealt) or not named:
         problem = "raters together are hardly better than chance, so their answers show no common classes"
     elif options**raters - 1 <= raters * options * (options - 1) + options - 1:  # no degree of freedom is left

@@ -244,7 +244,6 @@ def _shares(counts: Floats, answers: Floats) -> Floats:
 
 # --------------------------------------------------------------------------- decisions by a threshold
 
-
 TAU = 0.5
 BETAS = (0.0, 0.1, 0.2, 0.3, 0.4)
 FACE_VALUE = (0.0,)

@@ -8,7 +8,6 @@ population; `sampled_people` and `sampled_judges` those of a few ratings."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -149,7 +148,7 @@ def selection_strength(task: RatingTask, choice: Floats) -> float:
     options at chance give .625, not the 1 that its text says; |S| gives 1. A set of one option leaves no choice, so it
     does not count: with it, two options never exceed 1.5."""
     held = (task.membership[0] > 0) & (task.sizes > 1)
-    return float((task.sizes * choice[0])[held].mean()) if held.any() else math.nan
+    return float((task.sizes * choice[0])[held].mean()) if held.any() else np.nan
 
 
 def decay_for(task: RatingTask, strength: float) -> float:
@@ -159,7 +158,7 @@ def decay_for(task: RatingTask, strength: float) -> float:
     def strength_at(decay: float) -> float:
         return selection_strength(task, choice_matrix(task, decay))
 
-    if math.isnan(strength_at(0.0)):
+    if np.isnan(strength_at(0.0)):
         return 0.0
     low, high = -60.0, 60.0
     least, most = sorted(map(strength_at, (low, high)))

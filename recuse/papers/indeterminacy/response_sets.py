@@ -208,12 +208,9 @@ def performance(rated: RatedOptions, tau: float = 0.5, beta: float = 0.0) -> Ite
                 "n_excluded": int(rated.lost[place]),
                 "detail": {"title": each.title, "higher": each.higher, "tau": tau, "beta": beta},
             }  # fmt: skip
-            value, why = float(values[place]), "it is 0 / 0 on these answers"
-            yield (
-                (judge, each.name),
-                (
-                    estimated("performance", value, percentile(value, draws[:, place]), **facts)
-                    if math.isfinite(value)
-                    else undefined("performance", why if facts["n"] else "no text has valid answers of both", **facts)
-                ),
-            )
+            value = float(values[place])
+            if math.isfinite(value):
+                yield (judge, each.name), estimated("performance", value, percentile(value, draws[:, place]), **facts)
+            else:
+                why = "it is 0 / 0 on these answers" if facts["n"] else "no text has valid answers of both"
+                yield (judge, each.name), undefined("performance", why, **facts)

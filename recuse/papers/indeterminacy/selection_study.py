@@ -85,8 +85,7 @@ def selection_study(
     sizes: Sizes = SIZES, seed: int = 1, workers: int = 1, progress: Progress | None = None,
 ) -> SelectionStudy:  # fmt: skip
     """The whole grid; the same seed gives the same numbers, however many processes share the work and whatever other
-    settings are run. Every process holds one trial at a time. `progress(setting, done, trials)` is told as it goes on.
-    """
+    settings are run. Every process holds one trial at a time. `progress(setting, done, trials)` is called."""
     blocks = [(name, start, min(start + BLOCK, trials)) for name in settings for start in range(0, trials, BLOCK)]
     work = [(settings[name], range(*ends), tuple(budgets), tuple(sizes), seed) for name, *ends in blocks]
     parts = []
@@ -226,7 +225,6 @@ def error_tables(trials: int) -> Iterator[str]:
 
 
 # --------------------------------------------------------------------------- the findings of the paper
-
 
 HIT = "hit_rate(h/h)"
 SPECIFIED, SYMMETRIC, SKEWED, RANDOM, _ = SETTINGS

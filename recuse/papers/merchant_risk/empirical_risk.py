@@ -19,9 +19,7 @@ from recuse.schema import RecuseError
 from recuse.schema.pandas_when_used import pd
 
 Weights = Mapping[str, Mapping[str, Any]]
-"""Indicator name -> {"any_of": flag columns, "count": weight of the share of payments, "amount": weight of the share of
-money}."""
-
+"""Indicator name -> {"any_of": flag columns, "count", "amount": weights of the shares of payments and of money}."""
 
 AMOUNT = "amount"  # the column with the money of each payment, in currency units
 
@@ -135,7 +133,6 @@ def _settings(path: Path, wanted: Sequence[str], why: str) -> dict[str, Any]:
 # --------------------------------------------------------------------------- risk of categories from single payments
 # A file of settings names the table, its column of categories, and the indicators with their weights; a task names
 # that file: [reference] event_rates = "ground_truth.toml".
-
 
 PACKED = ("amount_cents", "flags", "about")  # an amount per row, flag k of `about`'s list in bit k of `flags`
 

@@ -90,8 +90,7 @@ def explanation_finding(ratings: Ratings) -> Estimates:
 
 
 def polarity(words: Sequence[str]) -> int:
-    """Words of praise less words of blame, each turned round by a negator shortly before it in the same part of a
-    list."""
+    """Words of praise less words of blame, each turned round by a negator shortly before it in its part of a list."""
     total = 0
     for place, word in enumerate(words):
         sign = -1 if word.startswith(BLAME) else 1 if word.startswith(PRAISE) and not word.endswith(NOUNS) else 0

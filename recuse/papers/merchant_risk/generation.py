@@ -4,8 +4,7 @@ merchants (`merchants = "merchants.csv"`: id, name, what else a prompt tells) it
 whose id is then the item.
 
 Rows: item = category code, criterion "risk_level", score = its level; criterion "rationale", response = the text, item
-= its level; and, where the task has rules (`RationaleRules`), criterion "rule: ...", response "kept" or what breaks
-it."""
+= its level; and, where the task has rules (`RationaleRules`), criterion "rule: ...", response "kept" or the breach."""
 
 from __future__ import annotations
 
@@ -213,7 +212,6 @@ def _merchants(path: Path) -> list[dict[str, str]]:
 
 # --------------------------------------------------------------------------- what a written risk rationale keeps to
 # Merchant-risk paper, sec. 2.1. Words find a mention, however thin; they say nothing of whether it is right.
-
 
 RULES = ("written", "dimensions", "plain figures", "plain words", "length")  # of each level's text
 

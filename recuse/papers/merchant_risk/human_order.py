@@ -3,7 +3,6 @@ where people rated targets as a whole, texts otherwise. Merchant-risk paper, sec
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -33,7 +32,6 @@ DRAWS = 1999
 EVERY, FEW, MANY = 8, 12, 1000
 """Texts up to which all orders are tried for Kendall's p, up to which permutations give Spearman's, and up to which
 pairs are counted one by one for Kendall's tau."""
-
 
 BLOCKS = 5_000  # beyond so many clusters blocks are drawn: draws times clusters take time and memory
 
@@ -233,7 +231,6 @@ def resampled_means(cells: Sequence[Floats], rng: np.random.Generator, draws: in
 #
 # m judges, k texts, mean ranks for ties.
 
-
 FRIEDMAN = 50  # texts beyond which the p-value is Friedman's chi-square, which a permutation then no longer betters
 
 
@@ -266,8 +263,8 @@ def kendalls_w(ratings: Ratings, draws: int = 9999) -> Estimates:
             "n": texts, "n_excluded": int((~common).sum()), "over": "items", "detail": detail,
             "method": "Kendall's W over the texts that all judges scored, ties with mean ranks",
         }  # fmt: skip
-        value = concordance(used) if judges > 1 and texts > 2 else math.nan
-        if math.isnan(value):
+        value = concordance(used) if judges > 1 and texts > 2 else np.nan
+        if np.isnan(value):
             few = f"an order in common needs two judges and three texts; {judges} judges have an order on {texts}"
             why = few if judges < 2 or texts < 3 else "no judge tells these texts apart"
             estimates[names] = undefined("kendalls_w", why, **about)
@@ -293,12 +290,12 @@ def concordance(scores: Floats) -> float:
     """W of scores of shape (m, k); NaN where every judge ties all texts, m < 2 or k < 2."""
     judges, texts = scores.shape
     if judges < 2 or texts < 2:
-        return math.nan
+        return np.nan
     each = ranks(scores)
     spread = float(((each.sum(axis=0) - judges * (texts + 1) / 2) ** 2).sum())
     ties = sum(float((counts**3 - counts).sum()) for counts in (np.unique(row, return_counts=True)[1] for row in each))
     most = judges**2 * (texts**3 - texts) - judges * ties
-    return 12 * spread / most if most > 0 else math.nan
+    return 12 * spread / most if most > 0 else np.nan
 
 
 # --------------------------------------------------------------------------- an order stated beside scores

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -146,7 +145,6 @@ def human_self_offset(against: Compared) -> Iterator[Named]:
 
 # --------------------------------------------------------------------------- what goes with what
 
-
 PAIRS: Mapping[str, tuple[str, str]] = {
     "self-bias and distance from people": ("self_bias", "distance"),
     "leniency and distance from people": ("leniency", "distance"),
@@ -185,8 +183,8 @@ def profile_correlation(seen: tuple[Ratings, Ratings]) -> Iterator[Named]:
         about: dict[str, Any] = {
             "n": n, "n_excluded": len(there) - n, "method": "Spearman over judges", "over": "items", "detail": detail
         }  # fmt: skip
-        rho = float(spearman(*known)) if n > 3 else math.nan
-        if math.isnan(rho):
+        rho = float(spearman(*known)) if n > 3 else np.nan
+        if np.isnan(rho):
             few = f"a correlation over judges needs four of them; there are {n}"
             yield pair, undefined(metric, few if n < 4 else "all judges are alike in it", **about)
             continue

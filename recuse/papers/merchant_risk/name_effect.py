@@ -1,6 +1,5 @@
 """What names change: a judge's self-bias with names shown (A) against that with names hidden (B), and its scores of
-everybody. Merchant-risk paper, sec. 4.3.2: A - B is what the name adds, 100 (1 - |B| / |A|) how much of the self-bias
-goes with it."""
+everybody. Merchant-risk paper, sec. 4.3.2: A - B is what the name adds, 100 (1 - |B| / |A|) how much goes with it."""
 
 from __future__ import annotations
 
@@ -43,7 +42,41 @@ def name_effect(part: Ratings) -> Iterator[Named]:
     0.5
     """
     for judge, (a, b) in self_bias_pairs(part).items():
-        yield judge, _name_effect(part, judge, a, b)
+        if worse := next((one for one in (a, b) if not one.defined), None):
+            why = worse.note.removeprefix("undefined: ")
+            yield judge, undefined("name_effect", why, n=a.n + b.n, method=worse.method, over=worse.over)
+            continue
+        directed = abs(a.value) > ZERO and abs(b.value) > ZERO
+        detail = {
+            "shown": number(a.value), "hidden": number(b.value),
+            "gone_pct": number(percent_gone(a.value, b.value)) if abs(a.value) > ZERO else None,
+            "direction_kept": (a.value > 0) == (b.value > 0) if directed else None, **_losses(part, judge, a, b),
+        }  # fmt: skip
+        shown, hidden = (part.where(names=level).cells() for level in (SHOWN, HIDDEN))
+        each, _ = text_changes(judge, shown, hidden, deviations)
+        usable, wrote = np.isfinite(each), shown.texts_of(part.authors[judge])
+        own, others, clusters = each[usable & wrote], each[usable & ~wrote], shown.clusters[usable & wrote]
+        about: dict[str, Any] = {
+            "n_excluded": a.n_excluded + b.n_excluded, "unit": a.unit, "span": a.span, "clusters": a.clusters,
+            "over": "items" if a.over == "repeats" else a.over,
+        }  # fmt: skip
+        if a.over == "repeats":
+            assert isinstance(a.distribution, Contrast)
+            assert isinstance(b.distribution, Contrast)
+            beside, about["note"] = these_texts(a.distribution.minus(b.distribution))
+            detail |= beside
+        n_clusters, n, method = len(np.unique(clusters)), len(own), OVER_ITEMS
+        if a.over == "clusters":
+            about["n_clusters"] = n_clusters
+        if n_clusters == 1:
+            spread = own_against_others([0.0], others, step=shown.step)
+            error = spread.se / math.sqrt(1 + 1 / max(len(others), 1))
+            distribution: Student = OverTexts(a.value - b.value, error, spread.df)
+            n, method = n + len(others), SINGLE
+        else:
+            distribution = difference_of_means(own, np.ones(n, dtype=bool), None, clusters, step=shown.step)
+        value = a.value - b.value
+        yield judge, estimated("name_effect", value, distribution, n=n, method=method, detail=detail, **about)
 
 
 def self_bias_pairs(part: Ratings) -> dict[str, tuple[Estimate, Estimate]]:
@@ -53,42 +86,6 @@ def self_bias_pairs(part: Ratings) -> dict[str, tuple[Estimate, Estimate]]:
         return dict.fromkeys(part.own(), (undefined("self_bias", why, method=WELCH, over="repeats"),) * 2)
     of = self_bias(part).of
     return {judge: (of(judge=judge, names=SHOWN), of(judge=judge, names=HIDDEN)) for judge in part.own()}
-
-
-def _name_effect(part: Ratings, judge: str, a: Estimate, b: Estimate) -> Estimate:
-    if worse := next((one for one in (a, b) if not one.defined), None):
-        why = worse.note.removeprefix("undefined: ")
-        return undefined("name_effect", why, n=a.n + b.n, method=worse.method, over=worse.over)
-    directed = abs(a.value) > ZERO and abs(b.value) > ZERO
-    detail = {
-        "shown": number(a.value), "hidden": number(b.value),
-        "gone_pct": number(percent_gone(a.value, b.value)) if abs(a.value) > ZERO else None,
-        "direction_kept": (a.value > 0) == (b.value > 0) if directed else None, **_losses(part, judge, a, b),
-    }  # fmt: skip
-    shown, hidden = (part.where(names=level).cells() for level in (SHOWN, HIDDEN))
-    each, _ = text_changes(judge, shown, hidden, deviations)
-    usable, wrote = np.isfinite(each), shown.texts_of(part.authors[judge])
-    own, others, clusters = each[usable & wrote], each[usable & ~wrote], shown.clusters[usable & wrote]
-    about: dict[str, Any] = {
-        "n_excluded": a.n_excluded + b.n_excluded, "unit": a.unit, "span": a.span, "clusters": a.clusters,
-        "over": "items" if a.over == "repeats" else a.over,
-    }  # fmt: skip
-    if a.over == "repeats":
-        assert isinstance(a.distribution, Contrast)
-        assert isinstance(b.distribution, Contrast)
-        beside, about["note"] = these_texts(a.distribution.minus(b.distribution))
-        detail |= beside
-    n_clusters, n, method = len(np.unique(clusters)), len(own), OVER_ITEMS
-    if a.over == "clusters":
-        about["n_clusters"] = n_clusters
-    if n_clusters == 1:
-        spread = own_against_others([0.0], others, step=shown.step)
-        error = spread.se / math.sqrt(1 + 1 / max(len(others), 1))
-        distribution: Student = OverTexts(a.value - b.value, error, spread.df)
-        n, method = n + len(others), SINGLE
-    else:
-        distribution = difference_of_means(own, np.ones(n, dtype=bool), None, clusters, step=shown.step)
-    return estimated("name_effect", a.value - b.value, distribution, n=n, method=method, detail=detail, **about)
 
 
 def _losses(part: Ratings, judge: str, a: Estimate, b: Estimate) -> dict[str, Any]:

@@ -211,7 +211,6 @@ def _figures(part: Ratings, scores: Ratings, data: Mapping[str, float]) -> dict[
 # Merchant-risk paper, sec. 3.5 and Fig. 7. Where people are known one by one, each person's difference between two
 # targets is paired; of a summary it is unpaired (Welch), and wider.
 
-
 PAIRED = "mean of each person's difference, paired t over people"
 UNPAIRED = "difference of people's means, Welch's t; who rated both is not known"
 ALPHA = 0.05

@@ -128,12 +128,10 @@ def rank_correlation(p: Picks) -> Estimate:
         if values.max() == values.min():
             return undefined("rank_correlation", f"all picks have the same {what}, {values[0]:g}", **more)
     rho = float(spearman(p.mean_level, p.value))
-    by_t = number(rank_tests.spearman_t(rho, len(p.items)))
-    test = rank_tests.spearman_test(p.mean_level, p.value) if len(p.items) <= FEW else None
-    exact = {"p_permutation": number(test.p), "p_method": test.method} if test else {}
-    detail |= {"p_permutation": by_t, "p_method": "Student's t", "p_t": by_t, **exact}
-    chance = detail["p_permutation"]
-    detail["beyond_chance"] = None if chance is None else chance < ALPHA
+    by_t = rank_tests.PermutationTest(rank_tests.spearman_t(rho, len(p.items)), "Student's t")
+    test = rank_tests.spearman_test(p.mean_level, p.value) if len(p.items) <= FEW else by_t
+    detail |= {"p_permutation": number(test.p), "p_method": test.method, "p_t": number(by_t.p)}
+    detail["beyond_chance"] = None if math.isnan(test.p) else test.p < ALPHA
     return estimated("rank_correlation", rho, FisherZ(rho, len(p.items)), **more)
 
 
@@ -347,7 +345,6 @@ def yearly_rank_correlation(ratings: Ratings) -> Estimates:
 # --------------------------------------------------------------------------- rules of the task that a text keeps
 # Ratings of a generating protocol carry one row per text and rule: criterion "rule: <name>", response "kept" or what
 # breaks it (merchant-risk paper, sec. 2.1).
-
 
 LONGEST = 400
 SHOWN = 5

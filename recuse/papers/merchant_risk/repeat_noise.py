@@ -27,7 +27,6 @@ from recuse.statistics.distributions import Sampled
 HALVINGS = 40  # twelve digits; `scipy.special.ncfdtrinc` finds none above 10,000, and smaller ones to two or three
 SEEN = 4.5  # times the excess kurtosis seen counts: a few dozen repeats show a part of a heavy tail
 
-
 SKEW = 0.85  # how much of Johnson's correction for skewness is applied, on the scale of logarithms
 NORMAL = 0.511  # squared relative standard error of the mean difference of normal scores, times degrees of freedom
 LEAST = 0.5  # of what normal scores have: no smaller squared error is believed

@@ -129,7 +129,6 @@ def _slips(totals: Floats, parts: Floats, targets: NDArray[np.object_]) -> dict[
 # conventions differ at the ends. GRIM asks it of a mean (Brown and Heathers 2017, Social Psychological and Personality
 # Science 8, 363-369), GRIMMER of an SD with its mean (Anaya 2016, PeerJ Preprints 4:e2400v1).
 
-
 EPSILON = 1e-9  # slack for binary rounding, far below half a unit of any printed decimal
 
 

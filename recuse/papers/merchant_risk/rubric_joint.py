@@ -30,8 +30,7 @@ def scales(task: Task) -> dict[str, Scale]:
 
 
 def items(task: Task, judge: Judge) -> Sequence[Item]:
-    """One item per id with the sets of all its targets in `sets`; where no two sets share an id, one item with all of
-    them."""
+    """One item per id with the sets of all its targets in `sets`; where no two sets share an id, one item of all."""
     by_id: dict[str, list[Item]] = {}
     for item in task.items:
         by_id.setdefault(item.id, []).append(item)

@@ -33,8 +33,7 @@ def scales(task: Task) -> dict[str, Numeric]:
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
-    """The text under its author's name or label (`factors["condition"]`), for ten runs in one reply, at temperature
-    0.7."""
+    """The text under its author's name or label (`factors["condition"]`), ten runs in one reply, at temperature 0.7."""
     label = rubric.author_label(task, item.target, factors["condition"])
     words = wording.messages(task, "rubric_self_reported", task=task.data, author_label=label, **item.fields)
     return Prompt(words, temperature=0.7, max_tokens=1500)

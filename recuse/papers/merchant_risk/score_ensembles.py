@@ -142,7 +142,6 @@ CALIBRATIONS: Mapping[str, Fit] = {
 #
 # Offsets, errors and who is best are learnt on other texts than the one that is scored, left out as above.
 
-
 Weigh = Callable[[Floats, Floats], tuple[Floats, Floats]]
 """From judges' scores (J, T) and people's (T,) to an offset to add and a weight per judge, each (J,)."""
 

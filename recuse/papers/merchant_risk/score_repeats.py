@@ -1,6 +1,5 @@
 """Spread over repeats, reliability and means of every judge and target: merchant-risk paper, sec. 3.1 and the tables of
-appendices D (SDs divide by n - 1) and E. Intervals of a mean difference (Nair 1936, Hoeffding 1948) and of an ICC
-are in `repeat_noise`."""
+appendices D (SDs divide by n - 1) and E. Intervals (Nair 1936, Hoeffding 1948) are in `repeat_noise`."""
 
 from __future__ import annotations
 

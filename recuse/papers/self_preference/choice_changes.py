@@ -4,7 +4,6 @@ discussion with a peer, in both orders, or after written evidence. Thesis on bia
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
@@ -353,7 +352,7 @@ def _compared_pairs(part: Ratings, evidence: Ratings | None, scores: Ratings | N
         plain = plain[plain["item"].isin(after["item"])]
     table, people = plain[plain["kind"] != PERSON], plain[plain["kind"] == PERSON].set_index("item")
     by_people = table["item"].map(people[list(ORDERS)].mean(axis=1).groupby(level=0).mean())
-    by_peers = pd.Series(math.nan, index=table.index)
+    by_peers = pd.Series(np.nan, index=table.index)
     if scores is not None:  # which text of each pair a judge scored higher, where it scored both
         overall = scores.with_criterion(scores.headline[0])
         given = text_means(overall.where(**{name: overall.levels(name)[0] for name in overall.factors}), "score")
@@ -376,7 +375,7 @@ def _compared(table: pd.DataFrame, scoring: str) -> pd.DataFrame:
     """agree, ties, decided and right of one scoring, NaN where it was not asked or there is no reference."""
     ends = [name + ("_after" if scoring.startswith("evidence") else "") for name in ORDERS]
     if ends[0] not in table:
-        return pd.DataFrame(math.nan, index=table.index, columns=["agree", "ties", "decided", "right"])
+        return pd.DataFrame(np.nan, index=table.index, columns=["agree", "ties", "decided", "right"])
     ab, ba = (table[end] for end in ends)
     reference = table["reference"]
     verdicts = [verdict((ab + ba) / 2)] * 2 if scoring.endswith("balanced") else [verdict(ab), verdict(ba)]

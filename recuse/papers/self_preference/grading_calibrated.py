@@ -100,7 +100,6 @@ STAGES = (
     Stage("refine", _refining, _criteria, _specimen, PER, uses=lambda levels: _draft(levels, "draft", "trial")),
 )  # fmt: skip
 
-
 _OWN = {"given": [], "draft": [Use("draft")], "refined": [Use("refine")]}
 
 # What drafting cost is no part of a grade's tokens: it is paid once for all texts. A text is graded by the given

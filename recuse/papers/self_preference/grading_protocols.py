@@ -133,7 +133,6 @@ PROMPTS = Grading(
 # Is this answer right? Items have `problem`, `answer`, `solution` and `working` (what is right). EXPLAINING: solve,
 # explain in a line what is right and wrong, decide (sec. 2.4.1).
 
-
 LIKELY_ANSWER = {"answer": "x" * (writing.LIKELY["working"] + 16)}
 CORRECTNESS = Verdict(
     OFFERS="prompted_verdicts", WORDING="correctness", label="Answer", lead=_observations,

@@ -3,7 +3,6 @@ makes judges alike would win by that. Thesis on bias in LLM self-evaluation, sec
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
@@ -183,7 +182,7 @@ def known_score_error(ratings: Ratings) -> Estimates:
             known = over_texts.known_of_texts(part, TRUE + criterion)
             places = zip(cells.items, cells.targets, strict=True)
             texts = [(cells.item_names[i], cells.target_names[t]) for i, t in places]
-            right = np.array([known.get(text, math.nan) for text in texts], dtype=float)  # NaN where it is not known
+            right = np.array([known.get(text, np.nan) for text in texts], dtype=float)  # NaN where it is not known
             for judge in cells.judges:
                 estimates[(judge, *names, criterion)] = _error(cells, judge, right)
     return Estimates(("judge", *ratings.factors, "criterion"), estimates)

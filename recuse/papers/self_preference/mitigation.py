@@ -3,12 +3,10 @@
 S is the score a judge's own text ends up with, R the peers' mean for it, per item and on the ascending scale. Some
 remedies put a jury, several judges' weighted mean, in one judge's place; others ask every judge in another way, so S
 and R both change. R is never by a judge in the jury: each peer is R once, against a jury of the others, weights formed
-anew. A jury of n - 1 still shrinks the difference to 1 / (n - 1) of itself: the judge has less to say, and is no
-fairer."""
+anew. A jury of n - 1 still shrinks the difference to 1 / (n - 1) of itself: the judge says less, and is no fairer."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -271,5 +269,5 @@ def win_ratios(pairs: PairArray, judges: Sequence[str], targets: Sequence[str]) 
         side = pairs.credit(target)
         won = np.where(side > 0, pairs.won, 1 - pairs.won)[:, side != 0]
         mean = dict(zip(pairs.judges, mean_of(won, axis=1), strict=True))
-        wins[:, column] = [mean.get(judge, math.nan) for judge in judges]
+        wins[:, column] = [mean.get(judge, np.nan) for judge in judges]
     return wins

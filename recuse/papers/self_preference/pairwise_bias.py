@@ -213,7 +213,6 @@ def tie_share(part: Ratings) -> Iterator[Named]:
 # leniency, but noise: a judge that is led by chance gives everyone about one half, and so looks fond of its own text
 # where that is weak. `controlled_own_win_excess` takes that out, and is the one to gate.
 
-
 NO_VERDICT = "no pair with the own text has a usable verdict by {}"
 
 
@@ -340,9 +339,8 @@ def controlled_own_win_excess(part: Ratings) -> Iterator[Named]:
 
 
 def _controlled(own: Floats, neutral: Floats, sides: Floats, judged: int, over: Mapping[str, Any]) -> Estimate:
-    """From credit less 1/2 by the judge and by neutral peers, (clusters, pairs of authors), and how many cells of
-    pairs with the own text anyone judged; `sides` (pairs,) is 1 or -1 where that is first or second, and 0 elsewhere.
-    """
+    """From credit less 1/2 by the judge and by neutral peers, (clusters, pairs of authors), and how many cells of pairs
+    with the own text anyone judged; `sides` (pairs,) is 1 or -1 where that is first or second, else 0."""
     metric = "controlled_own_win_excess"
     if not np.isfinite(own).any():
         return undefined(metric, "it has no pair with a usable verdict in both orders", **over)

@@ -4,7 +4,6 @@ sec. 3.2). All scores stand on the ascending scale."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import combinations, islice, product
@@ -90,7 +89,7 @@ def direction_insensitivity(part: Ratings) -> Iterator[Named]:
     name, (low, high), middle = "direction_insensitivity", part.scale.ends, sum(part.scale.ends) / 2
     for one in scored_twice(part):
         up, down = map(one.under, LEVELS[DIRECTION])
-        usable, bounded = np.isfinite(down - up), math.isfinite(high - low)
+        usable, bounded = np.isfinite(down - up), np.isfinite(high - low)
         off_centre = usable & (np.abs(up - middle) > 1e-9)
         same, mirrored = np.abs(up + down - 2 * middle) < 1e-9, np.abs(down - up) < 1e-9  # as they were written
         counted = {"same": same, "mirrored": mirrored, "neither": ~same & ~mirrored}
@@ -203,7 +202,6 @@ def wording_flip(part: Ratings) -> Iterator[Named]:
 
 # --------------------------------------------------------------------------- self-preference with the scale turned
 
-
 AGAINST = ("received", "given", "controlled")
 ONE_DIRECTION = "it was asked in one direction of the scale only"
 
@@ -304,7 +302,7 @@ def alpha(scores: Floats) -> float:
     members = len(scores)
     total = float(scores.sum(axis=0).var(ddof=1)) if scores.shape[1] > 1 else 0.0
     if members < 2 or total < 1e-12:
-        return math.nan
+        return np.nan
     return members / (members - 1) * (1 - float(scores.var(axis=1, ddof=1).sum()) / total)
 
 

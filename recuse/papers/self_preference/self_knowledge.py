@@ -4,7 +4,6 @@ what the same judge's peers claim stands beside it."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -177,7 +176,6 @@ def _favour(part: Ratings) -> Mapping[str, Floats]:
 # A generous judge is so to all texts, a good author's answers are held against others' right ones, and plain mistakes
 # pull everybody's. Capability is the mean true score of a judge's own texts.
 
-
 METHOD = "Spearman's rho over judges, p by all permutations"
 FEWEST = 4
 
@@ -296,7 +294,7 @@ def own_predictability(likelihoods: OwnTexts) -> Iterator[Named]:
     items, paired t. Detail: the judge's bits per character on its `own` texts and on `others`', on the same items, and
     p. Undefined where no item has its likelihood and a peer's on its own text and on one that neither wrote.
 
-    >>> bits = Numeric(0, math.inf, reversed=True, unit="bits per character")
+    >>> bits = Numeric(0, np.inf, reversed=True, unit="bits per character")
     >>> likelihoods = example("judge target score", "x a 1; x b 3; y a 2; y b 2.5", scales=bits, authors={"x": "a"})
     >>> own_predictability(likelihoods).of(judge="x").value
     1.5
@@ -339,7 +337,7 @@ def grade_on_predictability(part: Ratings) -> Iterator[Named]:
 
     >>> def rows(x, y): return "; ".join(f"{j} {text} {s}" for j, given in (("x", x), ("y", y))
     ...                                  for text, s in zip(("i a", "i b", "k a", "k b"), given))
-    >>> bits = Numeric(0, math.inf, reversed=True, unit="bits per character")
+    >>> bits = Numeric(0, np.inf, reversed=True, unit="bits per character")
     >>> beside = example("judge item target score", rows((1, 2, 1, 2), [1.5] * 4), scales=bits)
     >>> scores = example("judge item target score", rows((5, 3, 4, 2), [3] * 4), beside={"likelihoods": beside}.get)
     >>> grade_on_predictability(scores).of(judge="x").value
@@ -368,7 +366,7 @@ def grade_on_predictability(part: Ratings) -> Iterator[Named]:
         )
         lost, detail = int((texts.requested[row] & ~usable).sum()), {"raw": number(raw.value)}
         about = {**_about(part), "n": n, "n_excluded": lost, "detail": detail}
-        if math.isnan(beyond.value):
+        if np.isnan(beyond.value):
             why = "no text is easier for it than others" if n else "no peer has score and likelihood of the same texts"
             yield judge, undefined("grade_on_predictability", why, **about)
         else:
