@@ -15,8 +15,14 @@ from typing import Any, Unpack
 from recuse.check.check_text import full_text, short_text
 from recuse.check.disagreements import in_words, is_review, pass_rate_ranges, read_review, write_disagreements
 from recuse.check.drawn_judges import chance_of_clearance
-from recuse.check.next_labels import is_blank_list, is_label_list, with_labels, write_next_labels
-from recuse.check.people_list import is_people_list, write_people_list
+from recuse.check.text_lists import (
+    is_blank_list,
+    is_label_list,
+    is_people_list,
+    with_labels,
+    write_next_labels,
+    write_people_list,
+)  # fmt: skip
 from recuse.gates import Decision, Gates
 from recuse.gates.decision import EXIT
 from recuse.ratings import Ratings

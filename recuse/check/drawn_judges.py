@@ -106,9 +106,13 @@ def people_of(ratings: Ratings, criterion: str, assumed: float | None = None) ->
         other = truth.rated[0, :, 0] == B
         values, answers = _turned(values, other), replace(answers, either_way=False)
         truth = replace(truth, rated=_turned(truth.rated, other[:, None]))
-    systems = _systems(answers) if truth is None else _alike(truth)
-    if truth is not None and assumed is None:
-        assumed = 0.0  # one person is enough: others are right as often
+    if truth is not None:
+        systems = _alike(truth)
+        assumed = 0.0 if assumed is None else assumed  # one person is enough: others are right as often
+    else:  # the system of each text, one of those with 20 texts or more or 0; 0 for all where two of several meet
+        codes = np.unique(np.array(answers.targets), return_inverse=True)[1].reshape(-1)
+        several = not answers.either_way and np.bincount(codes)[codes] >= FEWEST
+        systems = np.where(several, codes + 1, 0)
     if not answers.options:
         return _of_numbers(answers, values, systems, assumed)
     apart = distances(len(answers.options), "quadratic" if answers.ordered else "plain")
@@ -125,14 +129,6 @@ def _turned(choices: Floats, where: Mask) -> Floats:
     return np.where(where & (choices != TIE), 1 - choices, choices)
 
 
-def _systems(answers: Answers) -> NDArray[np.intp]:
-    """The system of each text, one of those with 20 texts or more or 0; 0 for all where two of several meet."""
-    if answers.either_way:
-        return np.zeros(len(answers.targets), dtype=np.intp)
-    codes = np.unique(np.array(answers.targets), return_inverse=True)[1].reshape(-1)
-    return np.where(np.bincount(codes)[codes] >= FEWEST, codes + 1, 0)
-
-
 def _alike(truth: Answers) -> NDArray[np.intp]:
     """Texts of one right answer, numbered; of numbers, of the nearest until there are `FEWEST`; last those of none."""
     known, place, counts = np.unique(truth.rated[0, :, 0], return_inverse=True, return_counts=True)
@@ -147,16 +143,13 @@ def _alike(truth: Answers) -> NDArray[np.intp]:
 
 
 def _of_numbers(answers: Answers, values: Floats, systems: NDArray[np.intp], assumed: float | None) -> People | None:
-    def squares(a: Floats, b: Floats) -> Floats:
-        return (a - b) ** 2
-
     severities, there = np.zeros(len(values)), np.isfinite(values)  # what each person adds to a text, by least squares
     for _ in range(50):  # rounds of averaging over persons and texts
         means = np.nansum(values - severities[:, None], axis=0) / np.maximum(there.sum(axis=0), 1)
         severities = np.nansum(np.where(there, values - means, 0.0), axis=1) / np.maximum(there.sum(axis=1), 1)
         severities -= severities.mean()
     centred = values - severities[:, None]
-    agreement = _agreement(centred, systems, squares)
+    agreement = _agreement(centred, systems, lambda a, b: (a - b) ** 2)
     agreement = assumed if agreement is None else agreement
     if agreement is None:
         return None

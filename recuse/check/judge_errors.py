@@ -172,21 +172,17 @@ class Contest:
         """How far a judge is from each person on each common text, 0 to 1, (P, U); 1 unanswered, NaN unrated."""
         answers, common = self.answers, self.common
         if answers.options:
-            people = answers.person_shares[:, common]
-            there, apart = np.isfinite(people[..., 0]), self._distance(answers.judge_shares[judge, common], people)
+            judged, people = answers.judge_shares[judge, common], answers.person_shares[:, common]
+            there, apart = np.isfinite(people[..., 0]), 1 - (judged * people).sum(axis=-1)
+            if self.has_sets:  # the share of options that one of the two alone names
+                judges, theirs = self._named(judged), self._named(people)
+                apart = (judges + theirs - 2 * judges * theirs).mean(axis=-1)
         else:
             span = answers.scale.span
             span = span if np.isfinite(span) else float(np.nanmax(np.abs(answers.rated)) or 1)
             people = answers.person_means[:, common]
             there, apart = np.isfinite(people), np.abs(answers.judge_means[judge, common] - people) / span
         return np.where(there, np.nan_to_num(apart, nan=1.0), nan)
-
-    def _distance(self, judged: Floats, people: Floats) -> Floats:
-        """How often two answers (..., K) are not the same; of sets the share of options that one alone names."""
-        if self.has_sets:
-            judges, theirs = self._named(judged), self._named(people)
-            return np.asarray((judges + theirs - 2 * judges * theirs).mean(axis=-1))
-        return np.asarray(1 - (judged * people).sum(axis=-1))
 
     def _named(self, shares: Floats) -> Floats:
         """Of shares of response sets (..., K) how often each option is named, (..., O)."""

@@ -23,9 +23,8 @@ from __future__ import annotations
 import glob
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -50,8 +49,7 @@ RARE = 0.15
 ALARMS = 0.01  # chance that a chart alarms in a week in which nothing changed
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(NamedTuple):
     """Where a week's value lies if it is like the `weeks` before it."""
 
     centre: float
@@ -60,8 +58,7 @@ class Limits:
     variance: float  # of the centre
 
 
-@dataclass(frozen=True, eq=False)
-class Week:
+class Week(NamedTuple):
     """`values` of the judge's new texts and its `agreement` with people on those of them that have labels, one number
     per text; `moved`: of texts of earlier weeks, how much the judge's value changed."""
 
@@ -201,13 +198,13 @@ def _in_words(
         f"  {r['week']:<12}{r['chart']:<24}{r['value']:>7.3f}   expected {r['low']:.3f} to {r['high']:.3f}, "
         f"{r['texts']:,} texts{'   ALARM' if r['alarm'] else ''}" for r in rows if r["week"] in printed
     ]  # fmt: skip
-    charted = {r["chart"] for r in rows if r["week"] == last}
-    unknown = sorted({r["chart"] for r in rows} - charted)  # what is left out is not like the weeks before
-    alarms = [f"{r['chart']} {r['value']:.3f}, expected {r['low']:.3f} to {r['high']:.3f}"
-              for r in rows if r["alarm"] and r["week"] == last]  # fmt: skip
-    if unknown and not alarms:
+    newest = [r for r in rows if r["week"] == last]
+    unknown = " and ".join(sorted({r["chart"] for r in rows} - {r["chart"] for r in newest}))
+    alarming = (r for r in newest if r["alarm"])
+    alarms = [f"{r['chart']} {r['value']:.3f}, expected {r['low']:.3f} to {r['high']:.3f}" for r in alarming]
+    if unknown and not alarms:  # what is left out is not like the weeks before
         why = f"it has fewer than {FEWEST_TEXTS} texts for that"
-        return 2, [f"{judge}: {' and '.join(unknown)} of {last} cannot be told; {why}.", *lines]
+        return 2, [f"{judge}: {unknown} of {last} cannot be told; {why}.", *lines]
     if not alarms:
         return 0, [f"{judge}: {last} is like the weeks before it.", *lines]
     number = len(weeks[-1].moved)

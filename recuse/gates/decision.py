@@ -16,7 +16,7 @@ from operator import itemgetter
 from typing import Literal, cast
 
 from recuse.gates.causes import as_well, causes_of_doubt, causes_of_failure, rests_on_people
-from recuse.gates.gate_tables import EVERY_GATE
+from recuse.gates.gate_tables import EVERY_GATE, UseTable
 from recuse.gates.records import Change, Evidence, Figure, PanelPlan, VerdictRecord, label_of
 from recuse.schema.factors import VERSION
 from recuse.schema.number_text import counted, html_table, listed
@@ -28,7 +28,6 @@ from recuse.security.sanitize import visible
 
 ChangeWord = Literal["merge", "do not merge", "decide", "no decision"]
 WORST_FIRST: tuple[JudgeWord, ...] = (NOT_CLEARED, UNDECIDED, CLEARED)
-BEST_FIRST = WORST_FIRST[::-1]
 EXIT: Mapping[JudgeWord, int] = {CLEARED: 0, NOT_CLEARED: 1, UNDECIDED: 2}  # of `recuse check`, by the worst word
 MOST_CAUSES = 3
 MEND_PEOPLE = "mend or leave out the ratings that this names, and check again"
@@ -118,7 +117,7 @@ class Decision:
         lines = [line for j in self.worst_first for line in (j.sentence, j.next and f"  next: {j.next}") if line]
         further = [j for j in self.judges if not j.stated]
         for use in dict.fromkeys(j.use for j in further):
-            names = {w: [j.judge for j in further if (j.use, j.word) == (use, w)] for w in BEST_FIRST}
+            names = {w: [j.judge for j in further if (j.use, j.word) == (use, w)] for w in WORST_FIRST[::-1]}
             words = [f"{printed(word)}: {', '.join(those)}" for word, those in names.items() if those]
             lines.append(f"  to {use}: {'; '.join(words)}")
         return lines
@@ -141,8 +140,7 @@ class Decision:
         return {
             "word": self.word, "cause": self.cause, "next": self.next, "lines": list(self.lines), "red": self.red,
             "judges": [one.record() for one in self.judges],
-            "changes": [{"kind": c.kind, "what": c.what, "word": c.word, "cause": c.cause, "next": c.next}
-                        for c in self.changes],
+            "changes": [{name: str(getattr(c, name)) for name in OF_A_CHANGE} for c in self.changes],
         }  # fmt: skip
 
 
@@ -158,7 +156,9 @@ def decide(evidence: Evidence) -> Decision:
     return Decision(word, cause, step, judges, changes, red)
 
 
+OF_A_CHANGE = ("kind", "what", "word", "cause", "next")  # what results.json keeps of it
 CHANGE_ORDER = ("do not merge", "decide", "merge")
+EVERY = UseTable.model_validate({})
 EVEN_OF_A_PART = ("upgrade", "in place", "yardstick", "recording", "limit")  # a part of the suite shows these too
 Place = tuple[str, str, str]  # task, protocol and gate
 
@@ -178,14 +178,13 @@ def _judges(evidence: Evidence) -> Iterator[JudgeDecision]:
 def _judge(
     panel: PanelPlan, judge: str, use: str, evidence: Evidence, by_place: Mapping[Place, Sequence[VerdictRecord]]
 ) -> JudgeDecision:
-    named = evidence.uses.get(use)  # none of a file that names none: all gates that were asked decide
-    own_gates = set(named.gates) if named else set()
-    gates = own_gates | evidence.conditions
+    named = evidence.uses.get(use, EVERY)  # of a file that names none: all gates that were asked decide
+    gates = evidence.conditions.union(named.gates)
     rows = [a for a in evidence.due if a["panel"] == panel.name and a["gate"] in gates]
     every = [v for group in by_place.values() for v in group if v.judge == judge]
     every.sort(key=lambda v: (v.gate, _about(v), v.test))
     verdicts = [v for v in every if v.gate in gates]
-    peers = evidence.peers - own_gates  # a use that names such a gate decides by it
+    peers = evidence.peers.difference(named.gates)  # a use that names such a gate decides by it
     unasked = sorted(gates & evidence.unasked)
     failed = [v for v in verdicts if v.outcome == "fail" and v.gate not in peers]
     apart = [v for v in verdicts if v.outcome == "fail" and v.gate in peers]
@@ -229,17 +228,17 @@ def _judge(
         doubts, step = causes_of_doubt(open_, apart, missed, figures, part="", lacking=False, verdicts=verdicts)
         causes = [*causes[: MOST_CAUSES - 1], doubts[0]]
         return replace(one, doubt=doubts[0], cause="; ".join(causes), next=step)
-    refused = (c for c in evidence.changes if c.kind == "recording" and c.word == "do not merge")
-    if others := next((c for c in refused if c.about == (panel.name, judge)), None):  # whose replies were judged?
+    about = ("recording", "do not merge", (panel.name, judge))
+    if others := next((c for c in evidence.changes if (c.kind, c.word, c.about) == about), None):  # whose replies?
         clause = others.cause.removeprefix(judge).lstrip(":, ")
         return concluded(UNDECIDED, [clause], (), "recording", step=others.next)
-    yardsticks = named.yardstick if named else ()
+    yardsticks = named.yardstick
     compared = [v for v in verdicts if v.outcome == "pass" and (v.gate in yardsticks or not yardsticks)]
     lacking = bool(yardsticks) and not compared and not {*missing, *(v.gate for v in open_)} & set(yardsticks)
     if missing or open_ or apart or lacking or part or unasked or not verdicts:
         causes, step = causes_of_doubt(
             open_, apart, missed, figures, part=part, lacking=lacking, verdicts=verdicts, every=every,
-            question=named.question if named else "", rated=panel.rated, yardsticks=yardsticks,
+            question=named.question, rated=panel.rated, yardsticks=yardsticks,
             unasked=[label_of(gate, evidence.labels) for gate in unasked if not (lacking and gate in yardsticks)],
         )  # fmt: skip
         more = (*missing, *unasked, *(["people"] if lacking else []), *(["part"] if part else []))

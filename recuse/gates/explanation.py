@@ -8,9 +8,8 @@ import math
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
-from recuse.gates.families import Decided
 from recuse.gates.gate_tables import AcceptedFault
 from recuse.gates.limits import GatesError, Limit, has_interval, sure_at
 from recuse.gates.verdict_power import ENOUGH, factor_to_decide
@@ -19,6 +18,9 @@ from recuse.schema.number_text import of_units, percent, why_missing
 from recuse.schema.verdict_rows import AcceptanceRow, RemedyKind, RemedyRow, RuleRow
 from recuse.schema.vocabulary import FILE, NOT_MEASURED, UNDECIDED, printed, record_command
 from recuse.security.sanitize import visible
+
+if TYPE_CHECKING:
+    from recuse.gates.gate_set import Decided
 
 WIDTH = 110
 

@@ -1,22 +1,30 @@
-"""All gates of one file: what is measured and what the file says give verdicts."""
+"""All gates of one file: what is measured and what the file says give verdicts.
+
+Everything that a gate decides at once is a family: the members of one measurement, corrected for their number. A judge
+**passes** when the interval at the gate's `level` (95 %) lies inside the limit; it is cleared only if *all* its gates
+pass, so passes need no correction (intersection-union test; Berger 1982, Technometrics 24, 295-300). It **fails** when
+the interval at a wider level lies outside: `alpha`, this family's share of the run's chance to fail a fair judge, is
+held over its members by Holm's procedure. One end of an interval alone can do the harm, so the level is 1 - 2 alpha.
+What is neither is undecided. The interval shown is the one decided on. docs/error-rates.md has what was measured.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 
 from recuse.configuration.toml_files import did_you_mean
 from recuse.gates.explanation import Verdicts, next_step, rule_of, under_accepted_fault
-from recuse.gates.families import Decided, Member, decide_together, members_of
-from recuse.gates.gate_tables import STANDARD, AcceptedFault, Gate, RunTable, Uses, UseTable, read
-from recuse.gates.limits import GatesError
+from recuse.gates.gate_tables import STANDARD, AcceptedFault, Gate, LimitElsewhere, RunTable, Uses, UseTable, read
+from recuse.gates.limits import AgainstLimit, GatesError, Limit, decide_estimate
 from recuse.gates.verdict_power import power_of
-from recuse.schema import Estimate, Estimates, Verdict
+from recuse.schema import Estimate, Estimates, Verdict, members
 from recuse.schema.results import EndRow
-from recuse.schema.verdict_rows import VerdictRow
+from recuse.schema.verdict_rows import FamilyRow, VerdictRow
 from recuse.schema.vocabulary import UNDECIDED, in_place_of_people, printed
+from recuse.statistics.multiplicity import decision_levels
 
 YARDSTICKS = frozenset(["people", "people_items", "right_answer", "right_scores", "reference"])
 """Needs that say who is right: where one is offered, peers are not asked."""
@@ -47,7 +55,7 @@ class Gates(Mapping[str, Gate]):
         self, name: str, measured: Estimate | Estimates, subject: Mapping[str, str], *, asserted: bool = True
     ) -> Verdicts:
         """A verdict of gate `name` on each member of `Estimates`, or on the one estimate; `subject`: what all of it is
-        about. Members are corrected together (`recuse.gates.families`); who wants to see some chooses afterwards
+        about. Members are corrected together; who wants to see some chooses afterwards
         (`Verdicts.only`). Not `asserted`, a run stays green whatever it is. `GatesError` also for an unknown gate."""
         gate = self[name]
         given = {key: str(value) for key, value in subject.items()}
@@ -64,19 +72,18 @@ class Gates(Mapping[str, Gate]):
         "..."`), which also keeps them out of the split of the run's error rate. `share`: one over the number of places
         at which the same conclusion is asked for."""
         given = {key: str(value) for key, value in subject.items()}
-        members: list[Member] = []
-        measured = list(measured)
+        family, measured = list[Member](), list(measured)
         for name, estimates in measured:
             gate = self[name]
             if gate.together != together:
                 raise GatesError(f'gate {name} in {self.file} is decided with others: add together = "{together}"')
-            members += members_of(name, gate, estimates, given)
+            family += members_of(name, gate, estimates, given)
         formerly: Iterable[Verdict] = ()
         if former := self.former:
             known = [one for one in measured if one[0] in former and former[one[0]].together == together]
             formerly = former.decide_jointly(known, subject, together=together, share=share)
         alpha = round(self.run.false_fail * share, 12)
-        return self._verdicts(decide_together(members, together, given, alpha), formerly)
+        return self._verdicts(decide_together(family, together, given, alpha), formerly)
 
     # -- which gates decide, and at which level
 
@@ -202,3 +209,97 @@ class Gates(Mapping[str, Gate]):
                 power=power_of(member.limit, member.estimate, gate.level, one.fail_level) if one.family else None,
             ))  # fmt: skip
         return Verdicts(verdicts)
+
+
+# --------------------------------------------------------------------------- what a gate decides at once
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One estimate that a gate decides, what it is about, and the limit that applies to it."""
+
+    name: str  # the gate's
+    gate: Gate
+    subject: Mapping[str, str]
+    estimate: Estimate
+    limit: Limit  # in the estimate's unit
+    reason: str  # why it stands where it does
+    share: Limit | None = None  # the same limit as shares of the scale's range, where the file tells it so
+
+    @property
+    def limit_text(self) -> str:
+        """ "within [-0.5, +0.5] points, 5 % of the scale's range of 10"."""
+        share, span, unit = self.share, self.estimate.span, self.estimate.unit
+        if share is None:
+            return str(self.limit)
+        if span is None:
+            return f"{self.limit} of the scale's range"
+        bounds = (share.low, share.high)
+        shown = [bounds[share.kind != "at_least"]] if share.kind != "within" or bounds[0] == -bounds[1] else bounds
+        percentages = " to ".join(f"{100 * bound:.4g}" for bound in shown)
+        points = f" {unit}" if unit and not self.limit.percent else ""
+        return f"{self.limit}{points}, {percentages} % of the scale's range of {span:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A member with its decision, the level at which it could fail, and what it was corrected with."""
+
+    member: Member
+    decision: AgainstLimit
+    fail_level: float
+    family: FamilyRow | None  # None where the value itself decides
+
+
+def members_of(name: str, gate: Gate, measured: Estimate | Estimates, subject: Mapping[str, str]) -> list[Member]:
+    """Each measured subject that the gate is about, with the limit for it in the estimate's unit (`of_range` times its
+    `span`; of an undefined estimate as shares). `GatesError` for nothing measured, a name in both, and no span."""
+    if not isinstance(measured, Estimate | Estimates):
+        raise GatesError(f"gate {name} decides an Estimate or Estimates; it was given {type(measured).__name__}")
+    by = measured.by if isinstance(measured, Estimates) else ()
+    if isinstance(measured, Estimates) and not measured:
+        raise GatesError(f"gate {name} was given nothing to decide: the measure found no ({', '.join(by)})")
+    if twice := [key for key in by if key in subject]:
+        raise GatesError(
+            f"gate {name}: what was measured is by ({', '.join(by)}), and each member has a verdict of its "
+            f"own; leave {', '.join(twice)} out of the subject, e.g. gate({name!r}, estimates)"
+        )
+    each = []
+    for names, estimate in members(measured):
+        about = {**subject, **names}
+        fitting = (one for one in gate.on if one.where.items() <= about.items())
+        stated: Gate | LimitElsewhere = max(fitting, key=lambda one: len(one.where), default=gate)  # the narrowest
+        if stated.of_range and estimate.span is None and estimate.defined:
+            raise GatesError(
+                f"gate {name}: its limit is a share of the scale's range (of_range = true), and {estimate.metric} does "
+                "not say how wide the scale is. Give its Estimate a span, or tell the limit in the unit of "
+                f"{estimate.metric}, without of_range"
+            )
+        limit = stated.bound.times(estimate.span) if stated.of_range and estimate.span is not None else stated.bound
+        share = stated.bound if stated.of_range else None
+        each.append(Member(name, gate, about, estimate, limit.of_unit(estimate.unit), stated.reason, share))
+    return each
+
+
+def decide_together(together: Sequence[Member], name: str, within: dict[str, str], alpha: float) -> list[Decided]:
+    """Each member of a family decided; `name` and `within` are no other family's. Undefined members, and those that a
+    value decides, take no part in the correction. What lies outside at the gate's own level only is undecided, and the
+    wider interval, which reaches across the bound, is the one shown."""
+    deciding = [m for m in together if m.gate.decide == "interval"]
+    defined = [m for m in deciding if m.estimate.defined]
+    fails = [lambda level, m=m: decide_estimate(m.limit, m.estimate, level).outcome == "fail" for m in defined]
+    corrected = decision_levels(fails, 1 - 2 * alpha) if fails else []
+    levels = {id(m): max(level, m.gate.level) for m, level in zip(defined, corrected, strict=True)}
+    family: FamilyRow = {
+        "name": name, "within": within, "alpha": alpha, "correction": "holm", "members": len(defined),
+        "undefined": len(deciding) - len(defined),
+    }  # fmt: skip
+    decided = []
+    for member in together:
+        limit, estimate, gate = member.limit, member.estimate, member.gate
+        by_interval, fail_level = gate.decide == "interval", levels.get(id(member), gate.level)
+        decision = decide_estimate(limit, estimate, gate.level, by=gate.decide)
+        if by_interval and decision.outcome == "fail":
+            decision = decide_estimate(limit, estimate, fail_level)
+        decided.append(Decided(member, decision, fail_level, family if by_interval else None))
+    return decided

@@ -80,18 +80,14 @@ class Limit:
 
     # -- figures
 
-    @property
-    def signed(self) -> bool:
-        """Whether values are shown with their sign: where both directions are possible."""
-        return self.kind == "within" and self.low < 0
-
     def show(self, value: float) -> str:
-        """The value with three digits, or with as many more as it takes to see on which side of the bounds it lies."""
-        ends = (self.low, self.high)
+        """The value with three digits, or with as many more as it takes to see on which side of the bounds it lies; its
+        sign too where both directions are possible."""
+        ends, signed = (self.low, self.high), self.kind == "within" and self.low < 0
         if not self.percent or math.isnan(value):
-            return figure(value, signed=self.signed, apart_from=ends)
+            return figure(value, signed=signed, apart_from=ends)
         hundred, *bounds = (float(f"{100 * one:.12g}") for one in (value, *ends))
-        return f"{figure(hundred, signed=self.signed, apart_from=tuple(bounds))} %"
+        return f"{figure(hundred, signed=signed, apart_from=tuple(bounds))} %"
 
     def show_interval(self, low: float, high: float) -> str:
         """ "0.52 to 0.90", its ends as `show` shows them."""

@@ -170,11 +170,10 @@ def decoded(results: Results) -> Evidence:
 
 def _figure(row: MeasurementRow, measures: Mapping[str, MeasureRow]) -> dict[str, Any]:
     estimate, about = row["estimate"], measures.get(row["estimate"]["metric"])
-    value, low, high = (estimate.get("value"), estimate.get("low"), estimate.get("high"))
+    figures = {"value": estimate.get("value"), "low": estimate.get("low"), "high": estimate.get("high")}
     return {
+        **{name: math.nan if figure is None else float(figure) for name, figure in figures.items()},
         "metric": estimate["metric"], "subject": dict(row["subject"]), "unit": estimate.get("unit") or "",
-        "value": math.nan if value is None else float(value), "low": math.nan if low is None else float(low),
-        "high": math.nan if high is None else float(high),
         "n": estimate.get("n") or 0, "note": estimate.get("note") or "", "detail": estimate.get("detail") or {},
         "above": (about.get("above") if about else "") or "", "below": (about.get("below") if about else "") or "",
     }  # fmt: skip

@@ -1,7 +1,7 @@
 """One verdict on a judge upgrade, and the row that decided it.
 
 Every component has a limit of its own, fixed in the gates file before the candidate was seen, and all are one family
-(`recuse.gates.families`): two-sided limits are passed by two one-sided tests (Schuirmann 1987), one-sided limits by a
+(`recuse.gates.gate_set`): two-sided limits are passed by two one-sided tests (Schuirmann 1987), one-sided limits by a
 test of non-inferiority. The candidate is
 
 - **equivalent** if every component passes.

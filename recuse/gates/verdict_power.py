@@ -22,10 +22,11 @@ estimate's own distribution; `recuse validate` simulates.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from operator import mul
+from operator import itemgetter, mul
+from statistics import median
 
 import numpy as np
 from scipy import special
@@ -33,7 +34,10 @@ from scipy import special
 from recuse.gates.limits import Limit, has_interval
 from recuse.schema import Distribution, Estimate
 from recuse.schema.arrays import Floats
-from recuse.schema.verdict_rows import PowerRow
+from recuse.schema.number_text import percent
+from recuse.schema.plain_values import grouped
+from recuse.schema.results import ErrorRates, JudgeErrors, SmallestFault
+from recuse.schema.verdict_rows import PowerRow, VerdictRow
 from recuse.statistics.distributions import Binomial, bisected
 
 ENOUGH = 0.8  # the chance that a plan promises: a decision, or a fault found
@@ -217,11 +221,19 @@ def _quantile(level: float, df: float) -> float:
 
 
 def _exceeds(shift: float, df: float, estimated: Parts, t: float) -> float:
-    """P(T > t) for noncentral t, averaged over the standard errors that are possible given the one estimated."""
+    """P(T > t) for noncentral t, averaged over the standard errors that are possible given the one estimated, all in
+    one call: they are asked for by the ten thousand. scipy's fails for large shifts, where a normal distribution with
+    its spread does as well."""
     if math.isinf(shift):
         return 1.0 if shift > 0 else 0.0
     scales, weights = _scales(estimated) if estimated else _KNOWN
-    return float(sum(map(mul, weights, _noncentral(shift * scales, df, t))))
+    shifts = shift * scales
+    near = np.abs(shifts) <= SURE if df <= 1e4 else np.zeros(len(shifts), dtype=bool)
+    chances = np.full(len(shifts), math.nan)
+    chances[near] = np.clip(1 - special.nctdtr(df, shifts[near], t), 0.0, 1.0)
+    if (rest := np.isnan(chances)).any():
+        chances[rest] = special.ndtr((shifts[rest] - t) / math.sqrt(1 + t * t / (2 * df)))
+    return float(sum(map(mul, weights, chances.tolist())))
 
 
 @lru_cache(maxsize=4096)
@@ -240,12 +252,57 @@ def _scales(estimated: Parts) -> tuple[Floats, tuple[float, ...]]:
 _KNOWN: tuple[Floats, tuple[float, ...]] = np.ones(1), (1.0,)
 
 
-def _noncentral(shifts: Floats, df: float, t: float) -> list[float]:
-    """P(T > t) at each shift, all in one call: they are asked for by the ten thousand. scipy's fails for large shifts,
-    where a normal distribution with its spread does as well."""
-    near = np.abs(shifts) <= SURE if df <= 1e4 else np.zeros(len(shifts), dtype=bool)
-    chances = np.full(len(shifts), math.nan)
-    chances[near] = np.clip(1 - special.nctdtr(df, shifts[near], t), 0.0, 1.0)
-    if (rest := np.isnan(chances)).any():
-        chances[rest] = special.ndtr((shifts[rest] - t) / math.sqrt(1 + t * t / (2 * df)))
-    return chances.tolist()
+# --------------------------------------------------------------------------- what a run says about its own errors
+# Forecasts by the verdicts' own sampling distributions, as if verdicts were independent: how likely any fair judge is
+# failed (at most the sum of what the families may spend), each judge that has none of the faults is not cleared all the
+# same, and the run, recorded anew, turns red (a pass may be lost, and an accepted fault be no longer needed). `recuse
+# validate` asks drawn files, without these approximations.
+
+
+def error_rates(verdicts: Iterable[VerdictRow], false_fail: float) -> ErrorRates:
+    """Of verdicts as results.json holds them; `false_fail` is what the gates file allows the run. `by_value` counts
+    verdicts that the value alone decides: nobody knows their error rates, and they are left out."""
+    known = sorted(verdicts, key=lambda v: (v["gate"], sorted(v["subject"].items())))
+    families = {(f["name"], *sorted(f["within"].items())): f["alpha"] for v in known if (f := v["rule"]["family"])}
+    by_value, at_most = sum(v["rule"]["family"] is None for v in known), round(math.fsum(families.values()), 4)
+    red_again = round(1 - math.prod(_stays_green(v) for v in known), 4) if known else None
+    sentence = ""
+    if families and red_again is not None:
+        sentence = f"judges without a fault fail in at most {percent(round(at_most, 3))} of such runs"
+        sentence += f"; asked again, what is green now would turn red in about {percent(round(red_again, 2))} of them"
+        if by_value:
+            sentence += f" ({by_value} verdicts are not counted: the value decides, not its interval)"
+    faults = ((v, fault) for v in known if (p := v.get("power")) and (fault := p["smallest_fault"]) is not None)
+    gates = grouped(faults, lambda one: (one[0]["gate"], one[0]["rule"]["limit_text"], one[0]["estimate"]["unit"]))
+    smallest: list[SmallestFault] = [
+        {"gate": gate, "limit": limit, "unit": unit, "typical": float(f"{median(value for _, value in values):.4g}"),
+         "worst": (min if "at_least" in values[0][0]["limit"] else max)(value for _, value in values)}
+        for (gate, limit, unit), values in sorted(gates.items(), key=itemgetter(0))
+    ]  # fmt: skip
+    return {
+        "false_fail": {"allowed": false_fail, "at_most": at_most, "families": len(families), "by_value": by_value},
+        "judges": [*_judges(known)], "red_again": red_again, "smallest_faults": smallest, "sentence": sentence,
+    }  # fmt: skip
+
+
+def _judges(verdicts: list[VerdictRow]) -> Iterator[JudgeErrors]:
+    """By what each may lose; a gate that allows undecided is left out, as is one that cannot tell what fair is."""
+    powerful = ((v["subject"], power, v["allowed"]) for v in verdicts if (power := v.get("power")))
+    of_judges = (one for one in powerful if "judge" in one[0])
+    judged = grouped(of_judges, lambda one: (one[0].get("panel", ""), one[0]["judge"]))
+    for (panel, judge), own in sorted(judged.items(), key=itemgetter(0)):  # one less the chance that all pass
+        counted = [power for _, power, allowed in own if not allowed]
+        fair = 1 - math.prod(chance for power in counted if (chance := power["fair_passes"]) is not None)
+        again = 1 - math.prod(power["same_again"] for power in counted)
+        yield {"panel": panel, "judge": judge, "fair_not_cleared": round(fair, 4), "again_not_cleared": round(again, 4)}
+
+
+def _stays_green(verdict: VerdictRow) -> float:
+    """The chance that the run would be green on its account again; 1 where it is red by now, or its value decides."""
+    power, accepted = verdict.get("power"), verdict["accepted_fault"]
+    if power is None or verdict["outcome"] not in ("pass", "accepted"):
+        return 1.0
+    if verdict["outcome"] == "pass":
+        return power["same_again"]
+    outcomes = accepted["accept"].get("outcome") if accepted else None
+    return 1.0 if outcomes and "fail" not in outcomes else 1 - power["same_again"]

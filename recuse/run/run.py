@@ -13,9 +13,9 @@ from typing import ClassVar, cast
 from recuse.gates import Decision, Gates, baseline_file, decide
 from recuse.gates.baseline_changes import compare, limit_changes, objections
 from recuse.gates.explanation import subject_text
-from recuse.gates.families import error_rates
 from recuse.gates.gate_tables import Uses, uses_for
 from recuse.gates.records import decoded, yardstick
+from recuse.gates.verdict_power import error_rates
 from recuse.git import BaseCommit, Unreadable, identity_of
 from recuse.git.trend import history
 from recuse.readers.file_ratings import FilePanel

@@ -233,7 +233,7 @@ class SmallestFault(TypedDict):
 
 
 class ErrorRates(TypedDict):
-    """See `recuse.gates.families`."""
+    """See `recuse.gates.verdict_power`."""
 
     false_fail: dict[str, float]  # chance that any fair judge is failed: allowed, and spent by so many families
     judges: list[JudgeErrors]

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.check.next_labels import chosen_texts, label_spread, text_groups
+from recuse.check.text_lists import chosen_texts, label_spread, text_groups
 from recuse.experiments.simulated_files import Draw, Setting
 from recuse.metrics.expert import share_bias
 from recuse.metrics.human_ceiling import human_ceiling

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from recuse.gates import Gate, GatesError, explain
-from recuse.gates.families import members_of
+from recuse.gates.gate_set import members_of
 from recuse.schema import Estimates
 
 RANGE = '[bias]\nwithin = [-0.05, 0.05]\nof_range = true\nreason = "a twentieth of any scale"\n'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.gates.families import error_rates
+from recuse.gates.verdict_power import error_rates
 from recuse.schema import Estimates
 
 GATES = """

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from recuse.gates import Accept, Gate, explain
 from recuse.gates.explanation import next_step
-from recuse.gates.families import decide_together, members_of
+from recuse.gates.gate_set import decide_together, members_of
 from recuse.gates.limits import Limit
 from recuse.schema import Estimates, Verdict
 from recuse.schema.number_text import percent

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recuse.gates import Gate, GatesError
-from recuse.gates.families import decide_together, members_of
+from recuse.gates.gate_set import decide_together, members_of
 from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.statistics.distributions import Student
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from recuse.gates import Gates
-from recuse.gates.families import members_of
+from recuse.gates.gate_set import members_of
 from recuse.schema import Estimates
 
 FILE = Path(__file__).parents[2] / "evals" / "gates.toml"

@@ -1,4 +1,5 @@
-"""Which texts to label next: `recuse check FILE --next-labels N next.csv`, and the list read back filled in.
+"""Lists of texts for people: which to label next, `recuse check FILE --next-labels N next.csv`, read back filled in;
+and what a judge may not decide alone, `recuse check FILE --to-people to_people.csv --errors 0.05`.
 
 Texts are grouped by what is known of all of them, the judges' answers: what the judge in question says, and how many
 other judges say otherwise (of numbers: low, middle or high, and how far the others lie from it). Where judges agree,
@@ -23,18 +24,21 @@ from numpy.typing import NDArray
 
 from recuse.gates.causes import rounded
 from recuse.gates.decision import for_use
+from recuse.metrics.delegation import brier_score, confidence_of, delegable_share, safe_from
 from recuse.ratings import Ratings
-from recuse.ratings.answers import Answers, answers_of_one_way
+from recuse.ratings.answers import COMPARED, Answers, answers_against_truth, answers_of, answers_of_one_way
 from recuse.ratings.ratings_table import PERSON, completed
 from recuse.ratings.scale import Numeric
-from recuse.ratings.text_slices import GROUP, WEIGHED
+from recuse.ratings.text_slices import GROUP, WEIGHED, are_chosen
 from recuse.readers.file_ratings import FilePanel
 from recuse.readers.formats import read_path
 from recuse.run.run import FileRun
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
-from recuse.schema.vocabulary import UNDECIDED
-from recuse.security.files import columns_in, write_table
+from recuse.schema.number_text import of_units, percent, rate
+from recuse.schema.verdict_rows import VerdictRow
+from recuse.schema.vocabulary import RIGHT_ANSWERS, UNDECIDED
+from recuse.security.files import begins_with, columns_in, write_table
 
 HEAD = ("item", "system", GROUP, "for_judge")
 DONE = "done"  # stands where a person has rated the text already
@@ -64,8 +68,9 @@ def write_next_labels(answers: FileRun, count: int, file: str, path: Path) -> li
     labelled = given.raters >= min(2, len(people))
     if truth is not None:  # a person's label tells how near people come to it, and nothing without it
         labelled &= truth.raters > 0
-    open_gates = _open(answers, judge, undecided[0].gates if undecided else ())
-    by_group = all(gate in WEIGHED for gate, _, _ in open_gates)
+    behind = (v for v in answers.results["verdicts"] if undecided and v["gate"] in undecided[0].gates)
+    open_gates = [v for v in behind if v["subject"].get("judge") == judge and v["outcome"] == UNDECIDED]
+    by_group = all(v["gate"] in WEIGHED for v in open_gates)
     names = text_groups(given, place) if by_group else np.full(len(given.items), "", dtype=object)
     judged = given.requested[place]
     if not (judged & ~labelled).any():
@@ -79,16 +84,16 @@ def write_next_labels(answers: FileRun, count: int, file: str, path: Path) -> li
     chosen = order[chosen]
     parts = (code[judged], code[labelled & judged], code[chosen])
     whole, have, taken = (np.bincount(part, minlength=len(groups)) for part in parts)
-    open_for = f", undecided{for_use(undecided[0].use)}" if undecided else ""
+    as_yet = f", undecided{for_use(undecided[0].use)}" if undecided else ""
     lines = [
-        f"{len(chosen)} texts to label: {path}, for {judge}{open_for}; fill in {', '.join(people)}, then: "
+        f"{len(chosen)} texts to label: {path}, for {judge}{as_yet}; fill in {', '.join(people)}, then: "
         f"recuse check {file}"
     ]
     if by_group:
         each = zip(groups, taken, whole, have, strict=True)
         lines += [f"  {name}: {n} of {of} judged texts, {before} labelled before" for name, n, of, before in each]
     else:
-        gate = next(label for gate, label, _ in open_gates if gate not in WEIGHED)
+        gate = next(v["label"] or v["gate"] for v in open_gates if v["gate"] not in WEIGHED)
         lines.append(f"  by lot among all texts: {gate} counts every text alike, so no group may have more labels")
     lines += _settles(open_gates, whole, spread, share if by_group else whole / whole.sum(), int(have.sum()))
     rows = _rows(panel, given, chosen, names, judge, people, by_group)
@@ -103,17 +108,6 @@ def _people(given: Answers) -> list[str]:
     if (truth := given.people_and_truth[1]) is not None:
         labels[given.people.index(truth.people[0])] = len(given.items) + 1
     return [given.people[k] for k in sorted(np.argsort(-labels, kind="stable")[:2])] or ["you"]
-
-
-def _open(answers: FileRun, judge: str, gates: Sequence[str]) -> list[tuple[str, str, int | None]]:
-    rows = []
-    for verdict in (one for one in answers.results["verdicts"] if one["subject"].get("judge") == judge):
-        if verdict["gate"] in gates and verdict["outcome"] == UNDECIDED:
-            remedy: Any = verdict["remedy"] or {}
-            needed, observed = remedy.get("needed"), remedy.get("observed")
-            more = needed - observed if needed and observed else None
-            rows.append((verdict["gate"], str(verdict["label"] or verdict["gate"]), more))
-    return rows
 
 
 # --------------------------------------------------------------------------- groups
@@ -200,15 +194,17 @@ def chosen_texts(
 
 
 def _settles(
-    gates: Sequence[tuple[str, str, int | None]], whole: NDArray[np.intp], spread: Floats, share: Floats, have: int
+    open_gates: Sequence[VerdictRow], whole: NDArray[np.intp], spread: Floats, share: Floats, have: int
 ) -> list[str]:
     size, squares = whole / whole.sum(), spread**2
     within = squares * (1 - squares)  # the mean of a group's differences is no error of a mean over groups
     lines = []
-    for gate, label, more in gates:
-        if more is None:
+    for verdict in open_gates:
+        gate, label, remedy = verdict["gate"], verdict["label"] or verdict["gate"], verdict["remedy"]
+        if not (remedy and remedy["needed"] and remedy["observed"]):
             lines.append(f"  {label}: more labels alone would not settle it, its value lies at the limit")
             continue
+        more = remedy["needed"] - remedy["observed"]
         each = within if gate in ("human_offset", "share_bias") else squares
         ratio = min(1.0, float((size**2 * each / share).sum() / (size * squares).sum()))
         chosen = max(0.0, (have + more) * ratio - have) if gate in WEIGHED else more
@@ -299,3 +295,63 @@ def _answer(cell: str, ratings: Ratings, place: str) -> dict[str, Any]:
     if option is None:
         raise RecuseError(f"{place}: one of {', '.join(scale.options)} is needed; got {cell!r}")
     return {"score": np.nan, "response": option}
+
+
+# --------------------------------------------------------------------------- what a judge may not decide alone
+
+TO_PEOPLE = ("judge", "criterion", "item", "system", "confidence", "why")
+is_people_list = begins_with(",".join(TO_PEOPLE))
+
+
+def write_people_list(panel: FilePanel, path: Path, bound: float) -> list[str]:
+    """Write the texts that a judge may not decide alone at an error rate of `bound`, the least sure first, but for
+    those that people rated, and from which confidence on it may. `RecuseError` without people, and for label lists."""
+    ratings, rows, lines = panel.ratings, [], []
+    if not ratings.persons:
+        raise RecuseError(f"{panel.path}: nobody rated anything, so no error is known; add labels of some texts")
+    if are_chosen(ratings):
+        raise RecuseError("what may be left to a judge is shown by labels in random order; leave the label lists out")
+    for criterion in ratings.headline:
+        several = (criterion,) if len(ratings.headline) > 1 else ()
+        about = ratings.with_criterion(criterion) if several else ratings
+        shares, briers = delegable_share(about, bound=bound), brier_score(about)
+        for names, part in about.each(*COMPARED):
+            answers, rated = answers_against_truth(part, about), answers_of(part, about).raters > 0
+            for k, judge in enumerate(answers.judges):
+                estimate, brier = shares[judge, *names], briers.get((judge, *names))
+                sure, by = confidence_of(answers, k)
+                threshold = safe_from(answers, k, estimate)
+                there, answered = answers.requested[k], np.isfinite(answers.judged[k]).any(axis=1)
+                alone = np.isfinite(sure) & (sure >= threshold) & answered
+                who = f"{', '.join((judge, *several, *names))} may decide"
+                errors = f"{percent(bound)} errors" + (f" by {RIGHT_ANSWERS}" if answers.right else "")
+                if threshold < np.inf:
+                    share = f"{rate(float(alone[there].mean()))} of the texts"
+                    lines.append(
+                        f"{who} alone from {threshold:.3g} on ({by}): {share}, with at most {errors}, which holds with "
+                        "95 % confidence."
+                    )
+                else:
+                    why = estimate.note.removeprefix("nothing: ").removeprefix("nothing yet: ")
+                    groups, needed = estimate.detail.get("groups"), estimate.detail.get("labels_needed")
+                    if groups and needed is not None:
+                        labels, errors_there = groups[0]["labels"], percent(groups[0]["errors"])
+                        why = f"of its surest {labels} labelled texts {errors_there} are errors, and {needed} labels of"
+                        why += " such texts would be needed"
+                    lines.append(f"{who} nothing alone at {errors}: {why}.")
+                if brier is not None and brier.defined:  # how sure it says it is, beside how often it is right
+                    d = brier.detail
+                    cells = [f"{b['from']:.1f}-{b['to']:.1f}: {b['right']:.2f} ({b['n']})" for b in d["reliability"]]
+                    lines += [
+                        f"  says it is right in {rate(d['says'])} and is in {rate(d['right'])}; Brier {brier.value:.3f}"
+                        f", ECE {d['ece']:.3f} (of perfect confidence {d['ece_of_chance']:.3f})",
+                        f"  right by its confidence: {', '.join(cells)}",
+                    ]
+                sent = np.flatnonzero(there & ~alone)
+                sent = sent[~rated[sent]]  # what a judge was asked about comes first in both
+                for u in sent[np.argsort(np.nan_to_num(sure[sent], nan=-np.inf), kind="stable")]:
+                    why = "not sure enough" if answered[u] else "no answer"
+                    shown = f"{sure[u]:.4g}" if np.isfinite(sure[u]) else ""
+                    rows.append((judge, criterion, answers.items[u], answers.targets[u], shown, why))
+    write_table(path, TO_PEOPLE, rows, is_people_list)
+    return [f"{of_units(len(rows), 'answers')} that nobody rated and people have to look at: {path}", *lines]
