@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -101,15 +102,13 @@ def _alpha(answers: Answers, judge: int, metric: str) -> Estimate:
     return estimate_of(metric, answers, judge, build, method=method)
 
 
-def _chance_corrected(build: Callable[[Floats, Weights], Coefficient], *, graded: bool = False) -> Compute:
+def _chance_corrected(
+    build: Callable[[Floats, Weights], Coefficient], answers: Answers, judge: int, metric: str, *, graded: bool = False
+) -> Estimate:
     """`graded`: distances count where there are three options in order or more."""
-
-    def compute(answers: Answers, judge: int, metric: str) -> Estimate:
-        weights: Weights = "quadratic" if graded and answers.ordered and len(answers.options) > 2 else "plain"
-        tables, method = answers.tables(judge), f"{weights} weights, {JACKKNIFE}"
-        return estimate_of(metric, answers, judge, lambda used: build(tables[used], weights), method=method)
-
-    return compute
+    weights: Weights = "quadratic" if graded and answers.ordered and len(answers.options) > 2 else "plain"
+    tables, method = answers.tables(judge), f"{weights} weights, {JACKKNIFE}"
+    return estimate_of(metric, answers, judge, lambda used: build(tables[used], weights), method=method)
 
 
 def _confusion(answers: Answers, judge: int, metric: str) -> Estimate:
@@ -124,41 +123,36 @@ def _confusion(answers: Answers, judge: int, metric: str) -> Estimate:
     )  # fmt: skip
 
 
-def _rate(which: Rate) -> Compute:
-    def compute(answers: Answers, judge: int, metric: str) -> Estimate:
-        tables = answers.tables(judge)
-        used = both_rated(answers, judge)
-        flat, times = tables[used].reshape(-1, 4), taken(answers.times, used)
-        hits, cases = (flat @ side for side in CELLS[which][:2])
-        whole = which != "F1" and bool(np.isin(cases, (0.0, 1.0)).all() and np.isin(hits, (0.0, 1.0)).all())
+def _rate(which: Rate, answers: Answers, judge: int, metric: str) -> Estimate:
+    tables = answers.tables(judge)
+    used = both_rated(answers, judge)
+    flat, times = tables[used].reshape(-1, 4), taken(answers.times, used)
+    hits, cases = (flat @ side for side in CELLS[which][:2])
+    whole = which != "F1" and bool(np.isin(cases, (0.0, 1.0)).all() and np.isin(hits, (0.0, 1.0)).all())
 
-        def exact(_: Coefficient, clusters: Any) -> Any:
-            return clustered_share(hits[cases > 0], clusters[cases > 0], taken(times, cases > 0))
+    def exact(_: Coefficient, clusters: Any) -> Any:
+        return clustered_share(hits[cases > 0], clusters[cases > 0], taken(times, cases > 0))
 
-        return estimate_of(
-            metric, answers, judge, lambda used: options.rate(tables[used], which),
-            method=SHARE if whole else JACKKNIFE, distribution=exact if whole else None,
-            unit="" if which == "F1" else "share", detail={"cases": number(float(total(cases, times)))},
-        )  # fmt: skip
-
-    return compute
+    return estimate_of(
+        metric, answers, judge, lambda used: options.rate(tables[used], which), method=SHARE if whole else JACKKNIFE,
+        distribution=exact if whole else None, unit="" if which == "F1" else "share",
+        detail={"cases": number(float(total(cases, times)))},
+    )  # fmt: skip
 
 
-def _of_means(build: Build, *, scaled: bool = False, ranked: bool = False) -> Compute:
+def _of_means(
+    build: Build, answers: Answers, judge: int, metric: str, *, scaled: bool = False, ranked: bool = False
+) -> Estimate:
     """`ranked`: built from ranks, which belong to all items at once: it has to know how many items each stands for."""
+    own, people = answers.judge_means[judge], answers.people_mean
+    more: dict[str, Any] = {"unit": answers.scale.unit, "span": answers.scale.span} if scaled else {}
+    if metric == "mean_error":
+        more["detail"] = _text_by_text(answers, judge)
 
-    def compute(answers: Answers, judge: int, metric: str) -> Estimate:
-        own, people = answers.judge_means[judge], answers.people_mean
-        more: dict[str, Any] = {"unit": answers.scale.unit, "span": answers.scale.span} if scaled else {}
-        if metric == "mean_error":
-            more["detail"] = _text_by_text(answers, judge)
+    def built(used: Mask) -> Coefficient:
+        return build(own[used], people[used], *([taken(answers.times, used)] if ranked else []))
 
-        def built(used: Mask) -> Coefficient:
-            return build(own[used], people[used], *([taken(answers.times, used)] if ranked else []))
-
-        return estimate_of(metric, answers, judge, built, method=JACKKNIFE, **more)
-
-    return compute
+    return estimate_of(metric, answers, judge, built, method=JACKKNIFE, **more)
 
 
 def _text_by_text(answers: Answers, judge: int) -> Detail:
@@ -223,7 +217,7 @@ _row(
     "nearly always say the same, saying it always agrees as often.",
 )  # fmt: skip
 _row(
-    "cohen_kappa", "Cohen's kappa with people", "options", _chance_corrected(options.cohen_kappa, graded=True),
+    "cohen_kappa", "Cohen's kappa with people", "options", partial(_chance_corrected, options.cohen_kappa, graded=True),
     "Cohen's kappa 1 - D_o / D_e of one answer of the judge and one of a person, weighted by squared distance where "
     "there are three options in order or more. Undefined where both always give one and the same answer. Cohen (1960).",
     ends=(-1, 1), bad="below", rank=310, below=LESS,
@@ -231,14 +225,14 @@ _row(
     "chance, 1 is complete.",
 )  # fmt: skip
 _row(
-    "scott_pi", "Scott's pi with people", "options", _chance_corrected(options.scott_pi),
+    "scott_pi", "Scott's pi with people", "options", partial(_chance_corrected, options.scott_pi),
     "Scott's pi of one answer of the judge and one of a person; Fleiss' kappa of the two. Scott (1955).",
     ends=(-1, 1), bad="below", rank=311,
     reading="As Cohen's kappa, but chance draws both answers from shares common to judge and person: a judge with "
     "other shares than people is charged for it.",
 )  # fmt: skip
 _row(
-    "gwet_ac", "Gwet's AC with people", "options", _chance_corrected(options.gwet_ac),
+    "gwet_ac", "Gwet's AC with people", "options", partial(_chance_corrected, options.gwet_ac),
     "Gwet's AC1 of one answer of the judge and one of a person. Gwet (2008).", ends=(-1, 1), bad="below", rank=312,
     reading="Agreement beyond chance where chance is small when one answer is rare; stays high where kappa falls "
     "because nearly every answer is the same. AC1, or AC2 with weights.",
@@ -251,26 +245,26 @@ _row(
     reading="How often each answer of the judge meets each answer of people; the value is the share that agrees.",
 )  # fmt: skip
 _row(
-    "true_positive_rate", "passes it lets through", "pass or fail", _rate("true positive rate"),
+    "true_positive_rate", "passes it lets through", "pass or fail", partial(_rate, "true positive rate"),
     "P(judge says the better option | a person does), Clopper-Pearson. Undefined where people pass nothing. A judge "
     "that always passes has 1.",
     unit="share", bad="below", rank=350, below="fails what people pass",
     reading="Of the texts that people pass, the share that the judge passes (sensitivity, recall).",
 )  # fmt: skip
 _row(
-    "true_negative_rate", "fails it catches", "pass or fail", _rate("true negative rate"),
+    "true_negative_rate", "fails it catches", "pass or fail", partial(_rate, "true negative rate"),
     "P(judge says the worse option | a person does), Clopper-Pearson. A judge that always passes has 0.",
     unit="share", bad="below", rank=351, below="misses what people fail",
     reading="Of the texts that people fail, the share that the judge fails (specificity).",
 )  # fmt: skip
 _row(
-    "precision", "passes that people share", "pass or fail", _rate("precision"),
+    "precision", "passes that people share", "pass or fail", partial(_rate, "precision"),
     "P(a person says the better option | the judge does), Clopper-Pearson.", unit="share", bad="below", rank=352,
     reading="Of the texts that the judge passes, the share that people pass.",
 )  # fmt: skip
 _row(
-    "f1", "F1 of passes", "pass or fail", _rate("F1"), "2 TP / (2 TP + FP + FN) with the better option as positive.",
-    ends=(0, 1), bad="below", rank=353,
+    "f1", "F1 of passes", "pass or fail", partial(_rate, "F1"),
+    "2 TP / (2 TP + FP + FN) with the better option as positive.", ends=(0, 1), bad="below", rank=353,
     reading="Harmonic mean of the passes it lets through and of the passes that people share.",
 )  # fmt: skip
 _row(
@@ -291,23 +285,23 @@ _row(
     reading="How well judge and people tell the texts apart together: spread between texts over all spread.",
 )  # fmt: skip
 _row(
-    "pearson", "Pearson's r with people", "numbers", _of_means(correlation.pearson),
+    "pearson", "Pearson's r with people", "numbers", partial(_of_means, correlation.pearson),
     "Pearson's r of the judge's mean and people's mean over texts. Undefined where either gives every text the same.",
     ends=(-1, 1), bad="below", rank=330,
     reading="Whether the judge's numbers lie on a line with people's: 1 on a rising line, 0 unrelated.",
 )  # fmt: skip
 _row(
-    "spearman", "Spearman's rho with people", "numbers", _of_means(correlation.spearman_rho, ranked=True),
+    "spearman", "Spearman's rho with people", "numbers", partial(_of_means, correlation.spearman_rho, ranked=True),
     "Spearman's rho of the judge's mean and people's mean over texts.", ends=(-1, 1), bad="below", rank=331,
     reading="Whether the judge puts the texts in people's order: 1 the same, 0 unrelated, -1 reversed.",
 )  # fmt: skip
 _row(
-    "kendall", "Kendall's tau-b with people", "numbers", _of_means(correlation.kendall_tau, ranked=True),
+    "kendall", "Kendall's tau-b with people", "numbers", partial(_of_means, correlation.kendall_tau, ranked=True),
     "Kendall's tau-b of the judge's mean and people's mean over texts.", ends=(-1, 1), bad="below", rank=332,
     reading="Pairs of texts that judge and people put in the same order, less those in opposite order.",
 )  # fmt: skip
 _row(
-    "mean_error", "mean error against people", "numbers", _of_means(correlation.mean_error, scaled=True),
+    "mean_error", "mean error against people", "numbers", partial(_of_means, correlation.mean_error, scaled=True),
     "Mean over texts of the judge's mean less people's mean, in the scale's unit. Detail `pairs`: people's mean, the "
     "judge's, and how many texts, to a sixtieth of the scale.",
     signed=True, rank=340, above="is generous", below="is strict",
@@ -315,7 +309,7 @@ _row(
 )  # fmt: skip
 _row(
     "absolute_error", "absolute error against people", "numbers",
-    _of_means(correlation.mean_absolute_error, scaled=True),
+    partial(_of_means, correlation.mean_absolute_error, scaled=True),
     "Mean over texts of |judge's mean - people's mean|; detail `constant`: people's median and its absolute error.",
     rank=341, above="is far from people",
     reading="Mean distance of the judge's number from people's; beside it, that of the best constant.",

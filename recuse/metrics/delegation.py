@@ -104,11 +104,7 @@ def labels_for_bound(error_rate: float, bound: float, level: float = 0.95) -> in
     """
     if not error_rate < bound:
         return None
-
-    def shown(n: int) -> bool:
-        return Binomial(math.ceil(error_rate * n - 1e-9), n).interval(2 * level - 1)[1] <= bound
-
-    return fewest(shown, 0, 10**8)
+    return fewest(lambda n: Binomial(math.ceil(error_rate * n - 1e-9), n).interval(2 * level - 1)[1] <= bound, 0, 10**8)
 
 
 def safe_from(answers: Answers, judge: int, share: Estimate, tolerance: float = 0.1) -> float:

@@ -115,7 +115,7 @@ def human_ceiling(answers: Answers, judge: int, margin: float = MARGIN) -> Estim
     distribution: Any = difference.jackknife(clusters)
     single: Any = difference.jackknife()
     if groups is not None:  # each text's influence, about the mean of its group
-        without = difference.left_out()
+        without = difference.of(sums - shares)
         pulled = difference.value + (without.mean() - without) * weights.sum() / weights
         slip = table.one_slip(sums)
         distribution = stratified_mean(pulled, groups[used], weights, clusters, step=slip)

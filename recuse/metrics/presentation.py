@@ -275,28 +275,29 @@ def length_coefficient(part: Ratings) -> Iterator[Named]:
     beyond = beyond_others(array.means)
     clusters = np.broadcast_to(grouped(np.array(array.clusters, dtype=object))[:, None], doublings.shape)
     single = int(array.requested.any(axis=0).sum(axis=1).max(initial=0)) <= 1
-
-    def fitted(values: Floats, usable: NDArray[np.bool_]) -> list[OverClusters]:
-        item, target = np.nonzero(usable)
-        named = np.arange(0 if single else 1, len(array.targets))  # without levels of items, every target has its own
-        controls = (target[:, None] == named[None, :]).astype(float)
-        levels = False if single else item
-        return slopes(values[:, usable].T, doublings[usable], clusters[usable], controls, levels=levels)
-
+    (items, targets), first = doublings.shape, 0 if single else 1  # without levels of items, every target has its own
+    controls = np.broadcast_to(np.eye(targets)[:, first:], (items, targets, targets - first))
+    levels = None if single else np.broadcast_to(np.arange(items)[:, None], doublings.shape)
     over |= {"unit": f"{array.scale.unit} per doubling", "span": array.scale.span}
     whys = "no peer scored the same texts", "no target's texts vary in length against the others'"
     requested = zip(array.raters, array.requested, strict=True)
-    yield from _by_judge("length_coefficient", requested, doublings, beyond, array.means, fitted, clusters, whys, over)
+    yield from _by_judge(
+        "length_coefficient", requested, doublings, beyond, array.means, controls, levels, clusters, whys, over
+    )
 
 
 def _by_judge(
     metric: str, judges: Iterable[tuple[str, NDArray[np.bool_]]], doublings: Floats, beyond: Floats, own: Floats,
-    fitted: Callable[[Floats, NDArray[np.bool_]], list[OverClusters]], clusters: NDArray[Any], whys: tuple[str, str],
-    over: dict[str, Any],
+    controls: Floats, levels: NDArray[Any] | None, clusters: NDArray[Any], whys: tuple[str, str], over: dict[str, Any],
 ) -> Iterator[Named]:  # fmt: skip
     """The slope of what each of the `judges`, with what they were asked, gives `beyond` the peers (J, ...), and in the
     detail that of its `own`. `whys`: why there is none, of judges without a text or pair in use, and with some."""
     known = np.isfinite(doublings)
+
+    def fitted(values: Floats, usable: NDArray[np.bool_]) -> list[OverClusters]:
+        within = False if levels is None else levels[usable]
+        return slopes(values[:, usable].T, doublings[usable], clusters[usable], controls[usable], levels=within)
+
     fitted_judges = zip(judges, beyond, *(_grouped(values, known, fitted) for values in (beyond, own)), strict=True)
     for (judge, requested), given, distribution, raw in fitted_judges:
         usable = np.isfinite(given) & known
@@ -348,13 +349,11 @@ def choice_length_coefficient(part: Ratings) -> Iterator[Named]:
     beyond = beyond_others(pairs.won)
     authors = sorted({*pairs.a, *pairs.b})[1:]
     sides = np.column_stack([pairs.credit(name).astype(float) for name in authors] or [np.zeros((len(groups), 0))])
-
-    def fitted(values: Floats, usable: NDArray[np.bool_]) -> list[OverClusters]:
-        return slopes(values[:, usable].T, doublings[usable], groups[usable], sides[usable], levels=False)
-
     # the raw slope rests on the same pairs as the one beyond the peers
     credit = np.where(np.isfinite(beyond), pairs.won - 0.5, np.nan)
     over |= {"unit": "share per doubling"}
     whys = "no peer judged the same pairs", "lengths do not vary beyond the authors' own"
     requested = zip(pairs.judges, pairs.requested, strict=True)
-    yield from _by_judge("choice_length_coefficient", requested, doublings, beyond, credit, fitted, groups, whys, over)
+    yield from _by_judge(
+        "choice_length_coefficient", requested, doublings, beyond, credit, sides, None, groups, whys, over
+    )

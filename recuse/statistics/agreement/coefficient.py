@@ -74,10 +74,6 @@ class Coefficient:
     def _of_all(self) -> float:
         return float(self.of(self.sums[None])[0])
 
-    def left_out(self) -> Floats:
-        """The value without each item in turn, (items,)."""
-        return self.of(self.sums - self.shares)
-
     def jackknife(self, clusters: ArrayLike | None = None) -> Student | OnScale | InUnits:
         """Where the value would fall with other items (clusters): t on G - 1 degrees of freedom with the jackknife's
 

@@ -75,12 +75,7 @@ def scott_pi(given: Floats, weights: Weights = "plain") -> Coefficient:
     >>> scott_pi(np.array([[2.0, 0.0], [0.0, 2.0], [1.0, 1.0], [1.0, 1.0]])).value
     0.0
     """
-
-    def chance(row: Floats, column: Floats, apart: Floats) -> Floats:
-        both = (row + column) / 2
-        return _crossed(both, both, apart)
-
-    return _corrected(given, weights, chance)
+    return _corrected(given, weights, lambda row, column, apart: _crossed(row + column, row + column, apart) / 4)
 
 
 def gwet_ac(given: Floats, weights: Weights = "plain") -> Coefficient:

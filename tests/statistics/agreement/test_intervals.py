@@ -25,7 +25,7 @@ def test_leaving_an_item_out_is_computing_without_it(name):
     a, b = ratings_of("missing", items=25)[:2]
     whole = MAKE[name](a, b)
     without = [MAKE[name](np.delete(a, i), np.delete(b, i)).value for i in range(len(a))]
-    assert whole.left_out() == pytest.approx(without, abs=1e-12)
+    assert whole.of(whole.sums - whole.shares) == pytest.approx(without, abs=1e-12)
 
 
 def test_items_that_repeat_each_other_add_nothing():
