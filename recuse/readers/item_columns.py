@@ -77,6 +77,8 @@ def take_what_raters_share(roles: Roles) -> None:
         return
     texts = [c for c in roles.free if c.wordy and not c.is_reason]
     alike = [c for c in roles.free if c.plain in NAMES["item"] and len(c.distinct) == 1]
+    systems = [c.name for c in roles.free if c.plain in NAMES["target"]]
+    _take_shared(roles, [c for c in roles.free if c.plain in PROMPTS and systems], systems[:1])
     _take_shared(roles, [*names, *texts])
     if not roles.taken.get("item") and len(roles.columns[rater].distinct) > 1 and len(roles.frame) > SURELY:
         why = f" ({alike[0]} is the same in every row)" if alike else ""
@@ -94,9 +96,12 @@ def take_item_of_pairs(roles: Roles) -> None:
         _take_shared(roles, [c for c in free if not (c.holds_labels or c.has_fraction)])
 
 
-def _take_shared(roles: Roles, columns: Sequence[Column]) -> None:
-    """The first of these columns whose levels come again, none of them twice from a rater on one question."""
-    keys = roles.filled("rater", "criterion", "first", "second")
+def _take_shared(roles: Roles, columns: Sequence[Column], systems: Sequence[str] = ()) -> None:
+    """The first of these columns whose levels come again, none of them twice from a rater on one question (and of one
+    system)."""
+    if roles.taken.get("item"):
+        return
+    keys = [*roles.filled("rater", "criterion", "first", "second"), *systems]
     again = (c for c in columns if SURELY < len(c.distinct) <= c.number / 2)
     if shared := next((c for c in again if not roles.frame.duplicated([*keys, c.name]).any()), None):
         roles.take("item", shared)

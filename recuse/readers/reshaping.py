@@ -19,8 +19,18 @@ import pandas as pd
 
 from recuse.ratings import Numeric
 from recuse.readers import column_names
-from recuse.readers.column_names import NAMES, as_option, is_criterion, is_date, is_judge, is_person, plain, splits
-from recuse.readers.columns import columns_of
+from recuse.readers.column_names import (
+    NAMES,
+    as_option,
+    is_criterion,
+    is_date,
+    is_judge,
+    is_person,
+    is_rater,
+    plain,
+    splits,
+)
+from recuse.readers.columns import SAME_COLUMN, columns_of
 from recuse.readers.json_records import GAME
 from recuse.readers.mapping import ColumnMapping, stem_of
 from recuse.readers.raw_table import RawTable, shown
@@ -209,12 +219,23 @@ def with_systems_apart(raw: RawTable) -> RawTable:
 
         id, llama_human, llama_judge, gpt_human, gpt_judge   ->   id, system, human, judge
 
-    Some system is called as models are, and none as people; of those who rate, one at least as people are, one not."""
+    Some system is called as models are, and none as people; of those who rate, one at least as people are, one not.
+    Beside a column of raters, columns that are all called as models are hold what each rater gave to each system."""
     columns = columns_of(raw.frame)
     if raw.all_named or not raw.of_nobody_known or any(c.plain in NAMES["target"] for c in columns):
         return raw
     heeded = raw.heeded
     names = [c.name for c in columns if c.is_rater and not c.is_attribute and c.rating and c.name in heeded]
+    who = [c for c in columns if c.plain in NAMES["rater"] and any(map(is_rater, c.words))]
+    given = [c.name for c in columns if c.name in names and c not in who and (c.numeric or c.holds_labels)]
+    other = [c for c in columns if c.rating and (c.plain in NAMES["value"] or c.is_criterion) and c.name not in given]
+    if len(who) == 1 and len(given) > 1 and all(map(is_judge, given)) and not other:
+        rest = raw.frame.columns.difference(given, sort=False)
+        about = rest.drop(str(who[0]))  # a judge's own rating is the same beside every person's
+        rows, same = (int(raw.frame.duplicated([*about, *columns]).sum()) for columns in ([], given))
+        if same < SAME_COLUMN * rows:
+            note = f"{', '.join(given)} are the systems that each {who[0]} rates"
+            return raw.a_row_each(given, TARGET, {"rating": given}, rest, note)
     for parts in splits(names):
         for side in (0, 1):
             systems, raters = ([*dict.fromkeys(part[k] for part in parts.values())] for k in (side, 1 - side))
@@ -309,7 +330,7 @@ def _form(cells: pd.Series[Any]) -> re.Pattern[str] | None:
 def _with_ranked_columns(raw: RawTable) -> RawTable:
     """The table with a row for each of the columns rank_A, rank_B, ... where a row's numbers are places 1, 2, ..."""
     named = {n: m[1] or m[2] for n in raw.heeded if (m := RANK_OF.match(n))}
-    if len(named) < FEWEST or any(is_judge(text) or is_person(text) for text in named.values()):
+    if len(named) < FEWEST:
         return raw
     numbers = np.column_stack([as_numbers(raw.frame[name]) for name in named])
     places = np.arange(1, len(named) + 1)

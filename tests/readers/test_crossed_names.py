@@ -136,3 +136,29 @@ def test_what_a_judge_rates_by_criterion_is_rated_by_the_people_too(file):
     read = read_file(file("a.csv", "\n".join([",".join(["id", *names]), *rows])))
     assert set(read.ratings.raters) == {"maria", "jon", "llama"}
     assert len(read.ratings.table) == 40 * 6
+
+
+SYSTEMS = ("gpt-4o", "claude-3", "llama-3")
+
+
+@pytest.mark.parametrize("who", [("human", "gpt-4o"), ("reviewer 1", "reviewer 2", "prometheus judge")])
+def test_beside_raters_columns_called_as_models_are_what_they_rate(file, who):
+    """They were criteria of one text, and a judge that rated itself nobody's author."""
+    rows = [
+        f"q{k},{name},{k % 5 + 1},{(k + n) % 5 + 1},{(k + 2 * n) % 5 + 1}"
+        for k in range(40)
+        for n, name in enumerate(who)
+    ]
+    read = read_file(file("a.csv", "\n".join([f"question,judge,{','.join(SYSTEMS)}", *rows])))
+    assert {*read.ratings.targets} == {*SYSTEMS}
+    assert {*read.ratings.raters} == {*who}
+    assert tuple(read.ratings.headline) == ("rating",)
+
+
+def test_what_is_the_same_beside_every_rater_is_a_judge_s_own(file):
+    rows = [f"q{k},{name},{k % 5 + 1},{k % 3 + 1}" for k in range(40) for name in ("ann", "expert 2")]
+    read = read_file(file("a.csv", "\n".join(["question,annotator,gpt-4o,claude-3", *rows])))
+    assert read.ratings.targets == ("",)
+    rows = [f"{row},{n % 5 + 1}" for n, row in enumerate(rows)]
+    read = read_file(file("b.csv", "\n".join(["question,annotator,gpt-4o,claude-3,score", *rows])))
+    assert read.ratings.judges == ("gpt-4o", "claude-3")

@@ -109,6 +109,7 @@ TEXT_AND_WAY = [(f"the text of case number {k // 2}", ("named", "hidden")[k % 2]
 
 @pytest.mark.parametrize(("header", "about", "item", "other"), [
     ("prompt,model", PROMPT_AND_SYSTEM, ("prompt",), {"target": "model"}),
+    ("prompt,response_model", PROMPT_AND_SYSTEM, ("prompt",), {"target": "response_model"}),
     ("Prompt,System", PROMPT_AND_SYSTEM, ("Prompt",), {"target": "System"}),
     ("prompt,reply", [(p, f"{p} as {m} does in its reply") for p, m in PROMPT_AND_SYSTEM], (), {"cluster": "prompt"}),
     ("prompt,reply", [(f"please {p} in some words of your own and be kind", f"{p} as {m} does in its reply")
@@ -124,3 +125,14 @@ def test_prompts_that_come_again_are_what_was_judged_or_what_texts_share(file, h
     assert read.mapping.item == item
     assert {name: getattr(read.mapping, name) for name in other} == other
     assert set(read.ratings.factors) == {*other.get("factors", ())}
+
+
+@pytest.mark.parametrize("reply", ["", ",The reply of {1} to {0} stands here"])
+def test_prompts_and_systems_below_one_another_are_told_apart_for_every_rater(file, reply):
+    """The reply was what was judged, or it was asked what is."""
+    header = "prompt,response_model" + (",response" if reply else "")
+    said = {"anna": 0, "gpt": 1}
+    rows = [f"{','.join(one)}{reply.format(*one)},{who},{RATED[k][at]}"
+            for k, one in enumerate(PROMPT_AND_SYSTEM) for who, at in said.items()]  # fmt: skip
+    mapping = read_file(file("a.csv", "\n".join([f"{header},rater,score", *rows]))).mapping
+    assert (mapping.item, mapping.target) == (("prompt",), "response_model")

@@ -72,9 +72,15 @@ def test_tied_texts_share_the_better_place(file):
 def test_a_column_for_each_texts_place(file):
     who = ("anna", "ben", "gpt-4o")
     rows = [f"{k},{name},{'1,2,3' if k % 5 else '2,1,3'}" for k in range(40) for name in who]
-    read = read_file(file("a.csv", "\n".join(["id,rater,rank_A,rank_B,rank_C", *rows])))
-    assert read.ratings.targets == ("A", "B", "C")
-    assert read.ratings.scale.reversed
+    for texts in (
+        ("A", "B", "C"),
+        ("human", "gpt-4", "llama"),
+    ):  # a row's places are one rater's, whatever the texts are called
+        header = ",".join(["id,rater", *(f"rank_{text}" for text in texts)])
+        read = read_file(file("a.csv", "\n".join([header, *rows])))
+        assert {*read.ratings.targets} == {*texts}
+        assert read.ratings.scale.reversed
+        assert set(read.ratings.raters) == {*who}
 
 
 @pytest.mark.parametrize(("scale", "reversed_"), [("1-4 lowest best", True), ("1-4", False)])
