@@ -51,8 +51,7 @@ def estimate_of(
 
 def both_rated(answers: Answers, judge: int) -> NDArray[np.bool_]:
     """Texts that the judge and at least one person answered, (U,)."""
-    both: NDArray[np.bool_] = np.isfinite(answers.judged[judge]).any(axis=1) & (answers.raters > 0)
-    return both
+    return np.asarray(np.isfinite(answers.judged[judge]).any(axis=1) & (answers.raters > 0))
 
 
 def tally(answers: Answers, judge: int) -> dict[str, Any]:

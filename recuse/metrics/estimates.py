@@ -80,13 +80,10 @@ def matrix(
 ) -> dict[str, Any]:
     """Detail of a heat map; `own` marks where a judge scores its own target; arrays in `more` become lists."""
     rows, columns = list(rows), list(columns)
-    return {
-        "kind": "matrix",
-        "rows": rows,
-        "columns": columns,
-        "values": table(values),
-        "own": [[row, own[row]] for row in rows if own.get(row) in columns],
-    } | {name: table(part) if isinstance(part, np.ndarray) else part for name, part in more.items()}
+    marked = [[row, own[row]] for row in rows if own.get(row) in columns]
+    return {"kind": "matrix", "rows": rows, "columns": columns, "values": table(values), "own": marked} | {
+        name: table(part) if isinstance(part, np.ndarray) else part for name, part in more.items()
+    }
 
 
 # --------------------------------------------------------------------------- losses
@@ -185,10 +182,8 @@ def bounded_test(differences: NDArray[np.float64], array: RatingArray, *, spans:
     """Differences between two scores (one of the scale's `spans`) or four (two), with an interval that holds where most
     of them are equal: what is gated, while t reproduces what papers print. What never varied is bounded by slips of the
     smallest step of the scores."""
-    far = spans * array.scale.span
-    clusters = array.groups
-    slip = array.step if isinstance(array.scale, Numeric) else None
-    return Paired.of(differences, clusters, ends=(-far, far), slip=slip)
+    far, slip = spans * array.scale.span, array.step if isinstance(array.scale, Numeric) else None
+    return Paired.of(differences, array.groups, ends=(-far, far), slip=slip)
 
 
 def paired_estimate(

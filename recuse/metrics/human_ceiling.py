@@ -30,7 +30,7 @@ from recuse.schema import Estimate
 from recuse.schema.arrays import Floats, Mask, average, taken, total
 from recuse.schema.number_text import of_units
 from recuse.statistics.agreement.coefficient import SLIGHT, AtMost, Coefficient, ratio
-from recuse.statistics.agreement.options import distances
+from recuse.statistics.agreement.options import distances, mean_distance
 from recuse.statistics.clusters import Contrast, stratified_mean
 
 METHOD = "agreement beyond chance, judge-human less human-human; paired jackknife over texts, t"
@@ -278,12 +278,6 @@ def points(given: Floats) -> Floats:
     """Mean over the last axis of the points of numbers (..., R), (..., 3); NaN where there is none."""
     mean = mean_of(given, axis=-1)
     return np.stack([np.where(np.isfinite(mean), 1.0, np.nan), mean, mean_of(given**2, axis=-1)], axis=-1)
-
-
-def mean_distance(one: Floats, other: Floats, apart: Floats) -> Floats:
-    """Of mean points (..., K) and distances (K, K), (...)."""
-    distance: Floats = ((one @ apart) * other).sum(axis=-1)
-    return distance
 
 
 # --------------------------------------------------------------------------- the agreement of one more person

@@ -20,8 +20,7 @@ from recuse.schema import Estimate
 from recuse.schema.arrays import Floats, Mask, cluster_times, taken, total
 from recuse.statistics.agreement.coefficient import Difference
 from recuse.statistics.bounded import bounded_mean
-from recuse.statistics.distributions import InUnits
-from recuse.statistics.multiplicity import Folded, Largest
+from recuse.statistics.distributions import Folded, InUnits, Largest
 
 OVER_SLICES = "every slice at its own level to pass, Bonferroni over all of them to fail"
 METHOD = f"agreement within the slice less elsewhere, each mean bounded, joined (MOVER); {OVER_SLICES}"

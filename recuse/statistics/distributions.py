@@ -267,6 +267,41 @@ class InUnits(Derived):
         return None if half is None else half / abs(self.unit)
 
 
+@dataclass(frozen=True, slots=True)
+class Folded(Derived):
+    """A value without its sign: how far a bias is from 0, whichever way it leans."""
+
+    def interval(self, level: float) -> tuple[float, float]:
+        low, high = self.distribution.interval(level)
+        if math.isnan(low) or math.isnan(high):
+            return NOTHING
+        return max(0.0, low, -high), max(abs(low), abs(high))
+
+
+@dataclass(frozen=True, slots=True)
+class Largest(Sampled):
+    """The largest of several true values: which one it is, is not known.
+
+    That all lie below a limit takes every one below it, each at its own level (an intersection-union test: no
+    correction). That some one lies above takes one above it after looking at all (Bonferroni). So the upper end of the
+    interval is the largest of the upper ends, the lower end the largest of the corrected lower ends."""
+
+    distributions: tuple[Distribution, ...]
+
+    @property
+    def undefined(self) -> str:
+        return why_undefined(*self.distributions)
+
+    def _ends(self, alpha: float) -> tuple[float, float]:
+        low = max(size.interval(1 - 2 * alpha / len(self.distributions))[0] for size in self.distributions)
+        high = max(size.interval(1 - 2 * alpha)[1] for size in self.distributions)
+        return min(low, high), high
+
+    def _half_width_at(self, factor: float) -> float | None:
+        widths = [distribution.half_width_at(factor) for distribution in self.distributions]
+        return None if any(width is None for width in widths) else max(width for width in widths if width is not None)
+
+
 def why_undefined(*distributions: Distribution) -> str:
     """Why the first of these that has no interval has none; empty where all have one, or say nothing of it."""
     return next((why for one in distributions if (why := str(getattr(one, "undefined", "")))), "")

@@ -1,7 +1,7 @@
 """Many tests at once: adjusted p-values, and the interval levels a family of gates decides at.
 
 A gate decides on intervals, so its family is corrected by widening them. `decision_levels` says how far; `holm` adjusts
-plain p-values, for measures that report tests. `Largest` is what is known of the largest of several values.
+plain p-values, for measures that report tests.
 
 Sources: Holm (1979), Scandinavian Journal of Statistics 6, 65-70. Directional decisions in step-down procedures:
 Shaffer (1980), Annals of Statistics 8, 1342-1347.
@@ -9,15 +9,12 @@ Shaffer (1980), Annals of Statistics 8, 1342-1347.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from recuse.schema import Distribution, RecuseError
-from recuse.statistics.distributions import NOTHING, Derived, Sampled, why_undefined
+from recuse.schema import RecuseError
 
 
 def holm(p: ArrayLike) -> NDArray[np.float64]:
@@ -64,38 +61,3 @@ def decision_levels(decides: Sequence[Callable[[float], bool]], level: float) ->
             break
         undecided = remaining
     return levels
-
-
-@dataclass(frozen=True, slots=True)
-class Largest(Sampled):
-    """The largest of several true values: which one it is, is not known.
-
-    That all lie below a limit takes every one below it, each at its own level (an intersection-union test: no
-    correction). That some one lies above takes one above it after looking at all (Bonferroni). So the upper end of the
-    interval is the largest of the upper ends, the lower end the largest of the corrected lower ends."""
-
-    distributions: tuple[Distribution, ...]
-
-    @property
-    def undefined(self) -> str:
-        return why_undefined(*self.distributions)
-
-    def _ends(self, alpha: float) -> tuple[float, float]:
-        low = max(size.interval(1 - 2 * alpha / len(self.distributions))[0] for size in self.distributions)
-        high = max(size.interval(1 - 2 * alpha)[1] for size in self.distributions)
-        return min(low, high), high
-
-    def _half_width_at(self, factor: float) -> float | None:
-        widths = [distribution.half_width_at(factor) for distribution in self.distributions]
-        return None if any(width is None for width in widths) else max(width for width in widths if width is not None)
-
-
-@dataclass(frozen=True, slots=True)
-class Folded(Derived):
-    """A value without its sign: how far a bias is from 0, whichever way it leans."""
-
-    def interval(self, level: float) -> tuple[float, float]:
-        low, high = self.distribution.interval(level)
-        if math.isnan(low) or math.isnan(high):
-            return NOTHING
-        return max(0.0, low, -high), max(abs(low), abs(high))

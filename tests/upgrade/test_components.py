@@ -15,8 +15,7 @@ from recuse.metrics.upgrade.change import Hidden, RareChange, mean_change
 from recuse.ratings import Nominal, Numeric, Ordinal, Ratings
 from recuse.statistics.agreement.coefficient import Difference
 from recuse.statistics.clusters import OverClusters
-from recuse.statistics.distributions import Binomial, Student
-from recuse.statistics.multiplicity import Folded, Largest
+from recuse.statistics.distributions import Binomial, Folded, Largest, Student
 
 TENS = Numeric(0, 10, 1)
 NAN = math.nan

@@ -31,7 +31,7 @@ from recuse.schema import Distribution, Estimate, Estimates, RecuseError, member
 from recuse.schema.factors import ORDER
 from recuse.schema.number_text import why_missing
 from recuse.statistics.agreement.coefficient import Difference, Known, NoInterval
-from recuse.statistics.multiplicity import Folded
+from recuse.statistics.distributions import Folded
 
 __all__ = ["CHANGES", "COMPONENTS", "SETTINGS", "Pair", "Upgrade", "measure_pair", "measure_upgrade"]
 

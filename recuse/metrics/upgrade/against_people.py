@@ -17,7 +17,7 @@ import numpy as np
 
 from recuse.metrics.agreement_estimates import too_few
 from recuse.metrics.estimates import SHARES
-from recuse.metrics.human_ceiling import TwoKappas, distances_of, mean_distance, points
+from recuse.metrics.human_ceiling import TwoKappas, distances_of, points
 from recuse.metrics.measure import describe
 from recuse.metrics.upgrade.change import NOBODY, Pair, graded, rank_change, rank_sums, span_of, step_of
 from recuse.metrics.upgrade.scores import could_hide, level_change
@@ -27,8 +27,8 @@ from recuse.ratings.text_slices import Slices, slices_of
 from recuse.schema import Distribution, Estimate
 from recuse.schema.arrays import Floats, Mask, taken, total
 from recuse.statistics.agreement.coefficient import Coefficient, ratio
-from recuse.statistics.distributions import Sampled, Student, why_undefined
-from recuse.statistics.multiplicity import Folded, Largest
+from recuse.statistics.agreement.options import mean_distance
+from recuse.statistics.distributions import Folded, Largest, Sampled, Student, why_undefined
 
 METHOD = "agreement beyond chance, candidate less incumbent on the same texts, jackknife over texts, t"
 

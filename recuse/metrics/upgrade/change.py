@@ -53,8 +53,7 @@ class Pair:
 
     def repeats(self, judge: int) -> NDArray[np.int64]:
         """How many usable answers the judge gave to each text, (U,)."""
-        counts: NDArray[np.int64] = np.isfinite(self.answers.judged[judge]).sum(axis=1)
-        return counts
+        return np.asarray(np.isfinite(self.answers.judged[judge]).sum(axis=1))
 
     def codes(self, given: Floats) -> tuple[Floats, int] | None:
         """What answers decide, as codes of the same shape, NaN where there is none, and how many codes there are: their

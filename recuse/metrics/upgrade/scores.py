@@ -26,7 +26,7 @@ from recuse.schema.arrays import Floats, Mask, taken, total
 from recuse.schema.factors import VERSION, levels_in
 from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.clusters import clustered_mean, clustered_share
-from recuse.statistics.multiplicity import Folded, Largest
+from recuse.statistics.distributions import Folded, Largest
 
 ENOUGH_LOST = 3
 

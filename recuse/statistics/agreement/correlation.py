@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -54,11 +54,7 @@ def concordance(shares: Floats) -> Coefficient:
         n, mx, my, xx, yy, xy = s.T
         return ratio(2 * (n * xy - mx * my), _spread(n, mx, xx) + _spread(n, my, yy) + (mx - my) ** 2)
 
-    def why(s: Floats) -> str:
-        reason = _why(s)
-        return "" if reason and np.isfinite(of(s[None])[0]) and s[0] > 0 else reason
-
-    return Coefficient(shares, of, why, "correlation")
+    return Coefficient(shares, of, lambda s: "" if s[0] > 0 and np.isfinite(of(s[None])[0]) else _why(s), "correlation")
 
 
 def products(x: ArrayLike, y: ArrayLike) -> Floats:
@@ -209,8 +205,7 @@ def counted_ranks(values: Floats, times: Floats) -> Floats:
     """Mean ranks from 1 of values (n,) of which each is there so many `times`."""
     place = np.unique(values, return_inverse=True)[1]
     ties = np.bincount(place, weights=times)
-    middle: Floats = (np.cumsum(ties) - ties / 2 + 0.5)[place]
-    return middle
+    return np.asarray((np.cumsum(ties) - ties / 2 + 0.5)[place])
 
 
 # --------------------------------------------------------------------------- intraclass correlations
@@ -276,18 +271,17 @@ def icc(squares: MeanSquares, form: IccForm = "ICC(2,1)") -> Floats:
         raters = k * (s.raters - s.rest) / s.n if form[4] == "2" else 0.0
         spread = raters / k if form[6] == "k" else (k - 1) * error + raters
         below = s.items + spread
-        coefficient: Floats = np.where(np.abs(below) > 0, (s.items - error) / below, np.nan)
-    return coefficient
+        return np.where(np.abs(below) > 0, (s.items - error) / below, np.nan)
 
 
 def icc_of_pairs(x: ArrayLike, y: ArrayLike) -> Coefficient:
     """ICC(2,1) of two raters from sums that items add up to, so that it can be resampled: where items come in clusters,
     the jackknife over clusters, symmetric in atanh, replaces the F interval, which takes items for independent."""
+    return Coefficient(products(x, y), lambda s: icc(squares_of_pairs(s)), lambda s: _too_few(s[0]), "correlation")
 
-    def why(s: Floats) -> str:
-        return "" if s[0] >= 2 else f"an intraclass correlation needs two items that both rated; there are {int(s[0])}"
 
-    return Coefficient(products(x, y), lambda s: icc(squares_of_pairs(s)), why, "correlation")
+def _too_few(n: Any) -> str:
+    return "" if n >= 2 else f"an intraclass correlation needs two items that both rated; there are {int(n)}"
 
 
 def squares_of_pairs(s: Floats) -> MeanSquares:
@@ -331,8 +325,8 @@ class ICC(Sampled):
     @property
     def undefined(self) -> str:
         s = self.squares
-        if not s.n >= 2:
-            return f"an intraclass correlation needs two items that both rated; there are {int(s.n)}"
+        if few := _too_few(s.n):
+            return few
         if math.isnan(self.value):
             return "no rating differs from another" if not float(s.within + s.items) > 0 else "item means are all equal"
         low, high = self._ends(0.025)

@@ -61,7 +61,7 @@ def cohen_kappa(tables: Floats, weights: Weights = "plain") -> Coefficient:
     """Cohen's kappa, plain, linearly or quadratically weighted over K options in order. Cohen (1960), Educational and
     Psychological Measurement 20, 37-46; (1968), Psychological Bulletin 70, 213-220. Undefined where both raters gave
     one and the same option to every item: 0 / 0, neither 1 nor 0."""
-    return _corrected(tables, weights, _crossed)
+    return _corrected(tables, weights, mean_distance)
 
 
 def scott_pi(given: Floats, weights: Weights = "plain") -> Coefficient:
@@ -75,7 +75,7 @@ def scott_pi(given: Floats, weights: Weights = "plain") -> Coefficient:
     >>> scott_pi(np.array([[2.0, 0.0], [0.0, 2.0], [1.0, 1.0], [1.0, 1.0]])).value
     0.0
     """
-    return _corrected(given, weights, lambda row, column, apart: _crossed(row + column, row + column, apart) / 4)
+    return _corrected(given, weights, lambda row, column, apart: mean_distance(row + column, row + column, apart) / 4)
 
 
 def gwet_ac(given: Floats, weights: Weights = "plain") -> Coefficient:
@@ -140,9 +140,9 @@ def counts_of(codes: ArrayLike, options: int) -> Floats:
     return flat.reshape(given.shape[1], options).astype(float)
 
 
-def _crossed(row: Floats, column: Floats, apart: Floats) -> Floats:
-    crossed: Floats = ((row @ apart) * column).sum(axis=1)
-    return crossed
+def mean_distance(one: Floats, other: Floats, apart: Floats) -> Floats:
+    """Mean distance of two raters' answers, from shares of the options (..., K) and distances (K, K), (...)."""
+    return np.asarray(((one @ apart) * other).sum(axis=-1))
 
 
 def _corrected(given: Floats, weights: Weights, chance: Chance) -> Coefficient:
@@ -172,7 +172,7 @@ def _shares(given: Floats, apart: Floats) -> Floats:
         return np.column_stack([weight, (given * apart).sum(axis=(1, 2)), weight, given.sum(axis=2), given.sum(axis=1)])
     m = given.sum(axis=1)
     pairs = m * (m - 1)
-    distance = np.divide(((given @ apart) * given).sum(axis=1), pairs, out=np.zeros(len(m)), where=pairs > 0)
+    distance = np.divide(mean_distance(given, given, apart), pairs, out=np.zeros(len(m)), where=pairs > 0)
     options = np.divide(given, m[:, None], out=np.zeros_like(given), where=m[:, None] > 0)
     return np.column_stack([pairs > 0, distance, m > 0, options])
 
@@ -241,7 +241,7 @@ def _from(shares: Floats, apart: Floats) -> Coefficient:
 
     def parts(sums: Floats) -> Parts:
         counts = sums[:, 1:]
-        return counts.sum(axis=1), sums[:, 0], ((counts @ apart) * counts).sum(axis=1)
+        return counts.sum(axis=1), sums[:, 0], mean_distance(counts, counts, apart)
 
     return _alpha(shares, parts, float(apart.max(initial=0.0)))
 
@@ -318,8 +318,7 @@ def _distances(level: Level, values: Floats) -> Floats:
     if level == "nominal":
         return np.not_equal(a, b).astype(np.float64)
     if level == "interval":
-        squared: Floats = (a - b) ** 2
-        return squared
+        return np.asarray((a - b) ** 2)
     if len(values) and values.min() < 0:
         raise RecuseError(f"a ratio scale starts at 0; got {values.min():g}. Use level interval")
     shares: Floats = np.divide(a - b, a + b, out=np.zeros((len(values), len(values))), where=a + b > 0)
