@@ -38,7 +38,26 @@ class Storage:
         to be recorded into; and give every cell that lacks answers its file."""
         cassettes = list(cassettes)
         for cassette in cassettes:
-            self._mend(cassette)
+            if cassette.obsolete_side:  # recorded for another prompt or model, and never finished
+                cassette.index.path.unlink(missing_ok=True)
+                cassette.load(anew=True)
+            index = cassette.index
+            packed = is_packed(index.path)
+            if cassette.faults and (not index.faults or (packed and index.stamp is None) or is_in_pack(index.path)):
+                cassette.check()  # somebody moved the file here, or it cannot be read at all: not for us to decide
+            if index.faults and (index.size or packed):
+                replace_file(index.path.with_name(index.path.name + DAMAGED), read_plain(index.path)[0])
+                data, _ = salvaged(cell_file.readable_part(index.path), str(index.path))
+                if record_format.head_of(data)[0] != record_format.HEADER:  # nobody knows what was served then
+                    served = SERVED in (cassette.header or {}).get("fingerprint", {})
+                    data = self._header_line(cassette) + (b"" if served else data)
+                replace_contents(index.path, data)
+                cassette.load(cassette.anew)
+            # A file is compressed that will be appended to, or is there in both forms since its last unpacking.
+            to_record = not cassette.anew and bool(cassette.missing)
+            if to_record if is_packed(cassette.main) else packed_path(cassette.main).exists():
+                cell_file.make_plain(cassette.main)
+                cassette.load(cassette.anew)
         for cassette in cassettes:
             if cassette.missing and not cassette.index.sound_size and cassette.header is not None:
                 header = self._header_line(cassette)
@@ -49,28 +68,6 @@ class Storage:
                 # The first request of the file, in relation to which others are stored: read before anything is asked,
                 # so that no answer depends on whether one more file can be opened.
                 cassette.base = next(iter(cassette.recorded_requests().items()), None)
-
-    def _mend(self, cassette: CellCassette) -> None:
-        if cassette.obsolete_side:  # recorded for another prompt or model, and never finished
-            cassette.index.path.unlink(missing_ok=True)
-            cassette.load(anew=True)
-        index = cassette.index
-        packed = is_packed(index.path)
-        if cassette.faults and (not index.faults or (packed and index.stamp is None) or is_in_pack(index.path)):
-            cassette.check()  # somebody moved the file here, or it cannot be read at all: not for us to decide
-        if index.faults and (index.size or packed):
-            replace_file(index.path.with_name(index.path.name + DAMAGED), read_plain(index.path)[0])
-            data, _ = salvaged(cell_file.readable_part(index.path), str(index.path))
-            if record_format.head_of(data)[0] != record_format.HEADER:  # nobody knows what was served then
-                served = SERVED in (cassette.header or {}).get("fingerprint", {})
-                data = self._header_line(cassette) + (b"" if served else data)
-            replace_contents(index.path, data)
-            cassette.load(cassette.anew)
-        # A file is compressed that will be appended to, or is there in both forms since its last unpacking.
-        to_record = not cassette.anew and bool(cassette.missing)
-        if to_record if is_packed(cassette.main) else packed_path(cassette.main).exists():
-            cell_file.make_plain(cassette.main)
-            cassette.load(cassette.anew)
 
     def store(self, cassette: CellCassette, interaction: Interaction, request: Request, answer: RawResponse) -> None:
         """One write for the answer, preceded by its request and the header where they are not in the file yet."""
@@ -97,7 +94,7 @@ class Storage:
                 raise RecuseError(
                     f"cell {cassette.cell}: an answer was not stored, a secret could not be taken out of it"
                 )
-            assert not is_packed(index.path)  # `mend` has unpacked what lacks answers
+            assert not is_packed(index.path)  # `prepare` has unpacked what lacks answers
             start = index.sound_size
             self.writer.append(index.path, (b"\n" if index.unended else b"") + data, start)
             at = start + index.unended

@@ -23,11 +23,6 @@ Shown = Callable[[Task, Item, Levels, Earlier], Mapping[str, Any]]
 """What a template is given beside the task's own table and the factor levels."""
 
 
-def item_fields(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Mapping[str, Any]:
-    """All fields of the item."""
-    return item.fields
-
-
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
     """A protocol (`recuse.protocols.ElicitationProtocol`) by what distinguishes it from others of its kind. The verdict
@@ -44,7 +39,7 @@ class Verdict:
     REPEATS: int = 1
     STAGES: tuple[Stage, ...] = ()
     uses: Callable[[Levels], Sequence[Use]] = lambda levels: ()
-    shown: Shown = item_fields
+    shown: Shown = lambda task, item, levels, earlier: item.fields
     facts: Callable[[Task, Item], dict[str, Any]] = usual_facts
     lead: Callable[[Task, Levels], str] = lambda task, levels: ""
     temperature: float = 0.0

@@ -34,8 +34,7 @@ CHANCE: random.Random = random.SystemRandom()  # whoever writes a recording must
 
 Answer = tuple[float | None, str | None, str]  # score, response and status of one judgement
 Reading = Mapping[tuple[str, str, str, str, str], Answer]  # of a reply, by (task, protocol, criterion, item, target)
-
-
+Word = Literal["merge", "decide", "do not merge"]
 Unit = Sequence[Reading]  # of one judge and prompt: the reply of the other day, then those of one day together
 
 
@@ -124,7 +123,7 @@ def _rows(sample: Sample, library: Library, new: Library, why: Mapping[str, str]
             units[calls[0].judge].append([before[0], *now] if now[1:] else [now[0], *before])
     drawn = Counter(calls[0].judge for _, calls in sample.drawn)
     for name, reason in why.items():
-        word: Literal["merge", "decide", "do not merge"] = "decide"
+        word: Word = "decide"
         cause, counts, step = f"{name} was not asked again: {reason or 'none of its replies is recorded'}", None, ""
         if of_judge := units[name]:
             limit = ALPHA / len(drawn)
@@ -151,10 +150,7 @@ def not_sampled(panel: str, error: RecuseError) -> ChangedRow:
     return _row(panel, "", "decide", f"{panel} was not asked again: {str(error).splitlines()[0]}")
 
 
-def _row(
-    panel: str, judge: str, word: Literal["merge", "decide", "do not merge"], cause: str, counts: str | None = None,
-    step: str = "",
-) -> ChangedRow:  # fmt: skip
+def _row(panel: str, judge: str, word: Word, cause: str, counts: str | None = None, step: str = "") -> ChangedRow:
     return {
         "kind": "recording", "what": f"sample of {judge or 'all'} ({panel})", "before": None, "after": counts,
         "word": word, "cause": cause, "place": {"panel": panel, **({"judge": judge} if judge else {})},
