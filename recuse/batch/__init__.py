@@ -30,6 +30,7 @@ PASSING = frozenset({408, 429, 500, 502, 503, 504, 529})
 ATTEMPTS = 6  # while a trouble may pass
 TIMEOUT_S = 600.0  # a file of 200 MB takes its time
 _IN_MEMORY = 2**24  # bytes of a file of results; what is more lies on disk while it is read
+UPLOAD_URL = "x-goog-upload-url"  # the one header of an answer that a batch interface reads
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +222,3 @@ class Web(AbstractContextManager["Web", None]):
 
     def _place(self, method: str, url: str) -> str:
         return f"judge {self.judge.name}: {method} {url.partition('?')[0]}"
-
-
-UPLOAD_URL = "x-goog-upload-url"  # the one header of an answer that a batch interface reads

@@ -13,6 +13,13 @@ from recuse.schema import Call, RawResponse
 
 OPENAI_CALLS = ("/chat/completions", "/responses")
 OPENAI_DONE = ("completed", "failed", "expired", "cancelled")
+ANTHROPIC_BATCHES = "/messages/batches"
+ANTHROPIC_STATUS = {
+    "invalid_request_error": 400, "authentication_error": 401, "billing_error": 402, "permission_error": 403,
+    "not_found_error": 404, "request_too_large": 413, "rate_limit_error": 429, "timeout_error": 504,
+    "overloaded_error": 529,
+}  # fmt: skip
+GEMINI_DONE = ("SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED")
 
 
 class OpenAI:
@@ -78,14 +85,6 @@ class OpenAI:
             after = {"after": page["data"][-1]["id"]}
 
 
-ANTHROPIC_BATCHES = "/messages/batches"
-ANTHROPIC_STATUS = {
-    "invalid_request_error": 400, "authentication_error": 401, "billing_error": 402, "permission_error": 403,
-    "not_found_error": 404, "request_too_large": 413, "rate_limit_error": 429, "timeout_error": 504,
-    "overloaded_error": 529,
-}  # fmt: skip
-
-
 class Anthropic:
     """Anthropic message batches: the requests in one JSON body; results as JSON lines once the whole batch has ended.
     Documentation: "Batch processing" guide and the API reference of message batches. A batch expires after 24 hours:
@@ -129,9 +128,6 @@ class Anthropic:
             if batch["id"] not in known and sum(batch["request_counts"].values()) == size:
                 return str(batch["id"])
         return None
-
-
-GEMINI_DONE = ("SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED")
 
 
 class Gemini:

@@ -126,9 +126,6 @@ def pack_panel(folder: Path, url: str = "") -> str:
     return f"{where}: {counts}, {written.bytes / written.answers:.0f} a call"
 
 
-# --------------------------------------------------------------------------- is a cassette what it claims to be?
-
-
 @dataclass
 class Checked:
     """What a check found. `faults` name file and line; `panels` count files, packed, answers and bytes stored."""

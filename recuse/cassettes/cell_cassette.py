@@ -29,6 +29,9 @@ SERVED = "served"
 """Fingerprint table of what stands behind the address and shows in no request (weights, server build, prompt cache):
 when it changes, every answer of the cell is asked for anew, not only those whose request changed."""
 
+JOIN = "~"  # joins the parts of a cell name, hence not allowed inside one
+LONGEST_FILE = 200  # leaves room for suffixes of side files below the 255 bytes most file systems allow
+
 
 class CellCassette:
     """A cell. `anew` cells are recorded into a side file; all others are read from and appended to their cassette.
@@ -160,10 +163,6 @@ def _identity(header: Mapping[str, Any]) -> dict[str, Any]:
     return {**header.get("fingerprint", {}), "provenance": header.get("provenance")}
 
 
-JOIN = "~"  # joins the parts of a cell name, hence not allowed inside one
-LONGEST_FILE = 200  # leaves room for suffixes of side files below the 255 bytes most file systems allow
-
-
 def checked_cell(cell: str) -> str:
     """The cell's name without file suffix if every part of it is a safe file name; `RecuseError` otherwise."""
     cell = cell_of(cell) or cell
@@ -188,9 +187,6 @@ def check_distinct(cells: Iterable[str]) -> None:
         other = seen.setdefault(cell.casefold(), cell)
         if other != cell:
             raise RecuseError(f"cells {other!r} and {cell!r} differ only in case: one file on some systems. Rename one")
-
-
-# --------------------------------------------------------------------------- what a plan finds
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,9 @@ LARGEST = 64 * 2**20  # bytes unpacked, as of a compressed cell: a few KB can un
 _PIECE = 2**20
 _HEADER = 30  # bytes of a local header of ZIP before the name; nothing else follows where `write_pack` wrote it
 
+_current: dict[str, tuple[tuple[Stamp | None, list[Stamp | None]], dict[str, _OpenPack]]] = {}
+"""By folder, as when a cell's place was last looked for: the states of packs.json and packs, and the cells."""
+
 
 class Pack(BaseModel):
     """A row of packs.json. `url` is the folder, as fsspec names it, from which the pack is fetched; "" where the pack
@@ -177,10 +180,6 @@ def _holding(folder: str) -> dict[str, _OpenPack]:
             held |= dict.fromkeys((opened_pack := _open_pack(path, there, pack)).places, opened_pack)
         _current[folder] = state, held
     return _current[folder][1]
-
-
-_current: dict[str, tuple[tuple[Stamp | None, list[Stamp | None]], dict[str, _OpenPack]]] = {}
-"""By folder, as when a cell's place was last looked for: the states of packs.json and packs, and the cells."""
 
 
 def _remedy(path: Path, pack: Pack) -> str:

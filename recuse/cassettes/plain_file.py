@@ -35,6 +35,9 @@ _REMEDIES = (
 )
 TEMPORARY = ".tmp"
 
+_CAREFULLY = sum(getattr(os, name, 0) for name in ("O_BINARY", "O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK"))
+"""How every file is opened: never through a link, which may lead elsewhere, nor to wait at a pipe."""
+
 
 class CassetteError(RecuseError):
     """A cassette file is not what was written; nothing of it is served."""
@@ -46,10 +49,6 @@ class CassetteWarning(UserWarning):
 
 class StorageError(RecuseError):
     """A cassette could not be written; the file still ends with the last whole line."""
-
-
-_CAREFULLY = sum(getattr(os, name, 0) for name in ("O_BINARY", "O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK"))
-"""How every file is opened: never through a link, which may lead elsewhere, nor to wait at a pipe."""
 
 
 def opened(path: Path) -> tuple[int, os.stat_result]:

@@ -46,6 +46,10 @@ _ANSWER_KEY = KIND_AT + len('answer","key":"')
 _REPEAT_AT = _ANSWER_KEY + 32 + len('","run":')
 
 _LINE_BREAK = re.compile(rb"[\r\n]+[ \t\r\n]*")
+Place = tuple[int, int]  # first byte and length of a line, line feed excluded
+Interaction = tuple[str, int]  # key and repeat
+HEAD = 160  # kind, keys and repeat stand in the first bytes of a line; bodies are not copied to index them
+UNKNOWN = "a line of unknown kind; it was written by another version of Recuse"
 
 
 def header_line(fields: Mapping[str, Any]) -> bytes:
@@ -174,15 +178,6 @@ def _difference(base: bytes, body: bytes) -> bytes | None:
         return None
     differing = canonical_json({name: value for name, value in other.items() if name not in one or one[name] != value})
     return differing if 2 * len(differing) < len(body) and whole_body(base, differing) == body else None
-
-
-# --------------------------------------------------------------------------- all lines of a file
-
-Place = tuple[int, int]  # first byte and length of a line, line feed excluded
-Interaction = tuple[str, int]  # key and repeat
-
-HEAD = 160  # kind, keys and repeat stand in the first bytes of a line; bodies are not copied to index them
-UNKNOWN = "a line of unknown kind; it was written by another version of Recuse"
 
 
 @dataclass(slots=True)

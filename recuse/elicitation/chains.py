@@ -20,8 +20,7 @@ from recuse.protocols import headline_of, parts_of, protocol
 from recuse.protocols.reading import Unreadable
 from recuse.schema import Call, Item, Judge, Judgement, RawResponse, RecuseError, Reply
 
-Answer = Callable[[Call], RawResponse | None]
-"""The recorded reply to a call; None where there is none yet."""
+Answer = Callable[[Call], RawResponse | None]  # the recorded reply to a call; None where there is none yet
 
 
 class Step(NamedTuple):

@@ -25,6 +25,16 @@ from recuse.tasks import Task
 
 Identify = Callable[[Request], str]
 Levels = Mapping[str, Sequence[str]]
+_canonical = json.JSONEncoder(sort_keys=True, ensure_ascii=False, default=str).encode
+
+UNTOLD = (
+    "title", "description", "target", "tier", "text", "cluster", "clusters", "people", "reference", "thresholds",
+    "payloads", "rules", "longest",
+)  # fmt: skip
+"""Tables of task.toml that no judge is told: prose for readers, what answers are compared with, where texts end."""
+
+_NESTED = ("generationConfig", "inferenceConfig", "options")
+_LIMITS = ("max_tokens", "maxOutputTokens", "max_completion_tokens", "max_output_tokens", "maxTokens")
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,24 +233,10 @@ def _with_files(value: Any, folder: Path) -> Any:
     return hashlib.blake2b(path.read_bytes(), digest_size=8).hexdigest() if path.is_file() else value
 
 
-_canonical = json.JSONEncoder(sort_keys=True, ensure_ascii=False, default=str).encode
-
-
 def _digest(value: Any) -> str:
     return hashlib.blake2b(_canonical(value).encode(), digest_size=8).hexdigest()
-
-
-UNTOLD = (
-    "title", "description", "target", "tier", "text", "cluster", "clusters", "people", "reference", "thresholds",
-    "payloads", "rules", "longest",
-)  # fmt: skip
-"""Tables of task.toml that no judge is told: prose for readers, what answers are compared with, where texts end."""
 
 
 def rubric_hash(task: Task) -> str:
     """Identifies criteria, anchors and levels: 16 hex digits over task.toml without what no judge is told."""
     return _digest({key: value for key, value in task.data.items() if key not in UNTOLD})
-
-
-_NESTED = ("generationConfig", "inferenceConfig", "options")
-_LIMITS = ("max_tokens", "maxOutputTokens", "max_completion_tokens", "max_output_tokens", "maxTokens")

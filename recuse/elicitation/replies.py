@@ -32,6 +32,18 @@ from recuse.tasks import Task
 UNUSABLE_SHOWN = 2  # per judge
 LONGEST_TEXT = 4000
 LONGEST_PROMPT = 1500
+_TYPES: dict[str, Any] = {"score": "float64", "repeat": "int64"}  # of all other columns, object
+_OF_CALLS = {
+    "task": "task", "protocol": "protocol", "rater": "judge", "item": "item", "target": "target", "request": "key",
+}  # fmt: skip
+
+Cost = tuple[Usage, float | None, str | None]
+"""Of one call: its tokens, seconds, and the model that its answer names; what is not said is None."""
+
+REMARKS = EXPLANATIONS, QUOTES = "explanations", "quotes"
+"""What a protocol calls its readers of reasons and of quoted places, and what these are offered as."""
+
+WORDS = Nominal(("words", "other words"))  # reasons are free text; no measure takes them for options
 
 
 @dataclass(frozen=True)
@@ -145,16 +157,6 @@ class _Rows:
         return pd.DataFrame(typed, copy=False), None if self._elsewhere or len(about) < len(calls) else of
 
 
-_TYPES: dict[str, Any] = {"score": "float64", "repeat": "int64"}  # of all other columns, object
-_OF_CALLS = {
-    "task": "task", "protocol": "protocol", "rater": "judge", "item": "item", "target": "target", "request": "key",
-}  # fmt: skip
-
-
-Cost = tuple[Usage, float | None, str | None]
-"""Of one call: its tokens, seconds, and the model that its answer names; what is not said is None."""
-
-
 def usage_rows(plan: Plan, costs: Mapping[str, Sequence[Cost]]) -> list[dict[str, Any]]:
     """One record per judge, as builtins. What one reply does not say is unknown for its whole judge, but for reasoning,
     of which not every provider tells. One that judges nothing here may have written for others."""
@@ -226,9 +228,6 @@ class Excerpts:
                 "text": reply.text[:LONGEST_TEXT], "prompt": prompt,
             }
         )  # fmt: skip
-
-
-# --------------------------------------------------------------------------- from the table to ratings
 
 
 def panel_ratings(
@@ -309,13 +308,6 @@ def with_people(
         turned = rows["criterion"].map(sums) - rows["score"]
         rows = rows.assign(score=rows["score"].mask(rows[DIRECTION] == "reversed", turned))
     return pd.concat([table, rows.reindex(columns=list(table.columns))], ignore_index=True)
-
-
-EXPLANATIONS, QUOTES = "explanations", "quotes"
-REMARKS = (EXPLANATIONS, QUOTES)
-"""What a protocol calls its readers of reasons and of quoted places, and what these are offered as."""
-WORDS = Nominal(("words", "other words"))
-"""Reasons are free text; no measure takes them for options."""
 
 
 def explanations_of(

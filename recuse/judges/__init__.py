@@ -22,6 +22,21 @@ WIRES = (
     "vertex_generate",
 )  # fmt: skip
 _WITHIN = {"azure_openai": f"{__name__}.openai_chat.AZURE", "vertex_generate": f"{__name__}.gemini_generate.VERTEX"}
+_ALIAS = re.compile(r"-(?:latest|0)$")
+_DATED = r"[-@:](?:preview|exp|latest|v?\d{3,8}|\d{2}|\d{4}-\d\d-\d\d)"
+_VERSION = re.compile(f"(?:{_DATED})*")
+_WEIGHTS = re.compile(rf"(?:{_DATED}|[-.:_](?:instruct|chat|it|i?q\d\w*|(?:b?f|fp|int)(?:4|8|16|32)|awq|gptq))*")
+
+_TAGS = {
+    **{f"<{name}>": f"</{name}>" for name in ("think", "thinking", "reasoning", "thought", "seed:think")},
+    r"\[THINK\]": r"\[/THINK\]", "◁think▷": "◁/think▷", r"<\|START_THINKING\|>": r"<\|END_THINKING\|>",
+    r"<\|channel\|>analysis<\|message\|>": r"<\|end\|>(?:<\|start\|>assistant)?(?:<\|channel\|>final<\|message\|>)?",
+}  # fmt: skip
+"""What opens and closes reasoning in a reply that the server did not take apart: most open models, Gemini's compatible
+interface, Seed-OSS, Mistral, Kimi, Cohere, gpt-oss."""
+
+_BLOCK = re.compile("|".join(rf"\s*{start}(.*?)(?:{end}|\Z)" for start, end in _TAGS.items()), re.DOTALL)
+_REST = re.compile(r"(.*?)(?:^[ \t]*</think>|</think>[ \t]*$)(.*)", re.DOTALL | re.MULTILINE)
 
 
 class Wire(Protocol):
@@ -115,22 +130,6 @@ def other_models(judge_wire: str, requested: str, named: Iterable[str | None]) -
 
 def _model_name(name: str) -> str:
     return name.lower().rpartition("/")[2].removesuffix(".gguf")
-
-
-_ALIAS = re.compile(r"-(?:latest|0)$")
-_DATED = r"[-@:](?:preview|exp|latest|v?\d{3,8}|\d{2}|\d{4}-\d\d-\d\d)"
-_VERSION = re.compile(f"(?:{_DATED})*")
-_WEIGHTS = re.compile(rf"(?:{_DATED}|[-.:_](?:instruct|chat|it|i?q\d\w*|(?:b?f|fp|int)(?:4|8|16|32)|awq|gptq))*")
-
-_TAGS = {
-    **{f"<{name}>": f"</{name}>" for name in ("think", "thinking", "reasoning", "thought", "seed:think")},
-    r"\[THINK\]": r"\[/THINK\]", "◁think▷": "◁/think▷", r"<\|START_THINKING\|>": r"<\|END_THINKING\|>",
-    r"<\|channel\|>analysis<\|message\|>": r"<\|end\|>(?:<\|start\|>assistant)?(?:<\|channel\|>final<\|message\|>)?",
-}  # fmt: skip
-"""What opens and closes reasoning in a reply that the server did not take apart: most open models, Gemini's compatible
-interface, Seed-OSS, Mistral, Kimi, Cohere, gpt-oss."""
-_BLOCK = re.compile("|".join(rf"\s*{start}(.*?)(?:{end}|\Z)" for start, end in _TAGS.items()), re.DOTALL)
-_REST = re.compile(r"(.*?)(?:^[ \t]*</think>|</think>[ \t]*$)(.*)", re.DOTALL | re.MULTILINE)
 
 
 def split_reasoning(text: str) -> tuple[str, str]:

@@ -28,6 +28,15 @@ from recuse.security.redaction import LONG, SECRET_NAMES, Secrets, too_plain
 
 RETRIED = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
 LONGEST_WAIT_S = 120.0
+_ADVICE = {
+    400: "The provider does not accept the request: set, rename or omit fields of it in the panel file (`parameters`, "
+    "`rename`, `omit`, `structured`).",
+    401: "The API key is not accepted: check the variable named by `api_key_env`.",
+    403: "The API key may not use this model: check `model` and the account.",
+    404: "No such model or path: check `base_url` and `model` in the panel file.",
+    413: "The request is too large for this provider: shorten the items or the prompt.",
+}
+PRIVATE, OF_ENCODED = b"x-recuse-", (b"content-encoding", b"content-length")
 
 
 class _Busy(Exception):
@@ -144,16 +153,6 @@ class Client(AbstractAsyncContextManager["Client", None]):
         return RecuseError(f"{phrase}. {advice}")
 
 
-_ADVICE = {
-    400: "The provider does not accept the request: set, rename or omit fields of it in the panel file (`parameters`, "
-    "`rename`, `omit`, `structured`).",
-    401: "The API key is not accepted: check the variable named by `api_key_env`.",
-    403: "The API key may not use this model: check `model` and the account.",
-    404: "No such model or path: check `base_url` and `model` in the panel file.",
-    413: "The request is too large for this provider: shorten the items or the prompt.",
-}
-
-
 def _whether_to_retry(error: Exception) -> bool | float:
     if isinstance(error, _Busy):
         return True if error.wait is None else error.wait
@@ -168,9 +167,6 @@ def _retry_after(value: Any) -> float | None:
             seconds = read(value)
             return min(max(seconds, 0.0), LONGEST_WAIT_S) if seconds == seconds else None
     return None
-
-
-PRIVATE, OF_ENCODED = b"x-recuse-", (b"content-encoding", b"content-length")
 
 
 @lru_cache

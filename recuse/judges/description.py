@@ -16,6 +16,26 @@ from pydantic_core import to_json
 
 from recuse.schema import Judge, RecuseError
 
+_ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+PROMPT_FIELDS = ("messages", "contents", "input", "instructions", "system", "systemInstruction")
+"""Fields that carry the protocol's prompt: set in a panel file, the judge would not be asked what is measured."""
+
+SINGLE = {"n": 1, "candidateCount": 1, "stream": False, "background": False}
+"""Fields with the only value under which an answer is read in full; anything else would be paid for and not read."""
+
+ANSWER = "answer"
+OURS = (
+    "x-recuse-",
+    "content-length",
+    "transfer-encoding",
+    "host",
+    "connection",
+)  # how the headers begin that say which call it is
+LENGTHS = frozenset({"minLength", "maxLength"})  # OpenAI's structured outputs do not list them as supported
+BOUNDS = LENGTHS | {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "maxItems"}
+"""What Anthropic's structured outputs refuse; arrays may say minItems 0 or 1 and nothing else."""
+
 
 class CanonicalJson(bytes):
     """Bytes that `canonical` spelled: who gets them need not decode them to know that they are canonical."""
@@ -74,16 +94,6 @@ def _ordered(value: Any, in_order: bool, of: object, others: list[object]) -> An
     if not (alike or value is None or kind is bool or kind is str):
         others.append(value)
     return value
-
-
-_ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-
-
-PROMPT_FIELDS = ("messages", "contents", "input", "instructions", "system", "systemInstruction")
-"""Fields that carry the protocol's prompt: set in a panel file, the judge would not be asked what is measured."""
-
-SINGLE = {"n": 1, "candidateCount": 1, "stream": False, "background": False}
-"""Fields with the only value under which an answer is read in full; anything else would be paid for and not read."""
 
 
 def described(judge: Judge, body: Mapping[str, Any]) -> bytes:
@@ -180,15 +190,3 @@ def openai_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     if strict.get("type") == "object":
         return strict
     return {"type": "object", "properties": {ANSWER: strict}, "required": [ANSWER], "additionalProperties": False}
-
-
-ANSWER = "answer"
-
-OURS = ("x-recuse-", "content-length", "transfer-encoding", "host", "connection")
-"""Beginnings of headers that say which call this is and where it ends."""
-
-LENGTHS = frozenset({"minLength", "maxLength"})
-"""Not among the keywords that OpenAI's structured outputs list as supported."""
-
-BOUNDS = LENGTHS | {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "maxItems"}
-"""What Anthropic's structured outputs refuse; arrays may say minItems 0 or 1 and nothing else."""

@@ -17,6 +17,8 @@ from recuse.security.redaction import PLACEHOLDER, Secrets, too_plain, without_k
 from recuse.security.sanitize import visible
 
 LONGEST = 400
+LARGEST_BODY = 16 * 2**20  # bytes, decompressed; a reply has a few thousand: what is larger is a fault or an attack
+_PIECE = 4096
 
 _USED_UP = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "billing_error"})
 _NO_CREDIT = re.compile(r"credit balance is too low|insufficient (?:funds|balance|credits?)\b", re.IGNORECASE)
@@ -24,7 +26,6 @@ _TAGS = re.compile(r"(?s)<(script|style)\b(?:(?!<\1\b).)*?</\1>|<[^<>]*>")  # in
 
 POLICY_CODES = frozenset({"content_filter", "content_policy_violation", "invalid_prompt", "safety", "refusal"})
 """How providers say that their policy forbids an answer. That is an answer: this judge's refusal."""
-
 
 BROKEN_OFF = frozenset({"error", "abort", "insufficient_system_resource", "network_error"})
 """How servers of chat completions say, under status 200, that a reply ended in the middle (OpenRouter, vLLM, DeepSeek,
@@ -40,6 +41,9 @@ _ENDINGS: Mapping[str, str] = {
 }
 """How every provider says that a reply ended by itself, by its limit, or by a policy. One table for all formats, since
 gateways pass on what those behind them say (OpenAI, Anthropic, Google, Bedrock, Cohere, Mistral, Zhipu, Together)."""
+
+_spelled = lru_cache(maxsize=64)(Secrets)
+"""What finds secrets in every spelling. Kept: a batch may bring an error for each of its requests."""
 
 
 def ended(reason: str | None, text: str) -> tuple[str, Any]:
@@ -127,10 +131,6 @@ def words(body: bytes, secrets: Iterable[str] = (), texts: bool = True) -> str:
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
 
 
-_spelled = lru_cache(maxsize=64)(Secrets)
-"""What finds secrets in every spelling. Kept: a batch may bring an error for each of its requests."""
-
-
 def _error(payload: Any) -> Mapping[str, Any]:
     """The provider's error object, wherever it stands, which Google may send as a list; empty where there is none."""
     payload = payload[0] if isinstance(payload, list) and payload else payload
@@ -153,10 +153,6 @@ def _message(payload: Any) -> str:
     field = error.get("param")
     message = text if isinstance(text, str) else json.dumps(text, ensure_ascii=False)
     return f"{message} (field {field})" if field and str(field) not in message else message
-
-
-LARGEST_BODY = 16 * 2**20
-"""Bytes of a body, decompressed. A judge's reply has a few thousand; what is larger is a fault or an attack."""
 
 
 def decompressed(body: bytes, encoding: str) -> bytes:
@@ -217,7 +213,6 @@ def zstd() -> Any:
     return library
 
 
-_PIECE = 4096
 _DECOMPRESS: dict[str, Callable[[bytes, int], bytes]] = {
     **dict.fromkeys(("gzip", "x-gzip"), lambda body, largest: gzip.GzipFile(fileobj=io.BytesIO(body)).read(largest)),
     "deflate": _inflate, "br": _brotli,

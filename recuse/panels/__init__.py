@@ -21,6 +21,31 @@ from recuse.schema import Judge, Provenance, RecuseError, SourceFixes
 from recuse.schema.results import JudgeRow, PanelRow
 from recuse.security.redaction import SECRET_NAMES, looks_like_a_key
 
+LEVELS: tuple[SourceFixes, ...] = get_args(SourceFixes)
+"""What the source of a panel fixes (`source_fixes` of its file), the least first; each includes those before it.
+Replies that were drawn to carry a study's printed statistics carry nothing else of it, so a question that rests on more
+(`pytest.mark.asks(..., rests_on="cells")`, "pairs" unless it says otherwise) is not asked of that panel.
+
+    margins   totals of a judge over texts (what it gave its own, received for it, gave to others) and statistics as
+              printed; nothing of a single author or text
+    cells     mean and spread over repeats of what each judge gave each text, and what follows from these: deviations
+              from peers and people, over texts or over repeats; nothing of a single reply
+    pairs     the single replies: everything, what goes together within one, over texts, between judges and conditions
+"""
+
+UNLOCK: Mapping[str, str] = {
+    "cells": "give each judge's score of each text: totals over texts or authors do not contain them",
+    "pairs": "give each judge's single replies: published statistics do not say which scores belong to one reply",
+}
+
+EXACT_REQUIREMENT = r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?==[A-Za-z0-9][A-Za-z0-9.+!_-]*$"
+"""A requirement that names one version of one package of the index: a folder or an address would be built, and run."""
+
+FILE_NAME = r"^[A-Za-z0-9_][A-Za-z0-9._-]*$"  # a name without a path
+
+SECRET_WORDS = frozenset({"key", "apikey", "token", "auth", "authorization", "secret", "password", "cookie"})
+"""How the names of headers end that carry credentials."""
+
 
 @dataclass(frozen=True)
 class Panel:
@@ -128,32 +153,6 @@ def _changes(judge: JudgeTable, panel: Sequence[JudgeTable]) -> tuple[str, ...]:
     same = (judge.wire, judge.base_url, judge.model) == (incumbent.wire, incumbent.base_url, incumbent.model)
     kinds = [] if words and same and "change" not in judge.model_fields_set else judge.change
     return tuple(dict.fromkeys([*kinds, *words]))
-
-
-LEVELS: tuple[SourceFixes, ...] = get_args(SourceFixes)
-"""What the source of a panel fixes (`source_fixes` of its file), the least first; each includes those before it.
-Replies that were drawn to carry a study's printed statistics carry nothing else of it, so a question that rests on more
-(`pytest.mark.asks(..., rests_on="cells")`, "pairs" unless it says otherwise) is not asked of that panel.
-
-    margins   totals of a judge over texts (what it gave its own, received for it, gave to others) and statistics as
-              printed; nothing of a single author or text
-    cells     mean and spread over repeats of what each judge gave each text, and what follows from these: deviations
-              from peers and people, over texts or over repeats; nothing of a single reply
-    pairs     the single replies: everything, what goes together within one, over texts, between judges and conditions
-"""
-
-UNLOCK: Mapping[str, str] = {
-    "cells": "give each judge's score of each text: totals over texts or authors do not contain them",
-    "pairs": "give each judge's single replies: published statistics do not say which scores belong to one reply",
-}
-
-
-# --------------------------------------------------------------------------- the file as it is written
-
-EXACT_REQUIREMENT = r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?==[A-Za-z0-9][A-Za-z0-9.+!_-]*$"
-"""A requirement that names one version of one package of the index: a folder or an address would be built, and run."""
-
-FILE_NAME = r"^[A-Za-z0-9_][A-Za-z0-9._-]*$"  # a name without a path
 
 
 class Price(Table):
@@ -334,10 +333,6 @@ class PanelTable(Table):
                         f"judge {judge.name}: change names the {kind}, and it is asked with the task's; name its own "
                         f'by {key}, beside the task\'s, e.g. {key} = "{example}"'
                     )
-
-
-SECRET_WORDS = frozenset({"key", "apikey", "token", "auth", "authorization", "secret", "password", "cookie"})
-"""How the names of headers end that carry credentials."""
 
 
 def check_no_keys(judge: JudgeTable) -> None:

@@ -24,6 +24,10 @@ PROTOCOLS = {
 }  # fmt: skip
 """Name -> where it is. The name stands in panels, evals, cassettes and results."""
 
+_named: dict[str, Any] = {}
+Levels = Mapping[str, str]
+Earlier = Mapping[str, Any]  # stage -> what its reader made of the reply
+
 
 class ElicitationProtocol(Protocol):
     """What elicitation needs to know of a protocol. A module or an object with these names is one.
@@ -60,9 +64,6 @@ def protocol(name: str) -> ElicitationProtocol:
         where = PROTOCOLS.get(name, name)
         _named[name] = named(where, what="protocol", package=__name__, known=tuple(PROTOCOLS), needs=needs)
     return cast(ElicitationProtocol, _named[name])
-
-
-_named: dict[str, Any] = {}
 
 
 def module_of(name: str) -> str:
@@ -106,10 +107,6 @@ def offered_kinds() -> tuple[str, ...]:
 #     def uses(factors): return [Use("rubric")]
 #     def prompt(task, item, factors, earlier): ... earlier["rubric"] ...
 #     def read(task, item, factors, reply, earlier): ...
-
-Levels = Mapping[str, str]
-Earlier = Mapping[str, Any]
-"""Stage -> what its reader made of the reply."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,11 @@ from recuse.ratings.scale import Numeric, Scale
 from recuse.schema import Item, Judge, Judgement, Prompt, RecuseError, Reply
 from recuse.tasks import Task
 
-Shown = Callable[[Task, Item, Levels, Earlier], Mapping[str, Any]]
-"""What a template is given beside the task's own table and the factor levels."""
+Shown = Callable[[Task, Item, Levels, Earlier], Mapping[str, Any]]  # what a template gets beside task and levels
+_FENCE = re.compile(r"\s*(?:```+|~~~+)[\w-]*\s*")
+_DECORATION = "*_`# \t"
+_BRACKETS = re.compile(r"\A\[\[([^\[\]]+)\]\]\.?\Z")  # [[5]], as many prompts for judges ask (the thesis's figure 2)
+OUT_OF = re.compile(r"([0-9.]+)\s*(?:/|out of)\s*([0-9]{1,9})\.?")  # a grade and the top of its scale
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,16 +157,6 @@ def spent(reply: Reply) -> int | None:
 
 
 VERDICT = Verdict(OFFERS="scores", WORDING="verdict", label="Answer", max_tokens=40, top_logprobs=10)
-
-
-_FENCE = re.compile(r"\s*(?:```+|~~~+)[\w-]*\s*")
-_DECORATION = "*_`# \t"
-_BRACKETS = re.compile(r"\A\[\[([^\[\]]+)\]\]\.?\Z")
-"""A verdict as [[5]], which many prompts for judges ask for (the thesis's figure 2)."""
-
-
-OUT_OF = re.compile(r"([0-9.]+)\s*(?:/|out of)\s*([0-9]{1,9})\.?")
-"""A grade and the top of its scale."""
 
 
 def verdict(reply: Reply, label: str) -> str:

@@ -12,17 +12,7 @@ from typing import Any
 
 from recuse.schema import Judgement, Reply, Status
 
-
-class Unreadable(Exception):
-    """The reply cannot be read as the protocol asks; becomes a row's status and why."""
-
-    def __init__(self, status: Status, why: str) -> None:
-        super().__init__(why)
-        self.status, self.why = status, why
-
-
-DEEPEST = 50
-"""Levels of nesting that a reply may have; all that a protocol asks for has fewer than five."""
+DEEPEST = 50  # levels of nesting that a reply may have; all that a protocol asks for has fewer than five
 
 _REFUSAL = re.compile(
     r"(?:i['’]?m (?:very |really |so )?sorry|(?:very |so )?sorry|i apologi[sz]e|(?:my )?apologies|unfortunately)?"
@@ -34,11 +24,18 @@ _REFUSAL = re.compile(
     re.IGNORECASE,
 )
 
-
 _BEGINS = {
     "{": re.compile(r'\s*["}]'), "[": re.compile(r'\s*(?:["{\[\]]|-?(?:\d|Infinity\b)|(?:NaN|true|false|null)\b)'),
 }  # fmt: skip
 """What may follow a bracket that opens a JSON value."""
+
+
+class Unreadable(Exception):
+    """The reply cannot be read as the protocol asks; becomes a row's status and why."""
+
+    def __init__(self, status: Status, why: str) -> None:
+        super().__init__(why)
+        self.status, self.why = status, why
 
 
 def answered(reply: Reply) -> str:

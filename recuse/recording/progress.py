@@ -19,6 +19,7 @@ from recuse.schema import Call, RecuseError
 from recuse.schema.plain_values import grouped
 
 T = TypeVar("T")
+GRACE_S = 30.0  # after a first signal, how long answers that are on their way may still arrive
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +137,6 @@ class RecordingReport:
             raise RecordingInterrupted(self.text())
         if not self.complete:
             raise IncompleteRecordingError(self.text())
-
-
-GRACE_S = 30.0  # after a first signal, how long answers that are on their way may still arrive
 
 
 class StopSignals:

@@ -20,18 +20,16 @@ from urllib.parse import urlsplit
 
 from recuse.schema import RecuseError
 
-
-class NetworkBlockedError(RecuseError):
-    """Something tried to reach the network during replay. Not an OSError, so that no client retries or hides it."""
-
-
 _LOCAL_NAMES = frozenset({"", "localhost", "localhost.localdomain", "ip6-localhost"})
 _SENDING = ("connect", "connect_ex", "sendto")
-
 _lock = threading.Lock()
 _blocking = 0
 _answered: frozenset[tuple[str, int]] = frozenset()
 _hooked = False
+
+
+class NetworkBlockedError(RecuseError):
+    """Something tried to reach the network during replay. Not an OSError, so that no client retries or hides it."""
 
 
 @contextmanager

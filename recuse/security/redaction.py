@@ -19,6 +19,40 @@ _UNICODE = re.compile(rb"\\+u([0-9a-fA-F]{4})")
 _ENTITIES = {'"': b"quot", "'": b"apos", "<": b"lt", ">": b"gt", "&": b"amp"}
 PLACEHOLDER = "[secret]"
 
+KEY_SHAPES = {
+    "an OpenAI or Anthropic style key": (re.compile(rb"\bsk-(?:ant-|proj-|or-)?[A-Za-z0-9_-]{20,}"), [b"sk-"]),
+    "a Google API key": (re.compile(rb"\bAIza[A-Za-z0-9_-]{35}"), [b"AIza"]),
+    "an xAI key": (re.compile(rb"\bxai-[A-Za-z0-9]{20,}"), [b"xai-"]),
+    "a Perplexity key": (re.compile(rb"\bpplx-[A-Za-z0-9]{20,}"), [b"pplx-"]),
+    "a Groq key": (re.compile(rb"\bgsk_[A-Za-z0-9]{20,}"), [b"gsk_"]),
+    "a Hugging Face token": (re.compile(rb"\bhf_[A-Za-z0-9]{30,}"), [b"hf_"]),
+    "a GitHub token": (
+        re.compile(rb"\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,})"),
+        [b"ghp_", b"gho_", b"ghu_", b"ghs_", b"ghr_", b"github_pat_"],
+    ),
+    "an AWS access key": (re.compile(rb"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"), [b"AKIA", b"ASIA"]),
+    "a bearer token": (re.compile(rb"\b[Bb]earer +[A-Za-z0-9._~+/-]{20,}"), [b"earer "]),
+    "a private key": (re.compile(rb"-----BEGIN [A-Z ]*PRIVATE KEY-----"), [b"PRIVATE KEY-----"]),
+    "a JSON web token": (  # its dots first: of a million "eyJ-" each would be tried to the end
+        re.compile(rb"(?<![\w-])(?=[\w-]++\.eyJ[\w-]{10,}+\.[\w-]{10})(?:[\w-]*?-)?eyJ[\w-]{10}"), [b"eyJ"],
+    ),
+}  # fmt: skip
+"""What credentials of common providers look like: searched for in panel files and in committed cassettes. One of the
+marks is in each: looked for first, at a tenth of the cost."""
+
+SECRET_NAMES = frozenset({
+    "key", "api_key", "api-key", "apikey", "x-api-key", "x-goog-api-key",
+    "subscription-key", "ocp-apim-subscription-key", "authorization", "proxy-authorization", "auth", "cookie",
+    "access_token", "access-token", "auth_token", "token", "password", "secret", "client_secret",
+    "sig", "signature", "x-goog-signature", "x-amz-signature", "x-amz-security-token", "x-amz-credential",
+})  # fmt: skip
+"""Headers, query parameters and fields of a body, in lower case, whose value is a credential."""
+
+SHORTEST, LONG = 4, 8
+"""Characters of a key: fewer are found in every text, and from `LONG` on none is found in a text by accident."""
+
+_IN_EVERY_KEY = ("***", *(mark.decode() for _, marks in KEY_SHAPES.values() for mark in marks))
+
 
 class Secrets:
     """The values that must not leave this process, in every spelling in which a server may echo them: as they are, with
@@ -154,40 +188,6 @@ def _digits(text: str) -> bytes:
     return re.sub("[a-f]", lambda digit: f"[{digit[0]}{digit[0].upper()}]", text).encode()
 
 
-KEY_SHAPES = {
-    "an OpenAI or Anthropic style key": (re.compile(rb"\bsk-(?:ant-|proj-|or-)?[A-Za-z0-9_-]{20,}"), [b"sk-"]),
-    "a Google API key": (re.compile(rb"\bAIza[A-Za-z0-9_-]{35}"), [b"AIza"]),
-    "an xAI key": (re.compile(rb"\bxai-[A-Za-z0-9]{20,}"), [b"xai-"]),
-    "a Perplexity key": (re.compile(rb"\bpplx-[A-Za-z0-9]{20,}"), [b"pplx-"]),
-    "a Groq key": (re.compile(rb"\bgsk_[A-Za-z0-9]{20,}"), [b"gsk_"]),
-    "a Hugging Face token": (re.compile(rb"\bhf_[A-Za-z0-9]{30,}"), [b"hf_"]),
-    "a GitHub token": (
-        re.compile(rb"\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,})"),
-        [b"ghp_", b"gho_", b"ghu_", b"ghs_", b"ghr_", b"github_pat_"],
-    ),
-    "an AWS access key": (re.compile(rb"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"), [b"AKIA", b"ASIA"]),
-    "a bearer token": (re.compile(rb"\b[Bb]earer +[A-Za-z0-9._~+/-]{20,}"), [b"earer "]),
-    "a private key": (re.compile(rb"-----BEGIN [A-Z ]*PRIVATE KEY-----"), [b"PRIVATE KEY-----"]),
-    "a JSON web token": (  # its dots first: of a million "eyJ-" each would be tried to the end
-        re.compile(rb"(?<![\w-])(?=[\w-]++\.eyJ[\w-]{10,}+\.[\w-]{10})(?:[\w-]*?-)?eyJ[\w-]{10}"), [b"eyJ"],
-    ),
-}  # fmt: skip
-"""What credentials of common providers look like: searched for in panel files and in committed cassettes. One of the
-marks is in each: looked for first, at a tenth of the cost."""
-
-SECRET_NAMES = frozenset({
-    "key", "api_key", "api-key", "apikey", "x-api-key", "x-goog-api-key",
-    "subscription-key", "ocp-apim-subscription-key", "authorization", "proxy-authorization", "auth", "cookie",
-    "access_token", "access-token", "auth_token", "token", "password", "secret", "client_secret",
-    "sig", "signature", "x-goog-signature", "x-amz-signature", "x-amz-security-token", "x-amz-credential",
-})  # fmt: skip
-"""Headers, query parameters and fields of a body, in lower case, whose value is a credential."""
-
-
-SHORTEST, LONG = 4, 8
-"""Characters of a key: fewer are found in every text, and from `LONG` on none is found in a text by accident."""
-
-
 def too_plain(key: str) -> str:
     """Why a key cannot be kept out of recordings without harm to their text; "" if it can. One of fewer than `LONG`
     characters must mix letters with others: `none` is found in prose, `content` in every reply, `1234` in numbers."""
@@ -220,6 +220,3 @@ def without_keys(text: str) -> str:
     for pattern, _ in KEY_SHAPES.values():
         data = pattern.sub(PLACEHOLDER.encode(), data)
     return re.sub(r"\S+", lambda word: PLACEHOLDER if "***" in word[0] else word[0], data.decode())
-
-
-_IN_EVERY_KEY = ("***", *(mark.decode() for _, marks in KEY_SHAPES.values() for mark in marks))

@@ -30,6 +30,12 @@ if TYPE_CHECKING:
 
     from recuse.panels import Panel
 
+Source: TypeAlias = "ScriptedSource | TableSource"
+"""What answers in place of the judges of a panel: to the same call the same, in any order."""
+
+Planned = tuple[Call, Judge, Mapping[str, Any]]  # a call, who is asked, and the fields of the item that it is about
+Behaviour = Callable[[Any], "str | ScriptedReply"]
+
 
 class StandInError(RecuseError):
     """A stand-in was asked what it cannot answer; the message names the call and the remedy."""
@@ -41,10 +47,6 @@ class ScriptedReply:
 
     text: str
     refusal: bool = False
-
-
-Source: TypeAlias = "ScriptedSource | TableSource"
-"""What answers in place of the judges of a panel: to the same call the same, in any order."""
 
 
 def open_source(panel: Panel, root: Path) -> Source:
@@ -59,10 +61,6 @@ def open_source(panel: Panel, root: Path) -> Source:
     if panel.stand_in.folder is None:
         raise StandInError(f'{panel.path}: stand_in kind "table" needs `folder`, where its replies are stored')
     return TableSource(folder)
-
-
-Planned = tuple[Call, Judge, Mapping[str, Any]]
-"""A call, who is asked, and the fields of the item that it is about."""
 
 
 class StandIns:
@@ -107,9 +105,6 @@ class Facts:
     rng: np.random.Generator  # this call's noise
     author: str | None  # whose texts are the judge's own
     folder: Path  # the stand-in's folder, where a behaviour may keep what it needs
-
-
-Behaviour = Callable[[Any], "str | ScriptedReply"]
 
 
 class ScriptedSource:
