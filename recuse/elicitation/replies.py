@@ -2,8 +2,7 @@
 of the table, with its scales, authors, texts and references.
 
 Usage is what the replies cost: calls, tokens and dollars per judge, and the time they took, as recorded. Excerpts are
-the replies worth reading: each judge's first on its own work, and the first ones that could not be used.
-"""
+the replies worth reading: each judge's first on its own work, and the first ones that could not be used."""
 
 from __future__ import annotations
 
@@ -36,9 +35,7 @@ _TYPES: dict[str, Any] = {"score": "float64", "repeat": "int64"}  # of all other
 _OF_CALLS = {
     "task": "task", "protocol": "protocol", "rater": "judge", "item": "item", "target": "target", "request": "key",
 }  # fmt: skip
-
-Cost = tuple[Usage, float | None, str | None]
-"""Of one call: its tokens, seconds, and the model that its answer names; what is not said is None."""
+Cost = tuple[Usage, float | None, str | None]  # tokens, seconds and model of a call; what is not said is None
 
 REMARKS = EXPLANATIONS, QUOTES = "explanations", "quotes"
 """What a protocol calls its readers of reasons and of quoted places, and what these are offered as."""

@@ -19,6 +19,7 @@ from recuse.security.sanitize import visible
 LONGEST = 400
 LARGEST_BODY = 16 * 2**20  # bytes, decompressed; a reply has a few thousand: what is larger is a fault or an attack
 _PIECE = 4096
+_spelled = lru_cache(maxsize=64)(Secrets)  # kept: a batch may bring an error for each of its requests
 
 _USED_UP = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "billing_error"})
 _NO_CREDIT = re.compile(r"credit balance is too low|insufficient (?:funds|balance|credits?)\b", re.IGNORECASE)
@@ -41,9 +42,6 @@ _ENDINGS: Mapping[str, str] = {
 }
 """How every provider says that a reply ended by itself, by its limit, or by a policy. One table for all formats, since
 gateways pass on what those behind them say (OpenAI, Anthropic, Google, Bedrock, Cohere, Mistral, Zhipu, Together)."""
-
-_spelled = lru_cache(maxsize=64)(Secrets)
-"""What finds secrets in every spelling. Kept: a batch may bring an error for each of its requests."""
 
 
 def ended(reason: str | None, text: str) -> tuple[str, Any]:

@@ -19,6 +19,7 @@ FACTORS: Mapping[str, tuple[str, ...]] = {"condition": ("attributed", "anonymize
 FACTOR_NAMES = {"condition": ("names", {"attributed": "shown", "anonymized": "hidden"})}
 REPEATS = 10
 _LACKING = object()
+_usual = lru_cache(maxsize=16)(lambda task: Numeric(*task.scale))  # for the replies, which are thousands
 
 
 def headline(task: Task) -> tuple[str, ...]:
@@ -68,11 +69,6 @@ def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> li
         return reading.all_failed(scored(task), failure)
     usual = _usual(task)
     return [one_score(answer, name, task.scales.get(name), usual) for name in scored(task)]
-
-
-@lru_cache(maxsize=16)  # for the replies, which are thousands
-def _usual(task: Task) -> Numeric:
-    return Numeric(*task.scale)
 
 
 def explanations(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:

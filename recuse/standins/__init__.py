@@ -30,9 +30,7 @@ if TYPE_CHECKING:
 
     from recuse.panels import Panel
 
-Source: TypeAlias = "ScriptedSource | TableSource"
-"""What answers in place of the judges of a panel: to the same call the same, in any order."""
-
+Source: TypeAlias = "ScriptedSource | TableSource"  # says the same to the same call, in any order
 Planned = tuple[Call, Judge, Mapping[str, Any]]  # a call, who is asked, and the fields of the item that it is about
 Behaviour = Callable[[Any], "str | ScriptedReply"]
 
