@@ -276,9 +276,6 @@ def _add(archive: zipfile.ZipFile, name: str, content: bytes | bytearray) -> Non
     archive.writestr(entry, _zstd().compress(content, level=LEVEL))
 
 
-# --------------------------------------------------------------------------- from and to elsewhere
-
-
 def fetch_packs(root: Path) -> Iterator[str]:
     """Fetch every pack that a packs.json below `root` names and that is not there, and say what was fetched: at most as
     many bytes as it says; `CassetteError` where they are others. Of several processes one fetches, the others wait."""

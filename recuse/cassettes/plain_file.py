@@ -28,11 +28,9 @@ _REMEDIES = (
     ((errno.EACCES, errno.EPERM), "Give yourself permission to write there"),
     (_OUT_OF_FILES, "Raise `ulimit -n`, or lower `concurrency` in the panel file"),
     ((errno.EFBIG,), "Raise `ulimit -f`"),
-    (
-        (errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO),
-        "Something that is no plain file or folder is in the way: remove it",
-    ),
-)
+    ((errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO),
+     "Something that is no plain file or folder is in the way: remove it"),
+)  # fmt: skip
 TEMPORARY = ".tmp"
 
 _CAREFULLY = sum(getattr(os, name, 0) for name in ("O_BINARY", "O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK"))

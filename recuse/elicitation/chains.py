@@ -5,8 +5,7 @@ chain.unfold(answer)            # every call whose prompt is known; `answer` giv
 chain.calls, chain.lost         # what was asked, and the judgements that an unreadable reply cost
 
 A protocol of one call is a chain of one: its calls are the plan's, known from the beginning. Nothing here asks or
-stores: replay and recording both unfold the chain with what the library has, so the same cassettes give the same calls.
-"""
+stores: replay and recording unfold the chain with what the library has: the same cassettes give the same calls."""
 
 from __future__ import annotations
 

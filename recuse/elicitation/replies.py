@@ -194,11 +194,10 @@ class Excerpts:
         self.rows: list[dict[str, Any]] = []  # the replies in the order of the plan, as builtins
         self._unusable: Counter[str] = Counter()
         self._noted: set[tuple[str, tuple[tuple[str, str], ...]]] = set()
-        targets: dict[str, dict[str, None]] = {name: {} for name in plan.judges}
-        for judge, _, target in plan.items:
-            targets[judge][target] = None
+        first = {judge: target for judge, _, target in reversed([*plan.items])}
+        judged = {(judge, target) for judge, _, target in plan.items}
         self._about = {
-            name: judge.author if judge.author in targets[name] else next(iter(targets[name]), None)
+            name: judge.author if (name, judge.author) in judged else first.get(name)
             for name, judge in plan.judges.items()
         }
 

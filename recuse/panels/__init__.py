@@ -309,10 +309,6 @@ class PanelTable(Table):
                     f"judge {judge.name}: a stand-in is reached at a host that ends in .invalid, a real judge never is "
                     f"(got {judge.host}, provenance {self.provenance})"
                 )
-        self._check_candidates()
-        return self
-
-    def _check_candidates(self) -> None:
         in_use = [judge.name for judge in self.judge if judge.replaces is None]
         for judge in self.judge:
             if judge.replaces is not None and judge.replaces not in in_use:
@@ -333,6 +329,7 @@ class PanelTable(Table):
                         f"judge {judge.name}: change names the {kind}, and it is asked with the task's; name its own "
                         f'by {key}, beside the task\'s, e.g. {key} = "{example}"'
                     )
+        return self
 
 
 def check_no_keys(judge: JudgeTable) -> None:

@@ -20,11 +20,9 @@ OUTPUT_LIMITS = frozenset({  # every name under which an API bounds the tokens o
     "n_predict", "num_predict", "maxTokens", "maxOutputTokens", "maxNewTokens", "maxTokenCount", "max_length",
 })  # fmt: skip
 
-REASONING_BUDGETS = frozenset(
-    ["budget_tokens", "thinking_budget", "thinkingBudget", "reasoning_budget", "max_thinking_tokens"]
-)
-"""Every name under which an API allows tokens for reasoning. Some count them inside the limit of the answer and some
-beside it; the expected cost is an upper bound, so they are added."""
+# Every name under which an API allows tokens for reasoning. Some count them inside the limit of the answer and some
+# beside it; the expected cost is an upper bound, so they are added.
+REASONING_BUDGETS = {"budget_tokens", "thinking_budget", "thinkingBudget", "reasoning_budget", "max_thinking_tokens"}
 
 ANSWERS_PER_REQUEST = frozenset(["n", "best_of", "candidateCount", "candidate_count", "num_generations"])
 

@@ -90,9 +90,6 @@ class StandIns:
         return httpx2.Response(200, headers={"content-type": "application/json"}, content=canonical(payload))
 
 
-# --------------------------------------------------------------------------- stand-in source "scripted"
-
-
 @dataclass(frozen=True, slots=True)
 class Facts:
     """What a behaviour may know of a call."""
