@@ -95,7 +95,7 @@ def compact(path: Path, drop_damaged: bool = False, gzip: bool = False) -> str:
     if dropped:
         replace_file(path.with_name(path.name + DAMAGED), read_plain(path)[0])
     new = canonical_bytes(index, data, None, ())
-    if new != old or dropped or (is_packed(path) and cell_file.has_foreign_header(path)):
+    if new != old or dropped or (is_packed(path) and not read_plain(path)[0].startswith(cell_file.HEADER)):
         cell_file.replace_contents(path, new)
     elif is_packed(path) or not gzip:
         return f"{path}: already in order, {len(index.answers)} answers"
@@ -213,7 +213,7 @@ def _check_file(checked: Checked, path: Path, cell: str) -> None:
             cell_file.stored_path(plain)
             left = f"left over from an interrupted change of form; {plain.name} holds all of it: delete this one"
             checked.faults.append(f"{path}: {left}")
-    if is_packed(path) and cell_file.has_foreign_header(path):
+    if is_packed(path) and not read_plain(path)[0].startswith(cell_file.HEADER):
         foreign = "packed by another program, which may have put a name or a time into it; compact it with --gzip"
         checked.faults.append(f"{path}: {foreign}")
     _check_cell(checked, path, cell)

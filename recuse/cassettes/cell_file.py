@@ -25,7 +25,7 @@ _held: dict[tuple[Path, Stamp], bytes] = {}
 _held_bytes = 0
 _unpacking = threading.Lock()
 
-_HEADER = b"\x1f\x8b\x08\0\0\0\0\0\x02\xff"  # deflate; no name, no time; level 9; no particular system
+HEADER = b"\x1f\x8b\x08\0\0\0\0\0\x02\xff"  # deflate; no name, no time; level 9; no particular system
 _GZIP, _RAW = zlib.MAX_WBITS | 16, -zlib.MAX_WBITS
 _PIECE = 1024
 
@@ -48,11 +48,6 @@ def plain_path(path: Path) -> Path:
     """Where the cell of this file is when it is plain."""
     name = path.name.removesuffix(PACKED).removesuffix(pack_file.SUFFIX)
     return path.with_name(name) if is_packed(path) else path
-
-
-def packed_path(path: Path) -> Path:
-    """Where the cell of this file is when it is compressed."""
-    return plain_path(path).with_name(plain_path(path).name + PACKED)
 
 
 def cell_of(name: str) -> str | None:
@@ -128,7 +123,7 @@ def readable_part(path: Path) -> bytes:
 def packed(data: bytes) -> bytes:
     """The compressed form of a cassette: the same bytes for the same content, on every machine of one zlib."""
     stream = zlib.compressobj(9, zlib.DEFLATED, _RAW)
-    return b"".join((_HEADER, stream.compress(data), stream.flush(), struct.pack("<LL", zlib.crc32(data), len(data))))
+    return b"".join((HEADER, stream.compress(data), stream.flush(), struct.pack("<LL", zlib.crc32(data), len(data))))
 
 
 def unpacked(raw: bytes, path: Path) -> bytes:
@@ -150,11 +145,6 @@ def unpacked(raw: bytes, path: Path) -> bytes:
     )
 
 
-def has_foreign_header(path: Path) -> bool:
-    """Whether a compressed cassette was packed by another program, which may have put a name and a time into it."""
-    return not read_plain(path)[0].startswith(_HEADER)
-
-
 def replace_contents(path: Path, data: bytes) -> None:
     """Put `data` in place of what the file holds, in its form, whole or not at all; of a pack, in its own file."""
     gzipped = path.name.endswith(SUFFIX + PACKED)
@@ -167,17 +157,18 @@ def make_plain(path: Path) -> Path:
     if is_packed(stored := stored_path(plain)):
         plain.parent.mkdir(parents=True, exist_ok=True)
         replace_file(plain, contents(stored)[0])
-    remove_file(packed_path(plain))
+    remove_file(Path(f"{plain}{PACKED}"))
     return plain
 
 
 def make_packed(path: Path) -> Path:
     """Compress the file of a cell; the compressed file. `CassetteError` for one too large to be read back."""
     plain = plain_path(path)
+    compressed = Path(f"{plain}{PACKED}")
     if stored_path(plain) == plain:
         data, _ = contents(plain)
         if len(data) > LARGEST:
             raise CassetteError(f"{plain}: more than {LARGEST // 2**20} MB, too large to be compressed")
-        replace_file(packed_path(plain), packed(data))
+        replace_file(compressed, packed(data))
         remove_file(plain)
-    return packed_path(plain)
+    return compressed

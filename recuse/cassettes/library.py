@@ -263,13 +263,11 @@ class Library:
         where = f"{self.root / self.panel} (the request is in no plan)"
         raise self._missed(cell_cassette.missing_message(None, public, int(repeat), where, recorded, self.command))
 
-    def _miss(
-        self, cassette: CellCassette, call: Call | None, request: Request, repeat: int
-    ) -> MissingInteractionError:
+    def _miss(self, cell: CellCassette, call: Call | None, request: Request, repeat: int) -> MissingInteractionError:
         if self.mode == "replay":
-            cassette.check()
-        where = f"{cassette.index.path} ({len(cassette.index.answers)} answers)"
-        recorded = cassette.recorded_requests().values()
+            cell.check()
+        where = f"{cell.index.path} ({len(cell.index.answers)} answers)"
+        recorded = cell.recorded_requests().values()
         return self._missed(cell_cassette.missing_message(call, request, repeat, where, recorded, self.command))
 
     def _missed(self, message: str) -> MissingInteractionError:

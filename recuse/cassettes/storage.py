@@ -14,7 +14,7 @@ from pathlib import Path
 from recuse import __version__
 from recuse.cassettes import cell_file, record_format
 from recuse.cassettes.cell_cassette import SERVED, SIDE, SUPERSEDED, CellCassette
-from recuse.cassettes.cell_file import contents, is_in_pack, is_packed, packed_path, replace_contents
+from recuse.cassettes.cell_file import contents, is_in_pack, is_packed, replace_contents
 from recuse.cassettes.matching import public_request
 from recuse.cassettes.plain_file import Writer, read_plain, remove_file, replace_file
 from recuse.cassettes.record_format import CellIndex, Interaction, Place, Recorded, read_requests, request_line
@@ -55,7 +55,7 @@ class Storage:
                 cassette.load(cassette.anew)
             # A file is compressed that will be appended to, or is there in both forms since its last unpacking.
             to_record = not cassette.anew and bool(cassette.missing)
-            if to_record if is_packed(cassette.main) else packed_path(cassette.main).exists():
+            if to_record if is_packed(cassette.main) else Path(f"{cassette.main}{cell_file.PACKED}").exists():
                 cell_file.make_plain(cassette.main)
                 cassette.load(cassette.anew)
         for cassette in cassettes:

@@ -28,6 +28,7 @@ from recuse.security.redaction import LONG, SECRET_NAMES, Secrets, too_plain
 
 RETRIED = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
 LONGEST_WAIT_S = 120.0
+Variables = Mapping[str, str]
 _ADVICE = {
     400: "The provider does not accept the request: set, rename or omit fields of it in the panel file (`parameters`, "
     "`rename`, `omit`, `structured`).",
@@ -242,7 +243,7 @@ def variables_of(judge: Judge) -> tuple[str, ...]:
     return tuple(filter(None, (judge.api_key_env, *judge.headers_env.values())))
 
 
-def secrets_of(judges: Mapping[str, Judge], environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+def secrets_of(judges: Mapping[str, Judge], environment: Variables = os.environ) -> dict[str, str]:
     """Variable -> its secret, of those that are set; `MissingKeyError` for one that cannot be kept out of recordings. A
     word that servers on this machine or network want for form's sake (`EMPTY`) is none."""
     secrets: dict[str, str] = {}
@@ -256,7 +257,7 @@ def secrets_of(judges: Mapping[str, Judge], environment: Mapping[str, str] = os.
     return secrets
 
 
-def short_keys(judges: Mapping[str, Judge], environment: Mapping[str, str] = os.environ) -> str:
+def short_keys(judges: Mapping[str, Judge], environment: Variables = os.environ) -> str:
     """A warning that names the variables whose keys are so short that a reply may hold them by accident; or ""."""
     if not (short := [variable for variable, value in secrets_of(judges, environment).items() if len(value) < LONG]):
         return ""
@@ -266,9 +267,7 @@ def short_keys(judges: Mapping[str, Judge], environment: Mapping[str, str] = os.
     )
 
 
-def keys_from_environment(
-    judges: Mapping[str, Judge], environment: Mapping[str, str] = os.environ
-) -> dict[str, Credentials]:
+def keys_from_environment(judges: Mapping[str, Judge], environment: Variables = os.environ) -> dict[str, Credentials]:
     """Credentials per judge name; `MissingKeyError` names every variable that is missing or cannot go into a header."""
     wanted = {name: variables_of(judge) for name, judge in judges.items()}
     every = sorted({variable for variables in wanted.values() for variable in variables})

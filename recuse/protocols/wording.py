@@ -72,9 +72,8 @@ def text_schema(task: Task, part: str) -> dict[str, Any]:
 
 def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
     """JSON schema of an object with these members and no others."""
-    return {
-        "type": "object", "properties": dict(properties), "required": list(properties), "additionalProperties": False,
-    }  # fmt: skip
+    closed = {"required": list(properties), "additionalProperties": False}
+    return {"type": "object", "properties": dict(properties), **closed}
 
 
 def list_schema(of: Mapping[str, Any], count: int) -> dict[str, Any]:
