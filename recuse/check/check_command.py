@@ -76,10 +76,21 @@ def run_check(
     named = " ".join(quote(str(one)) for one in (*files, *labels))
     options = as_typed({"raters": raters, "reader": reader, **given})
     typed = named + options
-    lists = _lists((named, options), disagreements, next_list, to_people, errors)
+    # per option that lists texts: its file, whether a text was written by it, and what writes it and returns lines
+    lists: list[tuple[Path, Callable[[str], bool], Callable[[FileRun], Sequence[str]]]] = []
+    if next_list:
+        if not next_list[0].isdigit():
+            raise RecuseError(f"--next-labels takes how many texts and a file, as 60 next.csv; got {next_list[0]!r}")
+        count, path = int(next_list[0]), Path(next_list[1])
+        both = f"{named} {quote(str(path))}{options}"
+        lists.append((path, is_blank_list, lambda run: write_next_labels(run, count, both, path)))
+    if to_people:
+        lists.append((to_people, is_people_list, lambda run: write_people_list(run.panel, to_people, errors)))
+    if disagreements:
+        lists.append((disagreements, is_review, lambda run: write_disagreements(run.panel, disagreements)))
     check_outputs(json, html)
-    for path, is_ours, _ in lists:
-        check_output(path, is_ours)
+    for listed, is_ours, _ in lists:
+        check_output(listed, is_ours)
     panel = _read(files, labels, raters=raters, reader=reader, lists=bool(lists), **given)
     mapping, saved = panel.mapping.toml(), saved_path(files[-1])
     if save:
@@ -109,28 +120,6 @@ def run_check(
         print(f"\nSaved what was read as what: {saved}")
     write_results({**answers.results, "underspecified": ranges}, json, html)
     return answers.decision.exit_code
-
-
-TextList = tuple[Path, Callable[[str], bool], Callable[[FileRun], Sequence[str]]]
-
-
-def _lists(
-    typed: tuple[str, str], disagreements: Path | None, next_list: Sequence[str] | None, to_people: Path | None,
-    errors: float,
-) -> list[TextList]:  # fmt: skip
-    """Per option that lists texts: its file, whether a text was written by it, and what writes it and returns lines."""
-    lists: list[TextList] = []
-    if next_list:
-        if not next_list[0].isdigit():
-            raise RecuseError(f"--next-labels takes how many texts and a file, as 60 next.csv; got {next_list[0]!r}")
-        count, path = int(next_list[0]), Path(next_list[1])
-        both = f"{typed[0]} {quote(str(path))}{typed[1]}"
-        lists.append((path, is_blank_list, lambda run: write_next_labels(run, count, both, path)))
-    if to_people:
-        lists.append((to_people, is_people_list, lambda run: write_people_list(run.panel, to_people, errors)))
-    if disagreements:
-        lists.append((disagreements, is_review, lambda run: write_disagreements(run.panel, disagreements)))
-    return lists
 
 
 def _is_counted(panel: FilePanel) -> bool:

@@ -96,10 +96,9 @@ class Choice:
             )
         width = max(8, *(len(name) for name in self.judges[:SHOWN])) + 2
         cost = "        cost per text" if np.isfinite(self.costs).any() else ""
-        error_of = "decides unlike people" if self.decided else "error against a person"
-        error_of = "error by right answers" if self.right else error_of
-        if self.use in ("estimate", "rank"):
-            error_of = {"estimate": "mean off by", "rank": "orders otherwise"}[self.use]
+        by_people = "decides unlike people" if self.decided else "error against a person"
+        of_texts = "error by right answers" if self.right else by_people
+        error_of = {"estimate": "mean off by", "rank": "orders otherwise"}.get(self.use, of_texts)
         yield f"  {'judge':<{width}}{error_of:<26}{'worse than the best by':<28}chance to be best{cost}"
         for k, name in enumerate(self.judges[:SHOWN]):
             error = f"{self.errors[k]:.3f} ({self.intervals[k, 0]:.3f} to {self.intervals[k, 1]:.3f})"

@@ -118,10 +118,9 @@ def people_of(ratings: Ratings, criterion: str, assumed: float | None = None) ->
     apart = distances(len(answers.options), "quadratic" if answers.ordered else "plain")
     turned = [values, _turned(values, np.ones(values.shape[1], dtype=bool))] if answers.either_way else [values]
     agreement = _agreement(
-        np.concatenate(turned, axis=1), np.tile(systems, len(turned)),
+        np.concatenate(turned, axis=1), np.tile(systems, len(turned)), assumed,
         lambda a, b: apart[a.astype(np.intp), b.astype(np.intp)],
     )  # fmt: skip
-    agreement = assumed if agreement is None else agreement
     return None if agreement is None else People(answers, values, systems, agreement, other=other)
 
 
@@ -149,8 +148,7 @@ def _of_numbers(answers: Answers, values: Floats, systems: NDArray[np.intp], ass
         severities = np.nansum(np.where(there, values - means, 0.0), axis=1) / np.maximum(there.sum(axis=1), 1)
         severities -= severities.mean()
     centred = values - severities[:, None]
-    agreement = _agreement(centred, systems, lambda a, b: (a - b) ** 2)
-    agreement = assumed if agreement is None else agreement
+    agreement = _agreement(centred, systems, assumed, lambda a, b: (a - b) ** 2)
     if agreement is None:
         return None
     own = float(np.nanvar(centred - _within(centred, systems))) * (1 - agreement)
@@ -170,9 +168,10 @@ def _within(values: Floats, systems: NDArray[np.intp]) -> Floats:
     return means
 
 
-def _agreement(values: Floats, systems: NDArray[np.intp], distance: Any) -> float | None:
+def _agreement(values: Floats, systems: NDArray[np.intp], assumed: float | None, distance: Any) -> float | None:
     """1 - D / E over texts with two people or more: the mean distance of two people on a text over that of two answers
-    to any texts of the system. At least 0: people who agree less than by chance say nothing of one more."""
+    to any texts of the system. At least 0: people who agree less than by chance say nothing of one more. As `assumed`
+    where there are no two."""
     seen, expected = 0.0, 0.0
     for system in np.unique(systems):
         of_system = values[:, (systems == system) & (np.isfinite(values).sum(axis=0) > 1)]
@@ -187,7 +186,7 @@ def _agreement(values: Floats, systems: NDArray[np.intp], distance: Any) -> floa
             together = np.concatenate(pairs)
             seen += float(together.sum())
             expected += len(together) * float(counts @ apart @ counts) / counts.sum() ** 2
-    return max(0.0, 1 - seen / expected) if expected > 1e-12 else None
+    return max(0.0, 1 - seen / expected) if expected > 1e-12 else assumed
 
 
 # --------------------------------------------------------------------------- judges in their place
@@ -221,10 +220,10 @@ def with_drawn_judges(
 
 def _urn(people: People, count: int, rng: np.random.Generator, error: float) -> Floats:
     values, m = people.values, people.raters
-    each = np.array([np.isfinite(values), *((values == code) for code in range(len(people.answers.options)))])
-    counts = each[1:].sum(axis=1).astype(float)  # options, texts
-    each_within = [_within((values == code) + 0 * values, people.systems) for code in range(len(counts))]
-    shares = people.answers.evened(np.stack(each_within, axis=1)).T
+    said = [values == code for code in range(len(people.answers.options))]
+    counts = np.sum(said, axis=1).astype(float)  # options, texts
+    within = [_within(one + 0 * values, people.systems) for one in said]
+    shares = people.answers.evened(np.stack(within, axis=1)).T
     own = np.cumsum(counts / np.maximum(m, 1), axis=0)
     shape = (count, values.shape[1])
     one = (rng.random(shape)[:, None] > own[None, :-1]).sum(axis=1)

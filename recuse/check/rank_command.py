@@ -85,14 +85,13 @@ class Ranking:
         yield f"{len(self.systems)} systems, {self.pairs:,} pairs; points as for Elo, mean 0, with 95 % intervals"
         width = max(6, *(len(name) for name in self.systems)) + 2
         yield f"  {'system':<{width}}" + "".join(f"{name[:26]:<28}" for name in self.by).rstrip()
-        left_out = len(self.systems) - SHOWN
-        for s, name in enumerate(self.systems):
-            if left_out > 0 and SHOWN // 2 <= s < SHOWN // 2 + left_out:
-                if s == SHOWN // 2:
-                    yield f"  and {left_out} systems between them"
-                continue
-            cells = (f"{v:+z.0f} ({low:+z.0f} to {high:+z.0f})" for v, low, high in self.strengths[:, s])
-            yield f"  {name:<{width}}" + "".join(f"{cell:<28}" for cell in cells).rstrip()
+        rows = []
+        for name, by in zip(self.systems, self.strengths.swapaxes(0, 1), strict=True):
+            cells = (f"{v:+z.0f} ({low:+z.0f} to {high:+z.0f})" for v, low, high in by)
+            rows.append(f"  {name:<{width}}" + "".join(f"{cell:<28}" for cell in cells).rstrip())
+        if len(rows) > SHOWN:
+            rows[SHOWN // 2 : -SHOWN // 2] = [f"  and {len(rows) - SHOWN} systems between them"]
+        yield from rows
         for judge, moved in zip(self.by[1:], self.moved, strict=False):
             sure = [s for s in range(len(self.systems)) if not moved[s, 1] <= 0 <= moved[s, 2]]
             ends = (f"{value:+z.0f} ({low:+z.0f} to {high:+z.0f})" for value, low, high in moved[sure])

@@ -258,25 +258,24 @@ def with_labels(panel: FilePanel, lists: Sequence[Path]) -> FilePanel:
                 if row[name].strip() not in ("", DONE):
                     answer = _answer(row[name].strip(), ratings, f"{path}, line {line}, column {name}")
                     rows.append({"item": text[0], "target": text[1], "rater": name, **answer})
+    judge = next(iter(judges), "")
     if len(judges) > 1:
         raise RecuseError(f"these lists were chosen for {' and '.join(judges)}; give those of one judge together")
-    if judges and (name := next(iter(judges))) not in given.judges:
-        raise RecuseError(f"{lists[0]} was chosen for {name}, and {panel.path.name} has {', '.join(given.judges)}")
+    if judges and judge not in given.judges:
+        raise RecuseError(f"{lists[0]} was chosen for {judge}, and {panel.path.name} has {', '.join(given.judges)}")
     if not rows:
         raise RecuseError(f"{lists[0]}: no label is filled in; write answers into the columns after for_judge")
     levels = {factor: ratings.table[factor].iloc[0] for factor in ratings.factors}
     added = completed(pd.DataFrame(rows).assign(kind=PERSON, criterion=ratings.criterion, **levels))
     table = pd.concat([ratings.table, added.reindex(columns=ratings.table.columns)], ignore_index=True)
-    known = ratings.texts
+    known, note = ratings.texts, f"{len(rows)} labels of {', '.join(path.name for path in lists)}"
     if judges:
-        groups = text_groups(given, given.judges.index(next(iter(judges))))
+        note += f", chosen by group for {judge}: a label counts for the judged texts that it stands for"
+        groups = text_groups(given, given.judges.index(judge))
         named = pd.DataFrame({"item": given.items, "target": given.targets, GROUP: groups})
-        keys = ["item", "target"]
-        known = named if known is None else named.merge(known, on=[key for key in keys if key in known], how="left")
+        on = [key for key in ("item", "target") if known is not None and key in known]
+        known = named if known is None else named.merge(known, on=on, how="left")
     ratings = replace(ratings, table=table, texts=known, _memory={})
-    note = f"{len(rows)} labels of {', '.join(path.name for path in lists)}"
-    if judges:
-        note += f", chosen by group for {next(iter(judges))}: a label counts for the judged texts that it stands for"
     return replace(panel, ratings=ratings, notes=(note, *panel.notes))
 
 

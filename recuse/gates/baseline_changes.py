@@ -137,10 +137,9 @@ def _change(was: BaselineEntry, now: BaselineEntry, same: set[str]) -> tuple[Stu
             return Student(paired.mean, paired.distribution.se, paired.distribution.df), "paired"
         if not differences.any():
             return None
-    errors = [se for side in (before, after) if (se := side.get("se")) is not None]
-    if len(errors) < 2:
+    variances = [se**2 for side in (before, after) if (se := side.get("se")) is not None]
+    if len(variances) < 2:
         return None
-    variances = [se**2 for se in errors]
     se, df = welch_satterthwaite(variances, [side.get("df") or NORMAL_DF for side in (before, after)])
     return Student(change, se, df), "independent"
 
