@@ -18,6 +18,7 @@ from recuse.schema.results import AskedRow, ChangedRow, InPlaceRow, MeasureRow, 
 from recuse.schema.verdict_rows import Comparison, MeasurementRow, VerdictRow
 from recuse.schema.vocabulary import ACCEPTED, FILE, GREEN, NOT_MEASURED, UNDECIDED, printed, record_command
 
+Asks = Literal["merge", "decide", "do not merge"]
 FETCH = re.compile(r"python -m recuse\.cassettes fetch[^`]*")
 
 
@@ -98,7 +99,7 @@ class Change:
 
     kind: Literal["upgrade", "in place", "limit", "yardstick", "recording", "base", "value", "gone", "expired", "run"]
     what: str
-    word: Literal["merge", "decide", "do not merge"]
+    word: Asks
     cause: str
     next: str = ""
     order: int = 0
@@ -234,7 +235,7 @@ def _upgrade(upgrade: UpgradeVerdictRow) -> Change:
         why = f"it {upgrade['clause']}" if upgrade["verdict"] == "better" else "no difference larger than you allow"
         step = f"remove {old} and the line replaces of {new}, and write a new baseline"
         return Change("upgrade", what, "merge", f"{new} may replace {old}: {why}", step)
-    word: Literal["merge", "decide", "do not merge"] = "do not merge" if outcome == "fail" else "decide"
+    word: Asks = "do not merge" if outcome == "fail" else "decide"
     # all steps but the last, which is to accept it
     step = ", or ".join(one for one in upgrade.get("steps") or () if not one.startswith("or accept")) or f"keep {old}"
     cause, order = f"{new} {upgrade['clause']}", int(word == "decide")
@@ -253,9 +254,7 @@ def _upgrade(upgrade: UpgradeVerdictRow) -> Change:
 
 
 def _in_place(change: InPlaceRow) -> Change:
-    words: Mapping[str, Literal["merge", "decide", "do not merge"]] = {
-        "better": "merge", "equivalent": "merge", "decide": "decide", "worse": "do not merge",
-    }  # fmt: skip
+    words: Mapping[str, Asks] = {"better": "merge", "equivalent": "merge", "decide": "decide", "worse": "do not merge"}
     word, what = words[change["word"]], f"{change['was']} -> {change['is']}"
     declare = "" if word == "merge" else "declare it (replaces = ...) and record both"
     return Change("in place", what, word, change["cause"], next(iter(change["steps"]), declare))
