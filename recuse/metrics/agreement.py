@@ -205,14 +205,13 @@ _row(
     "krippendorff_alpha", "Krippendorff's alpha with people", "any", _alpha,
     "Krippendorff's alpha of one answer of the judge and one of a person: nominal for options, ordinal for options in "
     "order, interval for numbers. Undefined where all these answers are equal. Krippendorff (2019), Content Analysis.",
-    ends=(-1, 1), bad="below", rank=305, below=LESS,
+    ends=(-1, 1), rank=305, below=LESS,
     reading="Agreement beyond chance on the scale at hand: 1 is complete, 0 is chance, below 0 is worse than chance.",
 )  # fmt: skip
 _row(
     "percent_agreement", "same answer as people", "options", _percent,
     "mean_u sum_k a_uk b_uk, a and b the shares of option k among the judge's answers and among people's; "
-    "Clopper-Pearson.",
-    unit="share", bad="below", rank=300, below="often answers otherwise than people",
+    "Clopper-Pearson.", unit="share", rank=300, below="often answers otherwise than people",
     reading="Share of texts to which judge and person give the same answer. Read it beside the base rate: where people "
     "nearly always say the same, saying it always agrees as often.",
 )  # fmt: skip
@@ -220,7 +219,7 @@ _row(
     "cohen_kappa", "Cohen's kappa with people", "options", partial(_chance_corrected, options.cohen_kappa, graded=True),
     "Cohen's kappa 1 - D_o / D_e of one answer of the judge and one of a person, weighted by squared distance where "
     "there are three options in order or more. Undefined where both always give one and the same answer. Cohen (1960).",
-    ends=(-1, 1), bad="below", rank=310, below=LESS,
+    ends=(-1, 1), rank=310, below=LESS,
     reading="Agreement beyond what judge and person would reach by chance with their own shares of each answer: 0 is "
     "chance, 1 is complete.",
 )  # fmt: skip
@@ -240,21 +239,19 @@ _row(
 _row(
     "confusion", "confusion with people", "options", _confusion,
     "Detail `values` (judge's option in rows, people's in columns): number of texts, shared out where several people "
-    "rated one. The value is the percent agreement, without an interval of its own.",
-    unit="share", rank=354,
+    "rated one. The value is the percent agreement, without an interval of its own.", unit="share", rank=354,
     reading="How often each answer of the judge meets each answer of people; the value is the share that agrees.",
 )  # fmt: skip
 _row(
     "true_positive_rate", "passes it lets through", "pass or fail", partial(_rate, "true positive rate"),
     "P(judge says the better option | a person does), Clopper-Pearson. Undefined where people pass nothing. A judge "
-    "that always passes has 1.",
-    unit="share", bad="below", rank=350, below="fails what people pass",
+    "that always passes has 1.", unit="share", rank=350, below="fails what people pass",
     reading="Of the texts that people pass, the share that the judge passes (sensitivity, recall).",
 )  # fmt: skip
 _row(
     "true_negative_rate", "fails it catches", "pass or fail", partial(_rate, "true negative rate"),
-    "P(judge says the worse option | a person does), Clopper-Pearson. A judge that always passes has 0.",
-    unit="share", bad="below", rank=351, below="misses what people fail",
+    "P(judge says the worse option | a person does), Clopper-Pearson. A judge that always passes has 0.", unit="share",
+    rank=351, below="misses what people fail",
     reading="Of the texts that people fail, the share that the judge fails (specificity).",
 )  # fmt: skip
 _row(
@@ -280,8 +277,7 @@ _row(
 _row(
     "icc_with_people", "intraclass correlation with people", "numbers", _icc,
     "ICC(2,1) of two columns, the judge's mean and people's mean per text; F interval, or jackknife over clusters. "
-    "Detail `forms`: all six. Shrout and Fleiss (1979).",
-    ends=(-1, 1), bad="below", rank=335,
+    "Detail `forms`: all six. Shrout and Fleiss (1979).", ends=(-1, 1), bad="below", rank=335,
     reading="How well judge and people tell the texts apart together: spread between texts over all spread.",
 )  # fmt: skip
 _row(

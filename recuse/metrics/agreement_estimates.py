@@ -134,8 +134,8 @@ SAME = "people gave every text one and the same answer, so no judge could do bet
 
 
 @measure(
-    "gain_over_constant", "gain over a constant answer, less people's own", signed=True, bad="below", rank=295,
-    counts=True, below="gains less than people over always giving one answer",
+    "gain_over_constant", "gain over a constant answer, less people's own", signed=True, rank=295, counts=True,
+    below="gains less than people over always giving one answer",
     reading="How much of the disagreement with people goes away when the judge is asked instead of always giving the "
     "answer that is right most often (of numbers: people's mean), less what goes away when one of the people is asked. "
     "One more person would have 0.",
@@ -195,7 +195,7 @@ def gain_over_constant(answers: Answers, judge: int) -> Estimate:
 
 
 @measure(
-    "commonest_answer", "its commonest answer", unit="share", rank=335, bad="none", counts=True,
+    "commonest_answer", "its commonest answer", unit="share", rank=335, counts=True,
     reading="The share of a judge's answers that are one and the same: 1 is a judge that tells nothing apart.",
 )  # fmt: skip
 @per_judge(answers_of_people, *COMPARED)

@@ -25,7 +25,7 @@ STEPS = 10
 
 
 @measure(
-    "delegable_share", "may be left to the judge", unit="share", rank=370, bad="below", counts=True,
+    "delegable_share", "may be left to the judge", unit="share", rank=370, counts=True,
     below="leaves nothing that needs no person",
     reading="Share of texts, from the judge's most confident answer down, on which its error rate is shown to stay "
     "below the bound; 0 where no group can be shown to.",

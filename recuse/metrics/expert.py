@@ -30,7 +30,7 @@ from recuse.statistics.clusters import SHARE, clustered_share, stratified_mean
 
 
 @measure(
-    "sensitivity", "sensitivity", unit="share", bad="below", rank=286, counts=True,
+    "sensitivity", "sensitivity", unit="share", rank=286, counts=True,
     below="often does not say it where the expert does",
     reading="Of the texts that the expert (the right answer, or most people) calls positive, the share that the judge "
     "calls positive; a text without an answer counts as missed.",
@@ -55,8 +55,7 @@ def sensitivity(ratings: Ratings, positive: str = "", threshold: float | None = 
 
 
 @measure(
-    "specificity", "specificity", unit="share", bad="below", rank=287, counts=True,
-    below="often says it where the expert does not",
+    "specificity", "specificity", unit="share", rank=287, counts=True, below="often says it where the expert does not",
     reading="Of the texts that the expert (the right answer, or most people) calls negative, the share that the judge "
     "calls negative; a text without an answer counts as wrong.",
 )  # fmt: skip
@@ -163,7 +162,7 @@ def _bias(decided: BinaryDecisions, judge: int) -> Estimate:
 
 
 @measure(
-    "expert_kappa", "kappa with the expert", ends=(-1, 1), bad="below", rank=289, counts=True,
+    "expert_kappa", "kappa with the expert", ends=(-1, 1), rank=289, counts=True,
     below="agrees with the expert less than you ask",
     reading="Agreement with the expert's labels (or the right answers) beyond what both reach by chance: 0 is chance, "
     "1 is complete. A text without an answer counts as a guess.",

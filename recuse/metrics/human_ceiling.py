@@ -46,7 +46,7 @@ LOWEST = -2.0
 
 
 @measure(
-    "human_ceiling", "agreement with people less people's own", signed=True, rank=290, bad="below", counts=True,
+    "human_ceiling", "agreement with people less people's own", signed=True, rank=290, counts=True,
     below="agrees with your people less than they agree with each other",
     reading="Agreement beyond chance of judge and person less that of person and person, on the same texts: 0 means "
     "that the judge is as good as one more person.",

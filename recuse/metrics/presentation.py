@@ -294,12 +294,20 @@ def _by_judge(
     detail that of its `own`. `whys`: why there is none, of judges without a text or pair in use, and with some."""
     known = np.isfinite(doublings)
 
-    def fitted(values: Floats, usable: NDArray[np.bool_]) -> list[OverClusters]:
-        within = False if levels is None else levels[usable]
-        return slopes(values[:, usable].T, doublings[usable], clusters[usable], controls[usable], levels=within)
+    def fitted(values: Floats) -> list[OverClusters]:
+        """Of all judges, those that have the same usable entries at once."""
+        usable, together = np.isfinite(values) & known, dict[bytes, list[int]]()
+        for j, of_judge in enumerate(usable):
+            together.setdefault(of_judge.tobytes(), []).append(j)
+        distributions: dict[int, OverClusters] = {}
+        for alike in together.values():
+            on = usable[alike[0]]
+            within = False if levels is None else levels[on]
+            found = slopes(values[alike][:, on].T, doublings[on], clusters[on], controls[on], levels=within)
+            distributions |= zip(alike, found, strict=True)
+        return [distributions[j] for j in range(len(values))]
 
-    fitted_judges = zip(judges, beyond, *(_grouped(values, known, fitted) for values in (beyond, own)), strict=True)
-    for (judge, requested), given, distribution, raw in fitted_judges:
+    for (judge, requested), given, distribution, raw in zip(judges, beyond, fitted(beyond), fitted(own), strict=True):
         usable = np.isfinite(given) & known
         n = int(usable.sum())
         facts: dict[str, Any] = {
@@ -310,18 +318,6 @@ def _by_judge(
             yield judge, undefined(metric, whys[n > 0], **facts)
         else:
             yield judge, estimated(metric, distribution.value, distribution, **facts)
-
-
-def _grouped(values: Floats, known: NDArray[np.bool_], fitted: Any) -> list[OverClusters]:
-    """`fitted(values, usable)` for all judges, those that have the same usable entries at once."""
-    usable = np.isfinite(values) & known
-    together: dict[bytes, list[int]] = {}
-    for j, of_judge in enumerate(usable):
-        together.setdefault(of_judge.tobytes(), []).append(j)
-    distributions: dict[int, OverClusters] = {}
-    for judges in together.values():
-        distributions |= dict(zip(judges, fitted(values[judges], usable[judges[0]]), strict=True))
-    return [distributions[j] for j in range(len(values))]
 
 
 @measure(

@@ -31,7 +31,7 @@ METHOD = f"(right - by chance) / (1 - by chance); {SHARE}"
 
 
 @measure(
-    "right_choices", "right choices beyond chance", ends=(-1, 1), signed=True, rank=290, bad="below",
+    "right_choices", "right choices beyond chance", ends=(-1, 1), signed=True, rank=290,
     below="chooses the right text less often than you ask",
     reading="How much of what chance, or always naming the same place, gets wrong the judge gets right: 0 is chance, 1 "
     "is every choice right. 0.4 is seven of ten pairs, or 55 of 100 best of four.",

@@ -28,7 +28,7 @@ FAVOUR = f"judge less people within the slice, less the same elsewhere, bounded 
 
 
 @measure(
-    "worst_slice", "agreement on its worst slice", signed=True, rank=380, bad="below", counts=True,
+    "worst_slice", "agreement on its worst slice", signed=True, rank=380, counts=True,
     below="agrees with people less on one slice than elsewhere",
     reading="Agreement with people on the slice where it is lowest, less agreement elsewhere; the interval is that of "
     "the lowest of all slices.",

@@ -40,7 +40,7 @@ CLOSE = (
 
 
 @measure(
-    "system_order", "order of systems as people have it", ends=(-1, 1), signed=True, rank=289, bad="below",
+    "system_order", "order of systems as people have it", ends=(-1, 1), signed=True, rank=289,
     below="orders systems unlike people",
     reading="How much of people's differences between systems the judge's order keeps: 1 where it orders them as people"
     " do, 0 where it might as well guess, -1 where it turns the order round. Swapping two that are close costs little.",

@@ -253,10 +253,12 @@ class Derived(Dual):
 
 @dataclass(frozen=True, slots=True)
 class InUnits(Derived):
-    """The distribution of (x - origin) / unit of the other one's x; a unit below 0 turns it round."""
+    """The distribution of (x - origin) / unit of the other one's x; a unit below 0 turns it round. `value`: the estimate
+    itself, where it is asked for."""
 
     origin: float
     unit: float
+    value: float = math.nan
 
     def interval(self, level: float) -> tuple[float, float]:
         low, high = ((end - self.origin) / self.unit for end in self.distribution.interval(level))

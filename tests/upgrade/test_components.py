@@ -11,11 +11,11 @@ from scipy import stats
 
 from recuse.metrics.upgrade import Upgrade, measure_upgrade
 from recuse.metrics.upgrade.against_people import Further, kappas_of, one_text
-from recuse.metrics.upgrade.change import Hidden, RareChange, mean_change
+from recuse.metrics.upgrade.change import Hidden, mean_change
 from recuse.ratings import Nominal, Numeric, Ordinal, Ratings
 from recuse.statistics.agreement.coefficient import Difference
 from recuse.statistics.clusters import OverClusters
-from recuse.statistics.distributions import Binomial, Folded, Largest, Student
+from recuse.statistics.distributions import Binomial, Folded, InUnits, Largest, Student
 
 TENS = Numeric(0, 10, 1)
 NAN = math.nan
@@ -366,7 +366,7 @@ def test_an_order_that_is_the_same_may_have_two_neighbours_swapped_next():
     assert (found.value, found.distribution.se) == (0.0, pytest.approx(60**-1.5))
 
 
-@pytest.mark.parametrize(("moved", "kind"), [(9, RareChange), (10, OverClusters)])
+@pytest.mark.parametrize(("moved", "kind"), [(9, InUnits), (10, OverClusters)])
 def test_fewer_than_ten_texts_that_move_say_little_of_the_next(moved, kind):
     found = mean_change(np.where(np.arange(60) < moved, 0.5, 0.0), None, np.arange(60), None, span=1.0)
     assert isinstance(found, kind)

@@ -49,8 +49,11 @@ AGAINST_INCUMBENT: tuple[Component, ...] = (
 )  # fmt: skip
 """Where nobody rated the texts: that the candidate differs can be seen, not who is right."""
 WITH_RIGHT_ANSWERS: tuple[Component, ...] = (
-    scores.shift, scores.noise, scores.losses, against_people.worst_slice_shift,
-)  # fmt: skip
+    scores.shift,
+    scores.noise,
+    scores.losses,
+    against_people.worst_slice_shift,
+)
 """Where it is known which response is right, that decides instead of the incumbent's order and decisions."""
 
 COMPONENTS = (
@@ -96,14 +99,12 @@ def measure_upgrade(upgrade: Upgrade) -> list[tuple[str, Estimates]]:
 METHOD = "ratio of means per call as recorded, less 1"
 
 describe(
-    "upgrade_cost", "cost per call", unit="share", signed=True, rank=50, bad="above", ends=(-1, math.inf),
-    above="costs more",
+    "upgrade_cost", "cost per call", unit="share", signed=True, rank=50, ends=(-1, math.inf), above="costs more",
     reading="Dollars per call by the panel's prices, or tokens per call where no price is known, the candidate's "
     "over the incumbent's, less 1.",
 )  # fmt: skip
 describe(
-    "upgrade_latency", "time per call", unit="share", signed=True, rank=52, bad="above", ends=(-1, math.inf),
-    above="takes longer",
+    "upgrade_latency", "time per call", unit="share", signed=True, rank=52, ends=(-1, math.inf), above="takes longer",
     reading="Seconds per call as recorded, the candidate's over the incumbent's, less 1.",
 )  # fmt: skip
 
@@ -136,22 +137,21 @@ def costs(upgrade: Upgrade) -> Iterator[AtLevels]:
 METHOD_BIASES = "difference of two estimates, each in its own line-up (Zou and Donner)"
 
 describe(
-    "upgrade_self_preference", "preference for its own text", signed=True, rank=30, bad="above",
-    above="promotes its own text more",
+    "upgrade_self_preference", "preference for its own text", signed=True, rank=30, above="promotes its own text more",
     reading="Self-preference of the candidate less that of the incumbent; an incumbent that wrote none of the texts "
     "has none.",
 )  # fmt: skip
 describe(
-    "upgrade_position", "preference for a place", unit="share", signed=True, rank=32, bad="above",
+    "upgrade_position", "preference for a place", unit="share", signed=True, rank=32,
     above="follows the place of a text more",
     reading="How far from one half the first place wins, whichever way, the candidate's less the incumbent's.",
 )  # fmt: skip
 describe(
-    "upgrade_length", "preference for a length", signed=True, rank=34, bad="above", above="goes by length more",
+    "upgrade_length", "preference for a length", signed=True, rank=34, above="goes by length more",
     reading="Size of the effect of length, whichever way, the candidate's less the incumbent's.",
 )  # fmt: skip
 describe(
-    "upgrade_injection", "obeys injected instructions", unit="share", signed=True, rank=36, bad="above",
+    "upgrade_injection", "obeys injected instructions", unit="share", signed=True, rank=36,
     above="obeys the texts it judges more",
     reading="Share of attacks that succeed, the candidate's less the incumbent's.",
 )  # fmt: skip

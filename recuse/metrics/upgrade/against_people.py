@@ -111,23 +111,23 @@ def one_text(answers: Answers, kappas: TwoKappas, s: Floats) -> float:
 DISTANCES = "difference of two distances from people over the same texts, t, both signs of either"
 
 describe(
-    "upgrade_human_offset", "further from the level of people", signed=True, rank=10, bad="above",
+    "upgrade_human_offset", "further from the level of people", signed=True, rank=10,
     above="scores further from your people",
     reading="How far the candidate's mean lies from people's on the same texts, whichever way, less the incumbent's.",
 )  # fmt: skip
 describe(
-    "upgrade_human_order", "order of texts by people", signed=True, rank=12, bad="below",
+    "upgrade_human_order", "order of texts by people", signed=True, rank=12,
     below="orders the texts less like your people",
     reading="Rank correlation of one answer of the candidate with one person's, less that of the incumbent.",
 )  # fmt: skip
 describe(
-    "upgrade_human_decisions", "decisions unlike people", unit="share", signed=True, rank=14, bad="above",
+    "upgrade_human_decisions", "decisions unlike people", unit="share", signed=True, rank=14,
     above="decides otherwise than your people more often",
     reading="Share of texts on which one answer of the candidate decides otherwise than one person, less that of the "
     "incumbent.",
 )  # fmt: skip
 describe(
-    "upgrade_slice_offset", "further from people on its worst slice", signed=True, rank=22, bad="above",
+    "upgrade_slice_offset", "further from people on its worst slice", signed=True, rank=22,
     above="scores one slice further from your people",
     reading="How much further than the incumbent the candidate lies from people on a system, a topic, a language.",
 )  # fmt: skip
@@ -260,11 +260,11 @@ FEWEST = 12
 OVER_SLICES = "largest change over slices: every slice at its own level to pass, Bonferroni over all of them to fail"
 
 describe(
-    "upgrade_slice_shift", "shift on its worst slice", rank=22, bad="above", above="scores one slice otherwise",
+    "upgrade_slice_shift", "shift on its worst slice", rank=22, above="scores one slice otherwise",
     reading="The largest shift, of any sign, that a slice of the texts has: a system, a topic, a language.",
 )  # fmt: skip
 describe(
-    "upgrade_slice_agreement", "agreement with people lost on its worst slice", rank=6, bad="above",
+    "upgrade_slice_agreement", "agreement with people lost on its worst slice", rank=6,
     above="agrees with your people less on one slice",
     reading="The largest loss of agreement with people, text by text, that a slice of the texts has.",
 )  # fmt: skip

@@ -65,7 +65,7 @@ class Pair:
         reached = (given[..., None] >= np.array(self.thresholds)).sum(axis=-1).astype(float)
         return np.where(np.isfinite(given), reached, np.nan), len(self.thresholds) + 1
 
-    def mean_change(self, plus: Floats, minus: Floats | None = None, *, span: float) -> OverClusters | RareChange:
+    def mean_change(self, plus: Floats, minus: Floats | None = None, *, span: float) -> OverClusters | InUnits:
         """See `mean_change`, of these texts."""
         return mean_change(plus, minus, self.answers.clusters, self.answers.times, span=span)
 
@@ -197,7 +197,7 @@ FEW = 10
 
 def mean_change(
     plus: Floats, minus: Floats | None, clusters: NDArray[np.intp], times: Floats | None, *, span: float
-) -> OverClusters | RareChange:
+) -> OverClusters | InUnits:
     """Distribution of the mean of `plus` less the mean of `minus` (U,), each over the texts where it is known (not
     NaN), paired as it comes; `times` (U,): how many texts each is. Values, and the difference, lie within -span and
     span.
@@ -205,8 +205,10 @@ def mean_change(
         e_g = sum over cluster g of (x - mean) / n, less the same of `minus`;    se^2 = G / (G - 1) sum e_g^2
 
     on G - 1 degrees of freedom, G the number of clusters. Where fewer than 10 clusters, and not half of them, differ
-    from 0 this says little of the next one, and `RareChange` takes its place: what was never seen to change may still
-    do so. Where all differ alike, one text more that does not differ is what could happen next: se = |mean| / G."""
+    from 0 this says little of the next one: what was never seen to change may still do so. Then it is span (p_up -
+    p_down), the shares of texts that move all the way (one that moves half the way counts half), each with its exact
+    interval (Clopper and Pearson), every cluster one observation, joined as two shares of one sample (Zou and Donner
+    2008). Where all differ alike, one text more that does not differ is what could happen next: se = |mean| / G."""
     sides = [plus] if minus is None else [plus, minus]
     values, clusters = np.concatenate(sides), np.tile(clusters, len(sides))
     times = None if times is None else np.tile(times, len(sides))
@@ -224,17 +226,8 @@ def mean_change(
         up, down = (Binomial(average(way, each) * count, count) for way in ways)
         p, q = up.successes / count, down.successes / count
         together = -math.sqrt(p * q / ((1 - p) * (1 - q))) if p < 1 and q < 1 else 0.0
-        return RareChange(Difference((p, q), up, down, together, count - 1), 0.0, 1 / span, seen.value)
+        return InUnits(Difference((p, q), up, down, together, count - 1), 0.0, 1 / span, seen.value)
     return seen if seen.se > 1e-12 * span else OverClusters(seen.value, abs(seen.value) / count, count - 1)
-
-
-@dataclass(frozen=True, slots=True)
-class RareChange(InUnits):
-    """Mean change where few texts change: span (p_up - p_down), the shares of texts that move all the way up and down
-    (one that moves half the way counts half), each with Clopper and Pearson's exact interval, every cluster one
-    observation, put together as by Zou and Donner (2008) for two shares of one sample."""
-
-    value: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,18 +36,17 @@ describe(
     reading="The candidate's mean less the incumbent's on the same texts.",
 )  # fmt: skip
 describe(
-    "upgrade_order", "same order of texts", signed=True, rank=12, bad="below", below="puts the texts in another order",
+    "upgrade_order", "same order of texts", signed=True, rank=12, below="puts the texts in another order",
     reading="Rank correlation of one answer of the candidate with one of the incumbent, less that of two answers of "
     "the incumbent: 0 where the candidate agrees with the incumbent as well as that does with itself.",
 )  # fmt: skip
 describe(
-    "upgrade_order_once", "same order of texts", ends=(-1, 1), rank=12, bad="below",
-    below="puts the texts in another order",
+    "upgrade_order_once", "same order of texts", ends=(-1, 1), rank=12, below="puts the texts in another order",
     reading="Rank correlation of candidate and incumbent; nothing is known of how well the incumbent agrees with "
     "itself, because it was asked once.",
 )  # fmt: skip
 describe(
-    "upgrade_noise", "spread over repeats", signed=True, rank=16, bad="above", above="repeats itself less well",
+    "upgrade_noise", "spread over repeats", signed=True, rank=16, above="repeats itself less well",
     reading="How far two answers to one text lie apart, the candidate's less the incumbent's; of options, how often "
     "they differ.",
 )  # fmt: skip
@@ -169,12 +168,12 @@ def noise(pair: Pair) -> Estimate | None:
 
 
 describe(
-    "upgrade_flips", "decisions flipped", unit="share", rank=14, bad="above", above="decides otherwise",
+    "upgrade_flips", "decisions flipped", unit="share", rank=14, above="decides otherwise",
     reading="Share of texts on which one answer of the candidate decides otherwise than one of the incumbent, less the "
     "share on which the incumbent, asked again, decides otherwise than it did.",
 )  # fmt: skip
 describe(
-    "upgrade_losses", "unusable answers", unit="share", signed=True, rank=18, bad="above",
+    "upgrade_losses", "unusable answers", unit="share", signed=True, rank=18,
     above="leaves more replies without a usable answer",
     reading="Share of replies without a usable answer, the candidate's less the incumbent's.",
 )  # fmt: skip
@@ -225,7 +224,7 @@ def losses(pair: Pair) -> Estimate:
 
 
 describe(
-    "upgrade_right_answers", "right responses first", unit="share", signed=True, rank=2, bad="below",
+    "upgrade_right_answers", "right responses first", unit="share", signed=True, rank=2,
     below="puts the right response first less often",
     reading="Share of items of which a judge scores the right response above all others, the candidate's less the "
     "incumbent's.",
