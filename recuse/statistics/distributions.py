@@ -253,8 +253,8 @@ class Derived(Dual):
 
 @dataclass(frozen=True, slots=True)
 class InUnits(Derived):
-    """The distribution of (x - origin) / unit of the other one's x; a unit below 0 turns it round. `value`: the estimate
-    itself, where it is asked for."""
+    """The distribution of (x - origin) / unit of the other one's x; a unit below 0 turns it round. `value`: the
+    estimate itself, where it is asked for."""
 
     origin: float
     unit: float

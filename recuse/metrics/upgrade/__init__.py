@@ -49,11 +49,8 @@ AGAINST_INCUMBENT: tuple[Component, ...] = (
 )  # fmt: skip
 """Where nobody rated the texts: that the candidate differs can be seen, not who is right."""
 WITH_RIGHT_ANSWERS: tuple[Component, ...] = (
-    scores.shift,
-    scores.noise,
-    scores.losses,
-    against_people.worst_slice_shift,
-)
+    scores.shift, scores.noise, scores.losses, against_people.worst_slice_shift,
+)  # fmt: skip
 """Where it is known which response is right, that decides instead of the incumbent's order and decisions."""
 
 COMPONENTS = (
