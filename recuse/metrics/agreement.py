@@ -20,9 +20,8 @@ import numpy as np
 from recuse.metrics.agreement_estimates import JACKKNIFE, both_rated, describe_people, estimate_of, span_of, unmet
 from recuse.metrics.estimates import estimated, matrix, number, undefined
 from recuse.metrics.measure import describe, per_judge
-from recuse.ratings import Ratings
+from recuse.ratings import Numeric, Ordinal, Ratings, Scale
 from recuse.ratings.answers import COMPARED, Answers, answers_of_people
-from recuse.ratings.scale import Numeric, Ordinal, Scale
 from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.schema.arrays import Floats, Mask, taken, total
 from recuse.schema.details import Detail

@@ -27,11 +27,9 @@ from numpy.typing import NDArray
 from recuse.metrics.consensus import WELCH
 from recuse.metrics.estimates import THESE_TEXTS, estimated, losses_of_judge, number, these_texts, undefined
 from recuse.metrics.measure import Named, measure, per_judge, per_subject
-from recuse.ratings import Cells, Ratings
+from recuse.ratings import PERSON, Cells, Ratings, remembered
 from recuse.ratings.answers import against_truth
 from recuse.ratings.array import among, mean_of, moments_of, numbers_at, recoded
-from recuse.ratings.ratings import remembered
-from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.text_slices import groups_on, label_weights
 from recuse.schema import Estimate, RecuseError
 from recuse.schema.arrays import Floats, Mask, distinct, taken

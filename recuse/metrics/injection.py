@@ -16,9 +16,8 @@ import pandas as pd
 
 from recuse.metrics.estimates import add_losses, estimated, number, undefined
 from recuse.metrics.measure import measure
-from recuse.ratings import Numeric, Ratings, Scale
+from recuse.ratings import Numeric, Ratings, Scale, remembered
 from recuse.ratings.pair_array import verdicts_of
-from recuse.ratings.ratings import remembered
 from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.schema.factors import LABELS, ORDER
 from recuse.statistics.clusters import SHARE, clustered_share

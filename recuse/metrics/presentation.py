@@ -30,10 +30,9 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import add_losses, estimated, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
-from recuse.ratings import Ratings
+from recuse.ratings import Ratings, remembered
 from recuse.ratings.array import beyond_others, grouped, judges_array
 from recuse.ratings.pair_array import PAIRED, both_orders, pair_array, repeated_over, verdicts_of
-from recuse.ratings.ratings import remembered
 from recuse.ratings.text_slices import doublings_of_pairs, doublings_of_texts, sizes_of_pairs
 from recuse.schema import Estimates, RatingsError
 from recuse.schema.arrays import Floats

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
-from recuse.ratings import RatingArray, Ratings
+from recuse.ratings import RatingArray, Ratings, judges_array, moments_of
 from recuse.ratings.answers import against_truth
-from recuse.ratings.array import judges_array, moments_of
 from recuse.ratings.pair_array import PAIRED, pair_array, repeated_over, verdicts_of
 from recuse.ratings.scale import RIGHT
 from recuse.schema import Estimate, Estimates, RatingsError

@@ -21,8 +21,7 @@ import numpy as np
 
 from recuse.metrics.estimates import PAIRED_MARGIN, add_losses, bounded_test, paired_estimate
 from recuse.metrics.measure import measure
-from recuse.ratings import RatingArray, Ratings
-from recuse.ratings.array import judges_array, mean_of
+from recuse.ratings import RatingArray, Ratings, judges_array, mean_of
 from recuse.schema import Estimate, Estimates, number
 from recuse.schema.arrays import Floats
 from recuse.statistics.multiplicity import holm

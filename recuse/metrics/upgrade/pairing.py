@@ -20,11 +20,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from recuse.metrics.upgrade.change import Pair
-from recuse.ratings import Ratings
+from recuse.ratings import PERSON, Nominal, Numeric, Ratings, Scale
 from recuse.ratings.answers import COMPARED, PLACES, Answers, answers_of
 from recuse.ratings.array import clusters_of
-from recuse.ratings.ratings_table import PERSON
-from recuse.ratings.scale import Nominal, Numeric, Scale
 from recuse.schema import RecuseError
 from recuse.schema.factors import ORDER
 

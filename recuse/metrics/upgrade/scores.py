@@ -17,9 +17,8 @@ from recuse.metrics.right_choices import right_first, right_responses
 from recuse.metrics.upgrade import change as changes
 from recuse.metrics.upgrade.change import METHOD, NO_ANSWERS, Hidden, Pair, mean_change, span_of
 from recuse.metrics.upgrade.pairing import Upgrade, levels_of_judges
-from recuse.ratings import Ratings
+from recuse.ratings import Ratings, judges_array, mean_of
 from recuse.ratings.answers import COMPARED, WON, Answers, answers_of
-from recuse.ratings.array import judges_array, mean_of
 from recuse.ratings.ratings_table import JUDGE
 from recuse.schema import Distribution, Estimate
 from recuse.schema.arrays import Floats, Mask, taken, total
