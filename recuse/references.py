@@ -19,9 +19,6 @@ from recuse.schema import RecuseError
 from recuse.schema.pandas_when_used import pd
 from recuse.tasks import Task
 
-__all__ = ["BLINDED", "SUMMARY", "blinded_people", "checked_people", "payloads_of", "people_of", "persons_of",
-           "reference_of", "said_by_people"]  # fmt: skip
-
 NAMES = {"item": str, "target": str, "rater": str}
 """Columns of names: 0742, the code of a category, is no number."""
 KEYS, VALUES = ("rater", "item", "target", "criterion"), ("score", "response")
@@ -62,8 +59,7 @@ def checked_people(
 ) -> pd.DataFrame:
     """Single ratings by people with all of their columns, each on something that may be asked: `scales` of the criteria
     of the protocol, `headline` those that stand for the whole. Items that no judge was asked about are no fault.
-
-    Raises `RecuseError` with the row for any other: misspelt, it would count for nobody, and nothing would say so."""
+    `RecuseError` with the row for any other: misspelt, it would count for nobody, and nothing would say so."""
     path, values = task.folder / task.data["people"]["file"], [name for name in VALUES if name in persons]
     criteria, of_item = dict.fromkeys([*task.criteria, *scales]), {item.id: item.target for item in task.items}
     for name, why, needed in (
@@ -144,9 +140,8 @@ def reference_of(task: Task) -> pd.DataFrame | None:
 
 
 def blinded_people(task: Task) -> Ratings | None:
-    """Ratings of people alone, on their own scale; None where the task names none.
-
-    Raises `RecuseError` for a file that lacks a column, a label that stands for nobody, and an unknown criterion."""
+    """Ratings of people alone, on their own scale; None where the task names none. `RecuseError` for a file that lacks
+    a column, a label that stands for nobody, and an unknown criterion."""
     source = task.data.get("people", {}).get("single")
     if source is None:
         return None

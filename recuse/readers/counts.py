@@ -137,7 +137,13 @@ def _shares_as_counts(raw: RawTable) -> RawTable:
     known = {plain(name): name for name in raw.names}
     of = {name: known.get(f"{plain(name)}_annotator_count", "") for name in raw.names}
     shares = [name for name, counted in of.items() if counted and as_numbers(raw.frame[name]).between(0, 1).all()]
-    voted = _votes(raw) if judges and not shares else None
+    voted = None
+    votes = [n for n in raw.names if COUNTED.match(n) and not HOW_MANY.match(plain(n))] if judges and not shares else []
+    totals = [name for name in raw.names if HOW_MANY.match(plain(name)) or plain(name) in TOTAL]
+    if len(votes) == len(totals) == 1:  # whole numbers, of which the one never is more than the other
+        part, total = (as_numbers(raw.frame[name]) for name in (votes[0], totals[0]))
+        if ((part >= 0) & (part <= total) & (part % 1 == 0) & (total % 1 == 0)).all():
+            voted = votes[0], totals[0]
     if shares and not judges:  # whoever the others are, these are people
         return replace(raw, frame=raw.frame.rename(columns={name: f"people_{name}" for name in shares}))
     if not (shares or voted):
@@ -165,17 +171,6 @@ def _shares_as_counts(raw: RawTable) -> RawTable:
     return raw.noted(f"{share} says how many of {counted} people said {orders[0][1]}", frame=frame)
 
 
-def _votes(raw: RawTable) -> tuple[str, str] | None:
-    """The only column that counts votes for something, and the one that says how many there were, never less."""
-    counted = [name for name in raw.names if COUNTED.match(name) and not HOW_MANY.match(plain(name))]
-    totals = [name for name in raw.names if HOW_MANY.match(plain(name)) or plain(name) in TOTAL]
-    if len(counted) != 1 or len(totals) != 1:
-        return None
-    votes, total = as_numbers(raw.frame[counted[0]]), as_numbers(raw.frame[totals[0]])
-    whole = ((votes >= 0) & (votes <= total) & (votes % 1 == 0) & (total % 1 == 0)).all()
-    return (counted[0], totals[0]) if whole else None
-
-
 def _holds_ratings(name: str) -> bool:
     other = plain(name) in (*NAMES["rater"], *NAMES["item"], *NAMES["target"])
     return not other and (plain(name) in NAMES["value"] or is_judge(name) or is_person(name))
@@ -196,11 +191,10 @@ def _counts(raw: RawTable, name: str) -> NDArray[np.int64]:
 
 
 def with_counted_items(judged: Judgements) -> Judgements:
-    """The table with its items counted (`of_counted`), and the role of the column that counts them; the table as it is
-    where no column does. Where its `roles` name none, one called `count` or `n` does if no other column says which item
-    a row is; one with another usual name is asked about, and so is any beside names of items where no two rows hold the
-    same answers and systems, as in a table that was counted. `RecuseError` with these questions, with the line
-    of a count that is no whole number from 1, and for rows of one item with several counts."""
+    """The table with its items counted (`of_counted`), and the role of the column that counts them; as it is where none
+    does. Where its `roles` name none, one called `count` or `n` does if no other column says which item a row is; one
+    with another usual name is asked about, and so is any beside names of items where no two rows hold the same answers
+    and systems. `RecuseError` with these questions, for a count that is no whole number from 1, and for several."""
     raw, frame, roles = judged.raw, judged.raw.frame, judged.raw.roles
     known = {plain(name): name for name in raw.names if name not in roles.get("ignore", ())}
     given = str(roles.get("count", ""))

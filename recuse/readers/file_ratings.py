@@ -148,8 +148,7 @@ def read_file(
     it says, which comes before what is recognised. `reader`: the name of a reader, or the dotted name of your own
     (`recuse.readers.formats`). `compared`: the two that are judges though their names may not tell, () where these are
     not named: then all are where nothing tells judges from people. `elsewhere`: raters who may be in another file.
-
-    Raises `RecuseError` with place and remedy for a file that cannot be read."""
+    `RecuseError` with place and remedy for a file that cannot be read."""
     plain_given = {k: v.tolist() if hasattr(v, "tolist") else v for k, v in given.items()}  # names in a Series
     given = {k: v for k, v in plain_given.items() if v}
     kept = saved_mapping(Path(source)) if isinstance(source, Path | str) else {}

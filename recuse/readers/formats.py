@@ -1,5 +1,4 @@
 """Which reader reads a file: tables by what they hold, other tools' logs by how they begin, your own by name.
-
 A reader is a function from an `Opened` file to a `RawTable`. One of your own is named by its dotted path
 ("our_tools.langfuse_export") or by an entry point of group `recuse.readers`."""
 
@@ -133,9 +132,20 @@ def _read_together(pattern: Path, reader: str, given: Mapping[str, Any]) -> RawT
 
 
 def _of_cells(path: Path, frame: pd.DataFrame, note: str) -> RawTable:
-    """Values of any type, what labels the rows as columns; where cells hold lists or objects, as the records of JSON
-    that they are."""
-    frame = raw_table.in_decimals(_labels_as_columns(frame))
+    """Values of any type, and what labels the rows as columns, but for numbers that only count them; where cells hold
+    lists or objects, as the records of JSON that they are."""
+    index = frame.index
+    if index.nlevels > 1 or index.name is not None or not pd.api.types.is_integer_dtype(index.dtype):
+        names = [f"column {k}" if name is None else name for k, name in enumerate(index.names, start=1)]
+        frame = frame.set_axis(index.set_names(names), axis=0).reset_index([n for n in names if n not in frame])
+    if frame.columns.nlevels > 1:  # one name of several, as of a header in two lines: ("tone", "anna") is anna_tone
+        unnamed = r"Unnamed: \d+_level_\d+"  # what pandas reads of an empty cell in a header of several lines
+        levels = [["" if re.fullmatch(unnamed, str(part)) else str(part) for part in name] for name in frame.columns]
+        full = [name for name in levels if all(name)] if len(levels) > 1 else []
+        telling = [k for k in range(frame.columns.nlevels) if len({name[k] for name in full}) != 1]
+        short = [[name[k] for k in telling] if name in full else name for name in levels]
+        frame = frame.set_axis(["_".join(dict.fromkeys(filter(None, name[::-1]))) for name in short], axis=1)
+    frame = raw_table.in_decimals(frame)
     cells = frame.astype(object)  # what a categorical column maps to is categorical
     nested = frame.columns.is_unique and any(
         cells[name].map(lambda cell: isinstance(cell, np.ndarray | list | dict)).any() for name in cells
@@ -146,23 +156,6 @@ def _of_cells(path: Path, frame: pd.DataFrame, note: str) -> RawTable:
         return without_sums(replace(raw_table.from_frame(path, frame, note), orders=orders))
     records = cells.where(cells.notna(), None).map(_builtin).to_dict("records")
     return without_sums(from_records(path, records, notes=[note], unit="row"))
-
-
-def _labels_as_columns(frame: pd.DataFrame) -> pd.DataFrame:
-    """The index as columns, but for numbers that only count the rows. Names of several levels are one, as those of a
-    header in two lines: ("tone", "anna") is anna_tone. A level that says the same of all columns says nothing."""
-    index = frame.index
-    if index.nlevels > 1 or index.name is not None or not pd.api.types.is_integer_dtype(index.dtype):
-        names = [f"column {k}" if name is None else name for k, name in enumerate(index.names, start=1)]
-        frame = frame.set_axis(index.set_names(names), axis=0).reset_index([n for n in names if n not in frame])
-    if frame.columns.nlevels > 1:
-        unnamed = r"Unnamed: \d+_level_\d+"  # what pandas reads of an empty cell in a header of several lines
-        levels = [["" if re.fullmatch(unnamed, str(part)) else str(part) for part in name] for name in frame.columns]
-        full = [name for name in levels if all(name)] if len(levels) > 1 else []
-        telling = [k for k in range(frame.columns.nlevels) if len({name[k] for name in full}) != 1]
-        short = [[name[k] for k in telling] if name in full else name for name in levels]
-        frame = frame.set_axis(["_".join(dict.fromkeys(filter(None, name[::-1]))) for name in short], axis=1)
-    return frame
 
 
 def _builtin(cell: Any) -> Any:

@@ -60,7 +60,16 @@ def lengthened(judged: Judgements) -> Judgements:
     facts = _facts(frame, mapping)
     blocks = []
     anybody = mapping.value[0] if mapping.pairs and mapping.value else "judge"  # a choice by nobody is asked about
-    for rater, criterion, repeat, column in _rated_columns(mapping, anybody):
+    if mapping.repeats:  # repeat -1 where a column holds one of each
+        rated = [(anybody, "rating", k, column) for k, column in enumerate(mapping.repeats)]
+    else:
+        rated = [(anybody, name if mapping.value[1:] else "rating", -1, name) for name in mapping.value]
+    for rater, columns in mapping.raters.items():
+        criteria = [mapping.criteria.get(column, "rating") for column in columns]
+        for k, (column, criterion) in enumerate(zip(columns, criteria, strict=True)):
+            repeat = criteria[:k].count(criterion) if criteria.count(criterion) > 1 else -1
+            rated.append((rater_name(rater), criterion, repeat, column))
+    for rater, criterion, repeat, column in rated:
         changed: dict[str, Any] = {"column": column, "cell": frame[column].to_numpy(dtype=object)}
         beside = bool(mapping.value or mapping.repeats) and column not in (*mapping.value, *mapping.repeats)
         if beside or not mapping.rater:
@@ -90,23 +99,19 @@ def named(cells: pd.Series[Any], usual: str = "") -> pd.Series[Any]:
     return cleaned.iloc[codes].set_axis(cells.index)
 
 
-def _rated_columns(mapping: ColumnMapping, usual_rater: str) -> list[tuple[str, str, int, str]]:
-    """(rater, criterion, repeat, column) of every column with ratings; repeat -1 where a column holds one of each."""
-    if mapping.repeats:
-        rated = [(usual_rater, "rating", k, column) for k, column in enumerate(mapping.repeats)]
-    else:
-        several = len(mapping.value) > 1
-        rated = [(usual_rater, column if several else "rating", -1, column) for column in mapping.value]
-    for rater, columns in mapping.raters.items():
-        about = [mapping.criteria.get(column, "rating") for column in columns]
-        for k, (column, criterion) in enumerate(zip(columns, about, strict=True)):
-            repeat = about[:k].count(criterion) if about.count(criterion) > 1 else -1
-            rated.append((rater_name(rater), criterion, repeat, column))
-    return rated
-
-
 def _facts(frame: pd.DataFrame, mapping: ColumnMapping) -> pd.DataFrame:
-    facts: dict[str, Any] = {"row": np.arange(len(frame)), "item": _items(frame, mapping)}
+    if mapping.item:  # of several columns joined; of long texts a number that is the same in every file
+        names, *further = (as_whole_numbers(named(frame[name], "(empty)")) for name in mapping.item)
+        for part in further:
+            names = names + " / " + part
+        codes, values = pd.factorize(names)
+        items: NDArray[Any] = np.array(values, dtype=object)
+        if long := [k for k, name in enumerate(values) if len(name) > CODED]:
+            items[long] = called("item", digests_of(items[long]))
+        items = items[codes]
+    else:
+        items = np.array([f"row {k + 1}" for k in range(len(frame))], dtype=object)
+    facts: dict[str, Any] = {"row": np.arange(len(frame)), "item": items}
     for role in ("rater", "target", "criterion", "kind", "first", "second", "cluster", "order", "author"):
         if column := getattr(mapping, role):
             facts[role] = named(frame[column], "rating" if role == "criterion" else "")
@@ -138,21 +143,6 @@ def called(what: str, digests: NDArray[np.uint64]) -> NDArray[Any]:
     return np.array([f"{what} {digest:016x}"[: len(what) + 13] for digest in digests.tolist()], dtype=object)
 
 
-def _items(frame: pd.DataFrame, mapping: ColumnMapping) -> Any:
-    """Names of items: of several columns joined, of long texts what they say, as a number that is the same in every
-    file; of rows where they stand, where no column names them."""
-    if not mapping.item:
-        return np.array([f"row {k + 1}" for k in range(len(frame))], dtype=object)
-    names, *others = (as_whole_numbers(named(frame[name], "(empty)")) for name in mapping.item)
-    for other in others:
-        names = names + " / " + other
-    codes, values = pd.factorize(names)
-    called_so: NDArray[Any] = np.array(values, dtype=object)
-    if long := [k for k, name in enumerate(values) if len(name) > CODED]:
-        called_so[long] = called("item", digests_of(called_so[long]))
-    return called_so[codes]
-
-
 ANYBODY = ("human", "humans", "people", "person", "persons", "annotator", "annotators", "crowd", "expert", "experts",
            "reviewer", "reviewers", "rater", "raters")  # fmt: skip
 """Names that stand for whoever it was: their repeats are different people."""
@@ -163,10 +153,9 @@ NUMBERED_AUTHOR = re.compile(r"^authors?_?\d+$")
 
 
 def with_kinds(judged: Judgements) -> Judgements:
-    """The rows with `kind` "judge" or "person".
-
-    What is said counts first (judges, people), then a column `kind`, then names (`_guessed`). `RecuseError` for a name
-    that is said and not there, for one rater's name in two spellings, and where nothing tells judges from people."""
+    """The rows with `kind` "judge" or "person". What is said counts first (judges, people), then a column `kind`, then
+    names (`_guessed`). `RecuseError` for a name that is said and not there, for one rater's name in two spellings, and
+    where nothing tells judges from people."""
     long, mapping = judged.rows, judged.mapping
     nobodys = long["rater"].eq("") if mapping.rater else long["rater"].isna()
     if (rated := nobodys & ~is_empty(long["cell"])).any():

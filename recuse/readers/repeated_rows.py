@@ -1,8 +1,6 @@
 """What stands in a file more than once: repeats of a judge are numbered, copies count once, contradictions not at all.
-
 Rows that are there twice, cell by cell, come from an export that was appended to itself; texts under several ids are no
-new evidence, however many rows they have.
-"""
+new evidence."""
 
 from __future__ import annotations
 
@@ -30,11 +28,9 @@ MANY = 0.1  # of a person's texts, so many are not asked about twice by mistake
 
 
 def without_copies(judged: Judgements) -> Judgements:
-    """The rows without copies of earlier ones, which are no repeats: they would make a judge look steady.
-
-    Copies are told from repeats by people, whom nobody asks twice: theirs are among the copied rows, every row that
-    comes again is a copy, and there are `SURELY` of them. Where a column numbers the repeats, or no column names the
-    items, nothing is taken away."""
+    """The rows without copies of earlier ones, which are no repeats: they would make a judge look steady. They are told
+    from repeats by people, whom nobody asks twice: theirs are among the copied rows, every row that comes again is a
+    copy, and there are `SURELY` of them. Where a column numbers repeats, or none names items, nothing is taken away."""
     long, raw, mapping = judged.rows, judged.raw, judged.mapping
     if mapping.repeat or not mapping.item or not long["kind"].eq("person").any():
         return judged
@@ -117,11 +113,9 @@ def _check_asked_once(judged: Judgements, rows: pd.DataFrame, keys: list[str]) -
 
 def with_copies_in_clusters(judged: Judgements) -> Judgements:
     """The rows with a column `cluster`, and what clusters are called; rows without one where items are neither in
-    clusters nor copies of each other.
-
-    Items are copies where all their texts, by target, are the same in every column of texts (the text that was judged
-    and the prompt it answers), whatever the case and blanks, and in every row. Copies are one
-    cluster, joined with the cluster that the file gives any of them: errors of five copies are the error of one text,
+    clusters nor copies of each other. Items are copies where all their texts, by target, are the same in every column
+    of texts (the text that was judged and the prompt it answers), whatever the case and blanks, and in every row. They
+    are one cluster, joined with that which the file gives any of them: errors of five copies are the error of one text,
     and an interval must not shrink by them."""
     rows, frame, mapping = judged.rows, judged.raw.frame, judged.mapping
     names, read = judged.raw.names, mapping.columns() - {*mapping.item}
@@ -190,8 +184,8 @@ def with_absent_rows(judged: Judgements) -> Judgements:
     row for, and a note for each judge; a wide table as it is.
 
     A text is an item of a target on a criterion, or a pair of an item, whichever way round. A judge was asked about
-    every text that people rated or another judge answered, at each combination of factor levels that it has rows at,
-    unless the design says otherwise:
+    every text that people rated or another judge answered, at each combination of factor levels that it has rows at; an
+    absent text has as many repeats as its texts mostly have. Nothing is absent where the design says so:
 
     - it has no row on that criterion at all;
     - none of its texts is among people's: what people rated is no list of what it was asked;
@@ -201,9 +195,7 @@ def with_absent_rows(judged: Judgements) -> Judgements:
     - the text lies in a batch (`BATCHES`) in which it has no row;
     - at this level nobody has the text, and at another level the judge itself has it;
     - the file is the log of a tool that keeps a record of every request, failed ones too (`LOGS`);
-    - `mapping.sampled`: judges were asked about samples, as the user says. Then nothing is counted.
-
-    A text has as many unusable repeats as the judge's texts mostly have."""
+    - `mapping.sampled`: judges were asked about samples, as the user says. Then nothing is counted."""
     rows, raw, mapping = judged.rows, judged.raw, judged.mapping
     if not mapping.rater or raw.made_by in LOGS or not rows["kind"].eq("judge").any():
         return judged

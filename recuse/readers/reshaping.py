@@ -1,9 +1,6 @@
 """Tables brought into another shape before their columns are recognised: a row per rating, all raters in one table.
-
-Rankings in a row, "B > A > C" in a cell, best first, or a column rank_A, rank_B, ... for each text, become a place per
-text. "B > A = C" has ties; "B, A, C" is a ranking where every cell names the same texts. A row per rater with a column
-per text is turned. Rows that nobody was asked to rate, such as what the user says in a talk, are left out.
-"""
+Rankings become a place per text: "B > A = C" in a cell, the best first, with a tie; "B, A, C" where every cell names
+the same texts; a column rank_A, rank_B, ... for each. Rows that nobody was asked to rate are left out."""
 
 from __future__ import annotations
 
