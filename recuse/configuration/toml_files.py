@@ -148,10 +148,6 @@ def _written(data: Any, place: Place, *, keep_last: bool) -> Place:
     return place
 
 
-_HEADER = re.compile(r"^\s*(\[{1,2})([^\[\]]+)\]")
-_KEY = re.compile(r"^\s*[\"']?([A-Za-z0-9_-]+)[\"']?\s*[=.]")
-
-
 def line_numbers(path: Path) -> dict[Place, int]:
     """Line of each table and key, found by its spelling; tomllib keeps none."""
     lines: dict[Place, int] = {}
@@ -159,7 +155,7 @@ def line_numbers(path: Path) -> dict[Place, int]:
     here: Place = ()
     text = path.read_text(encoding="utf-8-sig") if path.is_file() else ""
     for number, line in enumerate(text.splitlines(), start=1):
-        if header := _HEADER.match(line):
+        if header := re.match(r"\s*(\[{1,2})([^\[\]]+)\]", line):
             here, parts = (), [part.strip(" \t\"'") for part in header[2].split(".")]
             for i, part in enumerate(parts, start=1):
                 here = (*here, part)
@@ -168,6 +164,6 @@ def line_numbers(path: Path) -> dict[Place, int]:
                 if here in counts:
                     here = (*here, counts[here] - 1)
             lines.setdefault(here, number)
-        elif key := _KEY.match(line):
+        elif key := re.match(r"\s*[\"']?([A-Za-z0-9_-]+)[\"']?\s*[=.]", line):
             lines.setdefault((*here, key[1]), number)
     return lines

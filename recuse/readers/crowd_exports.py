@@ -116,8 +116,7 @@ def ground_truth(raw: RawTable) -> RawTable | None:
     left_out = sum(int(rows.sum()) for rows in by_model.values())
     note = f"labels of SageMaker Ground Truth are people's: {', '.join(labels)}"
     note += f"; {left_out} that a model gave are left out" if left_out else ""
-    roles = {"people": tuple(labels)}
-    return replace(raw.noted(note, frame=table), roles=roles)
+    return raw.noted(note, frame=table, roles={"people": tuple(labels)})
 
 
 def of_annotations(

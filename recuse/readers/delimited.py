@@ -28,6 +28,22 @@ AS_IT_STANDS: dict[str, Any] = {
 """How pandas leaves every cell a string."""
 MERGED = re.compile("^(?:<{7}|>{7}) .*$", re.MULTILINE)  # what git writes between two sides of a merge
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
+PORTION, HEAD = 10_000, 1 << 20  # rows of a large file that are read at a time, and bytes in which its first rows lie
+LOOKED_AT = 30
+NUMBER = re.compile(r"^[-+]?\d+(?:[.,]\d+)?\s*%?$")
+REMARK = re.compile(r"(?i)(?:notes?|nb|n\.b\.|source|legend|key|remarks?|hinweis|anmerkung|quelle)\b|[*#†]|.* = ")
+TOTALS = frozenset([
+    "average", "avg", "mean", "median", "total", "totals", "grand total", "sum", "count", "std", "stdev", "std dev",
+    "durchschnitt", "mittelwert", "summe", "gesamt", "moyenne", "total general", "promedio", "media",
+    "min", "minimum", "maximum", "sd", "standard deviation", "variance", "25%", "50%", "75%",
+])  # fmt: skip
+"""What stands before a row that sums up the rows above it."""
+BESIDE_TOTALS = frozenset(["max", "n", "mode", "range", "agreement", "kappa", "correlation"])
+"""The same below one of these; alone it may be anybody's name."""
+LONGEST_SUMMARY = 12  # rows that sum up a table, most of which say so, are so many at most
+FEWEST_SUMMED, MOST_LOOKED_AT, AT_THE_END, LARGEST_SUMMED = 5, 20_000, 3, 1e100
+"""A sum is that of so many rows and more; larger tables are written by programs; means stand in the last rows; larger
+numbers are not added."""
 
 
 def delimited(opened: Opened) -> RawTable:
@@ -79,9 +95,6 @@ def _table(opened: Opened, frame: pd.DataFrame, separator: str, text: Any, notes
 
     table = RawTable(opened.path, frame.apply(shared), notes, text=text, separator=separator)
     return replace(without_sums(table), text=text)
-
-
-PORTION, HEAD = 10_000, 1 << 20  # rows of a large file that are read at a time, and bytes in which its first rows lie
 
 
 def _in_portions(opened: Opened) -> RawTable | None:
@@ -147,20 +160,6 @@ def _names(cells: Sequence[str]) -> list[str]:
     return names
 
 
-LOOKED_AT = 30
-NUMBER = re.compile(r"^[-+]?\d+(?:[.,]\d+)?\s*%?$")
-REMARK = re.compile(r"(?i)(?:notes?|nb|n\.b\.|source|legend|key|remarks?|hinweis|anmerkung|quelle)\b|[*#†]|.* = ")
-TOTALS = frozenset([
-    "average", "avg", "mean", "median", "total", "totals", "grand total", "sum", "count", "std", "stdev", "std dev",
-    "durchschnitt", "mittelwert", "summe", "gesamt", "moyenne", "total general", "promedio", "media",
-    "min", "minimum", "maximum", "sd", "standard deviation", "variance", "25%", "50%", "75%",
-])  # fmt: skip
-"""What stands before a row that sums up the rows above it."""
-BESIDE_TOTALS = frozenset(["max", "n", "mode", "range", "agreement", "kappa", "correlation"])
-"""The same below one of these; alone it may be anybody's name."""
-LONGEST_SUMMARY = 12  # rows that sum up a table, most of which say so, are so many at most
-
-
 def find_header(text: str, separator: str) -> tuple[list[str], str, tuple[str, ...]]:
     """The names of the columns as they stand, "" for none; the text with everything above its last header line made
     empty, so that lines keep their numbers; and what was passed over. Above a header may be titles (a line with one
@@ -219,11 +218,6 @@ def without_sums(table: RawTable) -> RawTable:
     if len(kept) and kept.index[-1] >= len(kept):  # rows between others are left out
         return table.of_rows(kept, kept.index, faults=faults)
     return replace(table, frame=kept, faults=faults)
-
-
-FEWEST_SUMMED, MOST_LOOKED_AT, AT_THE_END, LARGEST_SUMMED = 5, 20_000, 3, 1e100
-"""A sum is that of so many rows and more; larger tables are written by programs; means stand in the last rows; larger
-numbers are not added."""
 
 
 def _sums(frame: pd.DataFrame) -> list[int]:

@@ -37,6 +37,8 @@ Ends = Mapping[str, tuple[int, float | None, float | None]]
 """Column -> how many different values it has, its least and its largest number."""
 OfRaters = tuple[pd.DataFrame, Sequence[str]]
 """The patterns of a row a rating, a column for each rater, and those raters who have no row on some items."""
+FEW = 8  # answers that are told apart faster one after the other than by their place among all
+BITS = 60  # of a whole number in which answers of an item are gathered, some bits for each rater
 
 
 def read_engine_table(table: Any, given: Mapping[str, Any]) -> RawTable | pd.DataFrame:
@@ -217,10 +219,6 @@ class _IbisTable:
     def counted(self, names: Sequence[str]) -> pd.DataFrame:
         query = self.table.group_by([*names]).aggregate(count=lambda each: each.count()).limit(MOST_PATTERNS + 1)
         return pd.DataFrame(query.execute())
-
-
-FEW = 8  # answers that are told apart faster one after the other than by their place among all
-BITS = 60  # of a whole number in which answers of an item are gathered, some bits for each rater
 
 
 class _DuckTable:

@@ -22,6 +22,16 @@ from recuse.schema import RawResponse, RecuseError
 from recuse.security.sanitize import shortened
 
 LEFT_OUT, UNUSABLE = "they are left out", "they count as unusable"
+CACHE = "test_cases_lookup_map"  # of DeepEval
+BROKEN, UNASKED = "Custom function threw error", "No assertions"  # promptfoo's reasons
+SAID = re.compile(r"(?:score|rating|verdict|label|grade|answer)\W{1,6}([A-Za-z]+|-?\d+(?:\.\d+)?)\W*$", re.IGNORECASE)
+SHORT = 30  # a reply of fewer letters is an answer and nothing else
+UNREAD = "replies hold no rating that could be read"
+LETTERS = {"C": "correct", "P": "partially correct", "I": "incorrect", "N": "refused"}  # Inspect's grades
+ENDING = ".eval"  # of Inspect's packed logs
+ZSTANDARD, ENCRYPTED = 93, 1  # in a zip archive
+CONVERT = "write it as JSON: inspect log convert FILE --to json --output-dir OUT"
+ANSWERS = ("rating", "number", "choices")  # a number as it stands, one choice, or several joined
 
 
 def deepeval_records(value: Any) -> Records:
@@ -44,9 +54,6 @@ def deepeval_records(value: Any) -> Records:
             }  # fmt: skip
 
 
-CACHE = "test_cases_lookup_map"
-
-
 def _cases(value: Any) -> list[Any]:
     if not isinstance(value, Mapping):
         return []
@@ -66,9 +73,6 @@ def _cases(value: Any) -> list[Any]:
 
 def _any(value: Any, *names: str) -> Any:
     return next((value[name] for name in names if value.get(name) is not None), None)
-
-
-BROKEN, UNASKED = "Custom function threw error", "No assertions"
 
 
 def promptfoo_records(value: Any) -> Records:
@@ -155,11 +159,6 @@ def alpaca_eval_records(value: Any) -> Records:
         }  # fmt: skip
 
 
-SAID = re.compile(r"(?:score|rating|verdict|label|grade|answer)\W{1,6}([A-Za-z]+|-?\d+(?:\.\d+)?)\W*$", re.IGNORECASE)
-SHORT = 30
-UNREAD = "replies hold no rating that could be read"
-
-
 def batch_records(value: Any) -> Records:
     """One record per request and rating: item, rater, criterion, value, reason."""
     lines = value if isinstance(value, list) else [value]
@@ -214,8 +213,9 @@ def chat_log_records(value: Any) -> Records:
         text, status, rated = answer_in(response)
         if status in ("unparsed", "error"):
             yield UNREAD, UNUSABLE, f"line {number}: {shown(text)}"
-        criteria = {one["criterion"]: one["value"] for one in rated}
-        values = {judge if name == "rating" else f"{judge}_{name}": one for name, one in criteria.items()}
+        values = {
+            judge if one["criterion"] == "rating" else f"{judge}_{one['criterion']}": one["value"] for one in rated
+        }
         facts = call.get("metadata")
         messages = [one for one in request.get("messages") or () if isinstance(one, Mapping)]
         by_user = [one.get("content") for one in messages if one.get("role") == "user"]
@@ -224,9 +224,6 @@ def chat_log_records(value: Any) -> Records:
             "text": by_user[-1] if by_user and isinstance(by_user[-1], str) else "",
             **(values or {judge: status}),
         }  # fmt: skip
-
-
-LETTERS = {"C": "correct", "P": "partially correct", "I": "incorrect", "N": "refused"}
 
 
 def inspect_records(log: Any) -> Records:
@@ -268,11 +265,6 @@ def _content_text(content: Any) -> str:
     if isinstance(content, list):
         content = "".join(str(part.get("text") or "") for part in content if isinstance(part, Mapping))
     return str(content or "")
-
-
-ENDING = ".eval"
-ZSTANDARD, ENCRYPTED = 93, 1
-CONVERT = "write it as JSON: inspect log convert FILE --to json --output-dir OUT"
 
 
 def unpacked_log(opened: Opened) -> dict[str, Any]:
@@ -321,9 +313,6 @@ def _content(member: zipfile.ZipInfo, opened: Opened) -> bytes:
     return plain
 
 
-ANSWERS = ("rating", "number", "choices")  # a number as it stands, one choice, or several joined
-
-
 def label_studio_records(value: Any) -> Records:
     """One record per annotation and control: item (the task), rater, kind (who annotated is a person, the version of a
     model a judge), criterion (`from_name`), value, and what is known of the task. What was cancelled is no answer."""
@@ -351,11 +340,6 @@ def label_studio_records(value: Any) -> Records:
                     yield {**base, "rater": rater, "kind": kind, "criterion": criterion, "value": str(answer)}
 
 
-def _is_batch(value: Any) -> bool:
-    first = value if isinstance(value, Mapping) else first_record(value)
-    return "custom_id" in first and ("response" in first or "error" in first)
-
-
 def _is_chat_log(value: Any) -> bool:
     request, response = map(first_record(value).get, ("request", "response"))
     prompted = isinstance(request, Mapping) and "messages" in request
@@ -363,7 +347,9 @@ def _is_chat_log(value: Any) -> bool:
 
 
 LOGS = {
-    "openai_batch": ToolLog("output of the OpenAI Batch API", batch_records, _is_batch),
+    "openai_batch": ToolLog("output of the OpenAI Batch API", batch_records,
+        lambda value: "custom_id" in (first := value if isinstance(value, Mapping) else first_record(value))
+        and ("response" in first or "error" in first)),
     "openai_log": ToolLog("a log of chat requests and replies", chat_log_records, _is_chat_log),
     "inspect": ToolLog("log of Inspect", inspect_records,
         lambda log: isinstance(log, Mapping) and "eval" in log and isinstance(log.get("samples"), list)),

@@ -21,6 +21,13 @@ from recuse.readers.json_records import from_records
 from recuse.readers.raw_table import RawTable, cell_text, shown
 from recuse.schema import RecuseError
 
+MQM = {"major": 5.0, "minor": 1.0, "neutral": 0.0, "no-error": 0.0, "no error": 0.0}
+"""What an error of this severity takes off by Freitag et al. (2021), Experts, Errors, and Context, where
+Non-translation takes 25 off, and punctuation 0.1 where it is minor."""
+NAMED_SCORES = re.compile(r"(?:.*\.)?(scores|feedback_scores|feedback)\.(.+)")
+ASKED = ("inputs", "input", "output", "outputs", "metrics", "metadata")
+"""What such exports hold beside the scores, by itself or with further words behind a point."""
+
 
 def as_exported(raw: RawTable) -> RawTable:
     """The table with roles of its columns where a tool is known by them; else the table as it is."""
@@ -137,11 +144,6 @@ def _stated(raw: RawTable) -> set[str]:
     return {name for value in raw.given.values() if isinstance(value, str | list | tuple) for name in listed(value)}
 
 
-NAMED_SCORES = re.compile(r"(?:.*\.)?(scores|feedback_scores|feedback)\.(.+)")
-ASKED = ("inputs", "input", "output", "outputs", "metrics", "metadata")
-"""What such exports hold beside the scores, by itself or with further words behind a point."""
-
-
 def _named_scores(raw: RawTable) -> RawTable | None:
     """A row per example with what every scorer says of it in a column of its own (LangSmith, Opik, Braintrust, Weave):
     where one bears a person's name, or a judge's, each is a rater's; else they are criteria of one judge."""
@@ -187,10 +189,6 @@ def _phoenix_evals(raw: RawTable) -> RawTable | None:
 
 
 # --------------------------------------------------------------------------- what people annotate with
-
-MQM = {"major": 5.0, "minor": 1.0, "neutral": 0.0, "no-error": 0.0, "no error": 0.0}
-"""What an error of this severity takes off by Freitag et al. (2021), Experts, Errors, and Context, where
-Non-translation takes 25 off, and punctuation 0.1 where it is minor."""
 
 
 def _mqm(raw: RawTable) -> RawTable | None:

@@ -112,9 +112,6 @@ def load_file_panels(paths: Sequence[Path]) -> list[FilePanel]:
     return [*map(as_versions, groups)]
 
 
-SHARED = 0.5  # of the smaller file's texts, so many must be in the other, or the files are about different things
-
-
 def on_the_same_items(reads: Sequence[FilePanel]) -> list[FilePanel]:
     """The files with items that bear one name in all of them: rows that no column names are called by the prompts and
     texts that were judged. `RecuseError` where these do not tell rows apart, which might stand in another order."""
@@ -168,7 +165,7 @@ def are_versions(reads: Sequence[FilePanel]) -> str:
         if pair := written_otherwise(*(dict.fromkeys(r.ratings.coded("item")[0]) for r in (first, other))):
             return f"{one} has an item {shown(pair[0])}, {two} {shown(pair[1])}: write the names in one form"
         texts = [set(zip(r.table["item"], r.table["target"], strict=True)) for r in (first.ratings, other.ratings)]
-        if len(texts[0] & texts[1]) < SHARED * min(map(len, texts)):
+        if len(texts[0] & texts[1]) < 0.5 * min(map(len, texts)):  # or they are about different things
             return (
                 f"{one} and {two} have few items in common; where each file has other texts, such as those of a week, "
                 "chart them: recuse weeks FILE FILE ..."

@@ -54,7 +54,6 @@ SETTLING: tuple[Callable[[Judgements], Judgements], ...] = (
 )  # fmt: skip
 """What makes rows that count of that: what its columns are, who says what, what is there twice, in this order."""
 FEW_RATED, FEW_NAMED = 5, 8
-FOLDED_AWAY = ("item", "rater", "value", "ignore")
 SETS = "response_set"  # what stands in the place of a protocol for sets of options beside a file's ratings
 
 
@@ -154,12 +153,11 @@ def read_file(
     kept = saved_mapping(Path(source)) if isinstance(source, Path | str) else {}
     raw = read_source(source, reader, {**kept, **given})
     with errors_in(raw.path):
-        if raw.made_by == FOLDED:  # these columns are folded away
-            kept, given = ({k: v for k, v in one.items() if k not in FOLDED_AWAY} for one in (kept, given))
+        if raw.made_by == FOLDED:
+            away = ("item", "rater", "value", "ignore")
+            kept, given = ({k: v for k, v in one.items() if k not in away} for one in (kept, given))
         if further:
-            raw = reshaping.below_one_another(
-                [raw, *(read_source(other, reader, {**kept, **given}) for other in further)]
-            )
+            raw = reshaping.below_one_another([raw, *(read_source(one, reader, {**kept, **given}) for one in further)])
         raw = replace(raw, given={**kept, **given})
         for shaped in SHAPING:
             raw = shaped(raw)

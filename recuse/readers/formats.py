@@ -30,6 +30,7 @@ from recuse.schema import RecuseError
 
 FOLDED = "DuckDB"  # what made a table whose rows are patterns (`recuse.readers.engine_tables`)
 FRAME = Path("DataFrame")  # what a data frame is called where a file has its name
+FOLDED_FROM = 32 << 20  # fewer bytes are read as they are: texts and names of items are kept
 
 
 class EngineTable(Protocol):
@@ -93,9 +94,6 @@ def read_path(path: Path, reader: str = "", wanted: dict[str, str] | None = None
     if len(opened.data) > raw_table.LARGE:
         raw = replace(raw, frame=raw_table.shorten(raw.frame, raw_table.long_columns(raw.frame), opened.wanted))
     return replace(raw, notes=(*opened.notes, *raw.notes), sha256=opened.sha256)
-
-
-FOLDED_FROM = 32 << 20  # fewer bytes are read as they are: texts and names of items are kept
 
 
 def _read_together(pattern: Path, reader: str, given: Mapping[str, Any]) -> RawTable:

@@ -23,6 +23,19 @@ HELD, LOOKED_AT = 0.8, 200
 """A column is taken apart where so many of its filled cells hold one object each; so many are looked at first."""
 FENCE = re.compile(r"```[a-zA-Z]*\s*(\{.*?\})\s*```", re.DOTALL)
 FEWEST_TOLD = 0.5  # a field that fewer of the objects have is left out
+BARE = re.compile(r"\s*-?\d+(?:\.\d+)?(?:(?:, | *[;|] *)-?\d+(?:\.\d+)?)*\s*")
+"""Numbers side by side without brackets; a comma without a blank may be a decimal one."""
+MOST_LISTED = 30  # longer lists hold something else than what several people said
+MARKED = re.compile(r"(?s).*(?:\[\[\s*([^\[\]]{1,20}?)\s*\]\]|\[RESULT\]\W*?(-?\d+(?:\.\d+)?|[A-Za-z]+))\W*")
+LAST = re.compile(
+    r"(?is).*\b(?:score|rating|grade|verdict|decision|bewertung|result)\W*?(?:\bis\b|[:=])\W*?"
+    r"(-?\d+(?:[.,]\d+)?(?:\s*(?:/|out of)\s*\d+)?|[a-z]{1,12})\W*"
+)
+FIRST = re.compile(r"(?is)\W{0,4}(yes|no|pass|fail|true|false|correct|incorrect|\d{1,3})\**\s*[,.:;\n–—-].*")
+"""How a judge ends what it says: "[[8]]", "[RESULT] 4"; in a column that is called as judges are, "Rating: 4/5" as
+well, or how it begins: "Yes, because ..."."""
+PROSE, FEWEST, MOST_ANSWERS = 30, 3, 25
+"""Prose is at least so long; so many cells of it, with at most so many different answers in them."""
 
 
 def with_fields_of_json(raw: RawTable) -> RawTable:
@@ -56,11 +69,6 @@ def with_fields_of_json(raw: RawTable) -> RawTable:
         return raw
     frame = pd.concat(parts, axis=1)
     return raw.noted(*notes, frame=frame.loc[:, ~frame.columns.duplicated()])
-
-
-BARE = re.compile(r"\s*-?\d+(?:\.\d+)?(?:(?:, | *[;|] *)-?\d+(?:\.\d+)?)*\s*")
-"""Numbers side by side without brackets; a comma without a blank may be a decimal one."""
-MOST_LISTED = 30  # longer lists hold something else than what several people said
 
 
 def with_lists_apart(raw: RawTable) -> RawTable:
@@ -117,18 +125,6 @@ def with_lists_apart(raw: RawTable) -> RawTable:
         frame = pd.concat([frame.drop(columns=name), apart], axis=1)
         notes.append(f"{name} holds several answers a cell, which are read by their place in it: {', '.join(columns)}")
     return raw.noted(*notes, frame=frame)
-
-
-MARKED = re.compile(r"(?s).*(?:\[\[\s*([^\[\]]{1,20}?)\s*\]\]|\[RESULT\]\W*?(-?\d+(?:\.\d+)?|[A-Za-z]+))\W*")
-LAST = re.compile(
-    r"(?is).*\b(?:score|rating|grade|verdict|decision|bewertung|result)\W*?(?:\bis\b|[:=])\W*?"
-    r"(-?\d+(?:[.,]\d+)?(?:\s*(?:/|out of)\s*\d+)?|[a-z]{1,12})\W*"
-)
-FIRST = re.compile(r"(?is)\W{0,4}(yes|no|pass|fail|true|false|correct|incorrect|\d{1,3})\**\s*[,.:;\n–—-].*")
-"""How a judge ends what it says: "[[8]]", "[RESULT] 4"; in a column that is called as judges are, "Rating: 4/5" as
-well, or how it begins: "Yes, because ..."."""
-PROSE, FEWEST, MOST_ANSWERS = 30, 3, 25
-"""Prose is at least so long; so many cells of it, with at most so many different answers in them."""
 
 
 def with_last_words(raw: RawTable) -> RawTable:

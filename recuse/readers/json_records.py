@@ -23,6 +23,8 @@ DEPTH = 3  # objects within objects become columns "outer.inner" to this depth; 
 
 Records = Iterator[dict[str, Any] | tuple[str, str, str]]
 """What the log of a tool holds, and what is wrong in it: what, what was done about it, where."""
+GAME = re.compile(r"[AB]\s*(?:[<>]{1,2}|=)\s*[AB]")  # how the games of one pair end: A>B, B>>A
+SPEAKERS, SAID = {"role", "from", "speaker", "sender"}, {*NAMES["text"], "value"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,9 +151,6 @@ def from_records(
     )  # fmt: skip
 
 
-GAME = re.compile(r"[AB]\s*(?:[<>]{1,2}|=)\s*[AB]")  # how the games of one pair end: A>B, B>>A
-
-
 def _unlisted(record: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
     """A record as it is, or one for each object of its only list of objects: the judgements of one text, say. A name
     that the record has as well keeps the list's name before it. Two texts of which the record chooses one, 0 or 1, stay
@@ -200,9 +199,6 @@ def graded(one: Any) -> float | str | None:
     rest = [name for name in one if plain(str(name)) not in NAMES["value"]]
     reasons = all(plain(str(name)).rstrip("0123456789_") in NAMES["reason"] for name in rest)
     return grades[0] if len(grades) == 1 and reasons and isinstance(grades[0], int | float | str) else None
-
-
-SPEAKERS, SAID = {"role", "from", "speaker", "sender"}, {*NAMES["text"], "value"}
 
 
 def _is_said(one: Mapping[str, Any]) -> bool:

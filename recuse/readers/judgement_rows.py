@@ -25,6 +25,15 @@ LONGEST = 40  # names of what met in a pair are shorter than this on average; lo
 MOST_JUDGES = 200  # every judge is compared with every other
 CODED = 120
 """Items whose names are longer than this are texts, and are called by a number that stands for what they say."""
+ANYBODY = ("human", "humans", "people", "person", "persons", "annotator", "annotators", "crowd", "expert", "experts",
+           "reviewer", "reviewers", "rater", "raters")  # fmt: skip
+"""Names that stand for whoever it was: their repeats are different people."""
+NUMBERED_AUTHOR = re.compile(r"^authors?_?\d+$")
+"""A rater called so is one of a study's authors; a column called author says who wrote the text."""
+MEAN = {"mean", "average", "avg"}
+ROUNDED = 0.06  # how far a mean of small numbers may lie from one that was written with a digit behind the point
+CONFIDENCE = ("confidence", "certainty", "probability", "conf")
+COST = ("cost", "cost_usd", "usd", "price")
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,15 +152,6 @@ def called(what: str, digests: NDArray[np.uint64]) -> NDArray[Any]:
     return np.array([f"{what} {digest:016x}"[: len(what) + 13] for digest in digests.tolist()], dtype=object)
 
 
-ANYBODY = ("human", "humans", "people", "person", "persons", "annotator", "annotators", "crowd", "expert", "experts",
-           "reviewer", "reviewers", "rater", "raters")  # fmt: skip
-"""Names that stand for whoever it was: their repeats are different people."""
-
-
-NUMBERED_AUTHOR = re.compile(r"^authors?_?\d+$")
-"""A rater called so is one of a study's authors; a column called author says who wrote the text."""
-
-
 def with_kinds(judged: Judgements) -> Judgements:
     """The rows with `kind` "judge" or "person". What is said counts first (judges, people), then a column `kind`, then
     names (`_guessed`). `RecuseError` for a name that is said and not there, for one rater's name in two spellings, and
@@ -178,8 +178,7 @@ def with_kinds(judged: Judgements) -> Judgements:
         stated[rater] = kind
     in_column = long[["rater", "kind"]].drop_duplicates("rater").to_numpy() if mapping.kind else ()
     own_kinds = {str(r): "person" if is_person(k) else "judge" for r, k in in_column if k}
-    own = {rater_name(name): name for name in mapping.raters}
-    kinds = _guessed(raters, {**own_kinds, **stated}, mapping.rater, judged.compared, own)
+    kinds = _guessed(judged, raters, {**own_kinds, **stated})
     spelt: dict[str, str] = {}
     for rater in (r for r in raters if mapping.rater and r not in stated):
         if (other := spelt.setdefault(" ".join(rater.casefold().split()), rater)) != rater:
@@ -220,10 +219,6 @@ def with_kinds(judged: Judgements) -> Judgements:
     return judged.noted(*notes, rows=rows, mapping=mapping)
 
 
-MEAN = {"mean", "average", "avg"}
-ROUNDED = 0.06  # how far a mean of small numbers may lie from one that was written with a digit behind the point
-
-
 def _check_made_of(rows: pd.DataFrame, derived: list[str], people: Collection[str]) -> None:
     """`RecuseError` where a mean of people is not that of those who are taken for people as nothing else is known of
     them: beside human_mean and gpt, starling is a model whose name nobody knows."""
@@ -239,16 +234,16 @@ def _check_made_of(rows: pd.DataFrame, derived: list[str], people: Collection[st
             )
 
 
-def _guessed(
-    raters: list[str], known: dict[str, str], column: str, compared: Collection[str] | None, own: Mapping[str, str]
-) -> dict[str, str]:
+def _guessed(judged: Judgements, raters: list[str], known: dict[str, str]) -> dict[str, str]:
     """Raters called as models are judges, called as people are people; the others are people where some are called as
     judges, and judges otherwise. Where both are there, what is one word of letters is somebody's name.
 
-    `column` names the raters where one does, but those with columns of their `own`: in one called annotator or worker,
+    A column may name the raters, but those with columns of their own: in one called annotator or worker,
     who is not called as judges are is a person; in one called judge it is the other way round, and beside judges' names
     nobody is a person unasked. `RecuseError` of a name that is no first name beside first names, or one that programs
     bear, and of one of several words beside people. All are judges where it is not said which two are `compared`."""
+    column, compared = judged.mapping.rater, judged.compared
+    own = {rater_name(name): name for name in judged.mapping.raters}
     rest = [name for name in raters if name not in known]
     judges = [name for name in rest if is_judge(name)]
     people = [name for name in rest if (is_person(name) or NUMBERED_AUTHOR.match(plain(name))) and name not in judges]
@@ -290,10 +285,6 @@ def _rater_of(name: str, raters: list[str]) -> str:
     last = [rater for rater in raters if name and rater.rsplit(".", 1)[-1] == name.rsplit(".", 1)[-1]]
     candidates = (name, rater_name(name), *(last if len(last) == 1 else ()))
     return next((candidate for candidate in candidates if candidate in raters), "")
-
-
-CONFIDENCE = ("confidence", "certainty", "probability", "conf")
-COST = ("cost", "cost_usd", "usd", "price")
 
 
 def numbers_beside(

@@ -19,6 +19,23 @@ from recuse.readers.values import EMPTY, STATUSES, chosen, find_sets, is_empty, 
 from recuse.schema import RecuseError
 from recuse.schema.number_text import more, rate
 
+BROKEN = re.compile(r"(?!no ).*?(?:error|exception|timeout|timed out|invalid|unparsed|not parsed).*", re.DOTALL)
+"""How a column called status or error says that there was no answer."""
+DEFAULTS = 3  # so many rows with one score are no chance
+REFUSED = re.compile(r"rejected|returned|discarded|cancell?ed|skipped|expired|abandoned|draft|spam|timed[ -_]?out")
+"""How a column called status says that what somebody answered was refused, taken back or only tried."""
+TESTED = re.compile(r"practice|warm[ _-]?up|catch|honeypot|golden|attention[ _-]?check")
+"""How a column called type says that a text was there to test who answered."""
+TESTS, LEFT = {"practice", "warmup", "catch", "honeypot", "attention"}, {"skipped", "cancelled", "canceled", "tainted"}
+"""What a column of true and false is called that says so of a text, or that somebody left it out."""
+OF_ANSWERS, OF_TEXTS = {"assignment", "submission", "annotation", "response"}, {"type", "kind", "phase"}
+HALF = 0.5
+FEWEST, BY_CHANCE = 5, 0.01
+LOOKED_AT = ["row", "column", "rater", "kind", "item", "repeat", "cell"]
+NO_ANSWER = {*EMPTY} - {"", "nan", "null", "missing"}
+"""Words for no answer that may be one as well: "n/a" where nothing applies, "none" of several topics."""
+OFTEN = 0.1  # where people and judges both say it so often, it may be
+
 
 def read_answers(judged: Judgements) -> Judgements:
     """The rows with score, response and status, and the scale of each criterion. A person's empty cell is no judgement;
@@ -96,11 +113,6 @@ def _check_corrections(rows: pd.DataFrame, stated: Collection[str]) -> None:
                 )
 
 
-BROKEN = re.compile(r"(?!no ).*?(?:error|exception|timeout|timed out|invalid|unparsed|not parsed).*", re.DOTALL)
-"""How a column called status or error says that there was no answer."""
-DEFAULTS = 3  # so many rows with one score are no chance
-
-
 def _check_defaults(judged: Judgements) -> None:
     """`RecuseError` for a judge's answer that is one and the same wherever another column of the row (status, error,
     parsed, valid) says that none could be read: what a program writes in its place is nobody's rating."""
@@ -121,15 +133,6 @@ def _check_defaults(judged: Judgements) -> None:
                     f"{shown(given.iloc[0])} stands in all of them: empty these cells if nobody said so; if it did, "
                     f"say --ignore {as_option([name])}"
                 )
-
-
-REFUSED = re.compile(r"rejected|returned|discarded|cancell?ed|skipped|expired|abandoned|draft|spam|timed[ -_]?out")
-"""How a column called status says that what somebody answered was refused, taken back or only tried."""
-TESTED = re.compile(r"practice|warm[ _-]?up|catch|honeypot|golden|attention[ _-]?check")
-"""How a column called type says that a text was there to test who answered."""
-TESTS, LEFT = {"practice", "warmup", "catch", "honeypot", "attention"}, {"skipped", "cancelled", "canceled", "tainted"}
-"""What a column of true and false is called that says so of a text, or that somebody left it out."""
-OF_ANSWERS, OF_TEXTS = {"assignment", "submission", "annotation", "response"}, {"type", "kind", "phase"}
 
 
 def _check_refused(judged: Judgements) -> None:
@@ -174,14 +177,6 @@ def _applies_to_nobody(rows: pd.DataFrame, empty: pd.Series[bool]) -> tuple[pd.S
     nobody = left_out & ~by_judges & rows["criterion"].isin(share.index[share >= HALF])
     named = rows.loc[nobody & ~person, "criterion"].unique()
     return nobody, [f"{name}: on texts where neither people nor judges answered it, it was not asked" for name in named]
-
-
-HALF = 0.5
-FEWEST, BY_CHANCE = 5, 0.01
-LOOKED_AT = ["row", "column", "rater", "kind", "item", "repeat", "cell"]
-NO_ANSWER = {*EMPTY} - {"", "nan", "null", "missing"}
-"""Words for no answer that may be one as well: "n/a" where nothing applies, "none" of several topics."""
-OFTEN = 0.1  # where people and judges both say it so often, it may be
 
 
 def _check_words_for_nothing(rows: pd.DataFrame, empty: NDArray[np.bool_]) -> None:

@@ -119,9 +119,6 @@ def within_bounds(size: int, packed: int) -> None:
 
 
 MARKS = ((b"\xef\xbb\xbf", "utf-8-sig", ""), (b"\xff\xfe", "utf-16", "UTF-16"), (b"\xfe\xff", "utf-16", "UTF-16"))
-RUNS = 0.5
-"""Letters beyond ASCII mostly stand alone in Western languages: where more of them than this stand together, the bytes
-are another encoding's, though any are letters of Windows-1252."""
 WHICH_ENCODING = (
     "letters are in an encoding that the file does not name; say it, for example --encoding shift_jis (Japanese), "
     "gb18030 (Chinese), euc_kr (Korean), windows-1251 (Russian), iso8859_7 (Greek), mac_roman (old Macs) or cp850 "
@@ -159,8 +156,8 @@ def _decoded(data: bytes, encoding: str) -> tuple[str, str]:
             except UnicodeDecodeError as none:
                 raise RecuseError("it is no text; CSV, TSV, JSON, JSON lines and Parquet are read") from none
         line = data.count(b"\n", 0, error.start) + 1
-    runs = re.findall(rb"[\x80-\xff]+", data)
-    if sum(len(run) for run in runs if len(run) > 1) > RUNS * sum(map(len, runs)):
+    runs = re.findall(rb"[\x80-\xff]+", data)  # which mostly are of one letter in Western languages
+    if sum(len(run) for run in runs if len(run) > 1) > 0.5 * sum(map(len, runs)):
         raise RecuseError(f"line {line} is not UTF-8: {WHICH_ENCODING}")
     try:
         text = data.decode("cp1252")
@@ -182,11 +179,9 @@ def _decoded(data: bytes, encoding: str) -> tuple[str, str]:
 
 MAIN = "{*}"  # the namespace of Excel's usual files, or that of "Strict Open XML"
 WORKBOOK, RELATIONS = "xl/workbook.xml", "xl/_rels/workbook.xml.rels"
-ID = re.compile(r"\{.*\}id")  # the attribute that names a sheet's file, in either namespace
 DAYS = {14: "m/d/y", 15: "d-m-y", 16: "d-m", 17: "m-y", 22: "m/d/y"}
 """Formats of numbers that Excel shows as days whatever the file says."""
 DAY_1, LAST_DAY = 367, 2_958_466  # from the year 1901 on: grades in cells of days are grades. Until the year 9999
-SHEET = re.compile(r"xl/worksheets/sheet\d+\.xml")
 MOST_ROWS, MOST_COLUMNS, DEEPEST = 1_048_576, 16_384, 64
 REMEDY = "save its sheet as CSV"
 UNREADABLE = (zipfile.BadZipFile, zlib.error, XML.ParseError, ValueError, LookupError, EOFError, NotImplementedError)
@@ -246,11 +241,12 @@ def _tabs(archive: zipfile.ZipFile) -> dict[str, str]:
     files = {e.get("Id"): e.get("Target", "") for e in _elements(archive, RELATIONS, "Relationship")}
     called = {}
     for sheet in _elements(archive, WORKBOOK, "sheet"):
-        target = next((files.get(value, "") for key, value in sheet.items() if ID.fullmatch(key)), "")
+        target = next((files.get(value, "") for key, value in sheet.items() if re.fullmatch(r"\{.*\}id", key)), "")
         called[f"xl/{target}" if target[:1] != "/" else target[1:]] = f" ({shown(sheet.get('name', ''))})"
-    names = sorted(name for name in archive.namelist() if SHEET.fullmatch(name))
     tabs = {n: name for n, name in called.items() if n in archive.namelist() and n.startswith("xl/worksheets/")}
-    return tabs | {n: "" for n in names if n not in tabs}
+    return tabs | {
+        n: tabs.get(n, "") for n in sorted(archive.namelist()) if re.fullmatch(r"xl/worksheets/sheet\d+\.xml", n)
+    }
 
 
 def _styles_of_days(archive: zipfile.ZipFile) -> dict[str, str]:

@@ -25,6 +25,20 @@ from recuse.schema import RecuseError
 from recuse.security.sanitize import shortened, visible
 
 SEEN = 8
+SHOWN = 5  # places of a fault
+Place = Callable[[int], str]
+"""Number of a row -> where it stands in the file."""
+MOST_CELLS, MOST_COLUMNS, LONGEST_CELL = 40_000_000, 4_000, 8 << 20
+"""Ten million answers of four columns are read in minutes; nobody has so many raters or criteria in columns; the
+longest talk of an agent is shorter."""
+ALIKE, OF_ROWS, FIRST = 0.001, 100_000, 500_000
+"""Of so many rows, some must differ: a share of at least this. After so many it is looked whether the first do."""
+LARGE = 32 << 20  # files of fewer bytes are held as they are
+LONG, BEGINNING, ENDING, LOOKED_AT = 400, 140, 60, 200
+"""A column holds texts where its first cells are longer than this on average; so much of each is kept, as a judge's
+begins with its answer or ends in it."""
+BLANKS = "\t\n\v\f\r\x1c\x1d\x1e\x1f"  # what separates words in ASCII, beside the space
+SHORTENED = re.compile(rf"\.\.\. \[(\d+) characters, (\d+) words, [0-9a-f]{{16}}\] \.\.\..{{0,{ENDING}}}$")
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,13 +140,6 @@ class RawTable:
         return self.of_rows(frame, row, *notes, **changes)
 
 
-MOST_CELLS, MOST_COLUMNS, LONGEST_CELL = 40_000_000, 4_000, 8 << 20
-"""Ten million answers of four columns are read in minutes; nobody has so many raters or criteria in columns; the
-longest talk of an agent is shorter."""
-ALIKE, OF_ROWS, FIRST = 0.001, 100_000, 500_000
-"""Of so many rows, some must differ: a share of at least this. After so many it is looked whether the first do."""
-
-
 def check_size(rows: int, columns: int) -> None:
     """`RecuseError` for a table that is too large for memory."""
     if columns > MOST_COLUMNS:
@@ -230,14 +237,6 @@ def cell_text(value: Any) -> str:
     return json.dumps(value, default=cell_text) if isinstance(value, list | dict) else str(value)
 
 
-LARGE = 32 << 20  # files of fewer bytes are held as they are
-LONG, BEGINNING, ENDING, LOOKED_AT = 400, 140, 60, 200
-"""A column holds texts where its first cells are longer than this on average; so much of each is kept, as a judge's
-begins with its answer or ends in it."""
-BLANKS = "\t\n\v\f\r\x1c\x1d\x1e\x1f"  # what separates words in ASCII, beside the space
-SHORTENED = re.compile(rf"\.\.\. \[(\d+) characters, (\d+) words, [0-9a-f]{{16}}\] \.\.\..{{0,{ENDING}}}$")
-
-
 def word_count(text: object) -> int:
     """How many words a text has, or had before it was shortened."""
     words = str(text)
@@ -281,10 +280,6 @@ def shorten(frame: pd.DataFrame, columns: Sequence[Hashable], wanted: dict[str, 
 
 
 # --------------------------------------------------------------------------- what was wrong
-
-SHOWN = 5
-Place = Callable[[int], str]
-"""Number of a row -> where it stands in the file."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,19 @@ from recuse.schema import RecuseError
 
 ROLES = ("role", "speaker", "sender", "turn_role", "message_role", "author_role", "from", "turn_type", "message_type")
 """Columns that say who speaks in a row."""
+FEWEST_TEXTS, LONGEST_OF_RATERS, OTHERS = 8, 40, 0.2
+"""So many columns beside one row a rater are texts: a file about one text on so many criteria is no evaluation."""
+GRID = re.compile(r"(.+?)\s*\[(.+)\]")  # how forms call a column of a grid: the question, and its row in brackets
+MARKED = {**dict.fromkeys(("1", "1.0", "true", "x"), True), **dict.fromkeys(("0", "0.0", "false", ""), False)}
+MARK_FEWEST = 3  # so many columns, of which one is marked in every row, are the answers to one question
+BEST_FIRST = re.compile(r"\s*(?:>>|->|→|>)\s*")
+LISTED = re.compile(r"\s*[,;/|]\s*")
+RANKING = re.compile(r"[^<>=]{1,60}(?:[>=][^<>=]{1,60})*>[^<>=]{1,60}(?:[>=][^<>=]{1,60})*")
+RANK_OF = re.compile(r"(?i)^(?:rank|place|ranking)[ _.:-]+(?:of[ _])?(.+)$|^(.+)[ _.:-]+(?:rank|place|ranking)$")
+LOOKED_AT, SURELY = 200, 0.9  # cells that are looked at, and the share of them that must be rankings
+MOST, FEWEST = 30, 3  # texts of a ranking; texts of a list, or columns
+TARGET = "system"
+ENDS = {1: "st", 2: "nd", 3: "rd"}
 
 
 def below_one_another(tables: Sequence[RawTable]) -> RawTable:
@@ -96,10 +109,6 @@ def in_the_same_words(raw: RawTable) -> RawTable:
     return replace(raw, frame=raw.frame.mask(words.isin([*meant]), words.apply(lambda column: column.map(meant))))
 
 
-FEWEST_TEXTS, LONGEST_OF_RATERS, OTHERS = 8, 40, 0.2
-"""So many columns beside one row a rater are texts: a file about one text on so many criteria is no evaluation."""
-
-
 def as_rows(raw: RawTable) -> RawTable:
     """A row per rating, with the roles of its columns, where every rater has one row (named by a column that is called
     so, is said to be it, or holds names of judges or people), no column names items, and at least `FEWEST_TEXTS`
@@ -144,9 +153,6 @@ def as_rows(raw: RawTable) -> RawTable:
     text, criterion = zip(*(of[name] for name in rows.frame[item]), strict=True)
     frame = rows.frame.assign(**{item: text, "criterion": criterion})
     return replace(rows, frame=frame, roles={**roles, "criterion": "criterion"})
-
-
-GRID = re.compile(r"(.+?)\s*\[(.+)\]")  # how forms call a column of a grid: the question, and its row in brackets
 
 
 def _texts_by_criteria(names: Sequence[str]) -> dict[str, tuple[str, str]]:
@@ -249,10 +255,6 @@ def with_systems_apart(raw: RawTable) -> RawTable:
     return raw
 
 
-MARKED = {**dict.fromkeys(("1", "1.0", "true", "x"), True), **dict.fromkeys(("0", "0.0", "false", ""), False)}
-MARK_FEWEST = 3  # so many columns, of which one is marked in every row, are the answers to one question
-
-
 def with_marked_answers(raw: RawTable) -> RawTable:
     """The table with one column `Answer.q` in place of `Answer.q.1`, `Answer.q.2`, ... of which each row marks exactly
     one (1 or true), as forms and corpora write the answers to a question."""
@@ -276,16 +278,6 @@ def with_marked_answers(raw: RawTable) -> RawTable:
         frame = frame.drop(columns=answers).assign(**{question: words[table.argmax(axis=1)]})
         notes.append(f"{', '.join(answers)} mark one answer a row: read as {question}")
     return raw.noted(*notes, frame=frame)
-
-
-BEST_FIRST = re.compile(r"\s*(?:>>|->|→|>)\s*")
-LISTED = re.compile(r"\s*[,;/|]\s*")
-RANKING = re.compile(r"[^<>=]{1,60}(?:[>=][^<>=]{1,60})*>[^<>=]{1,60}(?:[>=][^<>=]{1,60})*")
-RANK_OF = re.compile(r"(?i)^(?:rank|place|ranking)[ _.:-]+(?:of[ _])?(.+)$|^(.+)[ _.:-]+(?:rank|place|ranking)$")
-LOOKED_AT, SURELY = 200, 0.9  # cells that are looked at, and the share of them that must be rankings
-MOST, FEWEST = 30, 3  # texts of a ranking; texts of a list, or columns
-TARGET = "system"
-ENDS = {1: "st", 2: "nd", 3: "rd"}
 
 
 def with_places(raw: RawTable) -> RawTable:
@@ -358,9 +350,8 @@ def without_unrated_roles(raw: RawTable, mapping: ColumnMapping) -> RawTable:
         rated = ~np.logical_and.reduce([is_empty(raw.frame[column]).to_numpy() for column in mapping.rated])
         speaker = raw.frame[name].astype(str)
         kept = speaker.isin(speaker[rated].unique()).to_numpy()
-        if kept.all() or not kept.any():
-            continue
-        left_out = ", ".join(speaker[~kept].unique()[:3])
-        note = f"{int((~kept).sum())} row(s) have no rating by anybody since {name} is {left_out}: they are no requests"
-        return raw.of_rows(raw.frame[kept], np.flatnonzero(kept), note)
+        if kept.any() and not kept.all():
+            out, who = int((~kept).sum()), ", ".join(speaker[~kept].unique()[:3])
+            note = f"{out} row(s) have no rating by anybody since {name} is {who}: they are no requests"
+            return raw.of_rows(raw.frame[kept], np.flatnonzero(kept), note)
     return raw

@@ -45,6 +45,12 @@ IGNORED = (FILES / "gitignore").read_text(encoding="utf-8")
 ENDPOINT = re.compile(r"https?://[^\s\"\\@?#/:][^\s\"\\@?#/]*(/[^\s\"\\@?#]*)?")
 ACTION = re.compile(r"[\w.-]+(/[\w.-]+){2,}@[\w./-]+")
 READABLE = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".eval", ".gz", ".bz2", ".xz", ".zip")
+OWN_FILES = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini")  # of pytest alone, in its order
+SECTIONS = {"tox.ini": "[pytest]", "setup.cfg": "[tool:pytest]"}
+"""Files that hold other settings too, and the section that makes pytest read them."""
+TABLES = ("[tool.pytest.ini_options]", "[tool.pytest]")
+ALL_REPORTS = re.compile(r"/?reports(/|/\*\*?)?")
+KEYS = ["rater", "item", "target", "criterion"]
 
 
 def init(
@@ -219,14 +225,6 @@ def _summary(
     return lines
 
 
-OWN_FILES = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini")
-SECTIONS = {"tox.ini": "[pytest]", "setup.cfg": "[tool:pytest]"}
-"""Files that hold other settings too, and the section that makes pytest read them."""
-
-TABLES = ("[tool.pytest.ini_options]", "[tool.pytest]")
-ALL_REPORTS = re.compile(r"/?reports(/|/\*\*?)?")
-
-
 def settings_file(folder: Path) -> str:
     """The file that pytest takes its settings from here: the first in pytest's own order, else "pyproject.toml"."""
     for name in OWN_FILES:
@@ -278,8 +276,6 @@ def rendered(name: str, **values: object) -> str:
 
 
 # --------------------------------------------------------------------------- the texts of a log
-
-KEYS = ["rater", "item", "target", "criterion"]
 
 
 def stored_log(panel: FilePanel) -> tuple[dict[str, bytes], str, list[str]]:

@@ -262,10 +262,9 @@ def _scale_of(criterion: Mapping[str, Any], usual: Mapping[str, Any]) -> Scale:
 def load_task(folder: Path) -> Task:
     """The task in a folder with task.toml; `RecuseError` with line and key of whatever is wrong."""
     if not folder.is_dir():
-        known = sorted(p.name for p in folder.parent.iterdir() if p.is_dir()) if folder.parent.is_dir() else []
-        raise RecuseError(
-            f"unknown task {folder.name!r}: there is no folder {folder}; known: {', '.join(known) or 'none'}"
-        )
+        there = folder.parent.iterdir() if folder.parent.is_dir() else ()
+        known = ", ".join(sorted(p.name for p in there if p.is_dir())) or "none"
+        raise RecuseError(f"unknown task {folder.name!r}: there is no folder {folder}; known: {known}")
     path = folder / "task.toml"
     data = read_toml(path)
     table = parse(_TaskFile, data, path)
