@@ -19,8 +19,7 @@ from recuse.schema import RecuseError
 from recuse.schema.pandas_when_used import pd
 from recuse.tasks import Task
 
-NAMES = {"item": str, "target": str, "rater": str}
-"""Columns of names: 0742, the code of a category, is no number."""
+NAMES = {"item": str, "target": str, "rater": str}  # columns of names: 0742, the code of a category, is no number
 KEYS, VALUES = ("rater", "item", "target", "criterion"), ("score", "response")
 SUMMARY = ("target", "mean", "sd", "n")
 BLINDED = "blinded_people"
@@ -97,8 +96,7 @@ def checked_people(
 
 
 def said_by_people(task: Task, protocol: str, headline: Sequence[str]) -> dict[tuple[str, str], list[float | str]]:
-    """(item, target) -> what each person said of the text as a whole, item "" where only a mean per target is known;
-    empty where people rated by other criteria only."""
+    """(item, target) -> what each person said of the text as a whole; item "" where only a mean per target is known."""
     table = people_of(task, protocol)
     if table is None:
         return {}
@@ -106,13 +104,11 @@ def said_by_people(task: Task, protocol: str, headline: Sequence[str]) -> dict[t
         return {("", target): [mean] for target, mean in zip(table["target"], table["mean"], strict=True)}
     if "criterion" in table:
         table = table[table["criterion"].isin(headline)]
-    values: dict[tuple[str, str], list[float | str]] = {}
-    targets = table["target"] if "target" in table else [""] * len(table)
+    table = table if "target" in table else table.assign(target="")
     column = "score" if "score" in table else "response"
-    for item, target, value in zip(table["item"], targets, table[column], strict=True):
-        if value == value:  # no answer is NaN
-            values.setdefault((item, target), []).append(value)
-    return values
+    by_text = table.dropna(subset=[column]).groupby(["item", "target"], sort=False, dropna=False)[column]
+    said: dict[Any, list[float | str]] = {text: answers.tolist() for text, answers in by_text}
+    return said
 
 
 def reference_of(task: Task) -> pd.DataFrame | None:

@@ -106,8 +106,7 @@ def _how_many(name: str) -> bool:
 
 
 def _answer_alike(raw: RawTable, judges: Sequence[str], options: Sequence[str]) -> bool:
-    """Whether every one of these columns is a judge's that answers in the words that are counted. `RecuseError` where
-    they are called as judges are and answer in others."""
+    """Whether all are judges that answer in the words that are counted. `RecuseError` where judges answer in others."""
     for name in (name for name in judges if not _answers_with(raw, name, options)):
         words = _words(raw, name)
         labels = any(map(_how_many, raw.names)) or not as_numbers(raw.frame[name]).notna().any()
@@ -234,8 +233,7 @@ def with_counted_items(judged: Judgements) -> Judgements:
 
 
 def of_counted(raw: RawTable, counts: NDArray[np.int64], item: str = "") -> RawTable:
-    """Each row as often as it counts, where these are few items: the copies of one that a column names get names of
-    their own. Many stay counted (`RawTable.times`)."""
+    """Each row as often as it counts, copies of a named item with names of their own; many stay counted (`times`)."""
     total = int(counts.sum())
     if total >= FOLDED_FROM:
         return replace(raw, times=counts)

@@ -102,8 +102,7 @@ def appen(raw: RawTable) -> RawTable | None:
 
 
 def ground_truth(raw: RawTable) -> RawTable | None:
-    """A text per line of SageMaker Ground Truth's output manifest, with the label on which its workers came out. What a
-    model labelled in their place is no person's."""
+    """A text per line of SageMaker Ground Truth's manifest, with its workers' label; a model's is left out."""
     frame, of_people = raw.frame, "-metadata.human-annotated"
     labels = [c.removesuffix(of_people) for c in raw.names if c.endswith(of_people)]
     labels = [c for c in labels if c in frame]

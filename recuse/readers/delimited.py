@@ -98,8 +98,7 @@ def _table(opened: Opened, frame: pd.DataFrame, separator: str, text: Any, notes
 
 
 def _in_portions(opened: Opened) -> RawTable | None:
-    """A large table in plain UTF-8 with its header in the first line, long texts shortened; None for any other, which
-    is read, or refused, as a small one is."""
+    """A large table in plain UTF-8 with its header first, long texts shortened; None for any other."""
     data = opened.data
     head = data[:HEAD].decode("utf-8", "ignore")
     strange = data.startswith(b"\xef\xbb\xbf") or b"\x00" in data or b"\r" in data

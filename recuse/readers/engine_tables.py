@@ -24,15 +24,13 @@ from recuse.readers.raw_table import RawTable, from_frame
 from recuse.schema import RecuseError
 
 FOLDED_FROM = 200_000  # fewer rows of an engine's table are fetched as they are: texts and names of items are kept
-MOST_LEVELS, MOST_PATTERNS, MOST_RATERS = 1_000, 200_000, 200
-"""A column with more different values holds texts or names, not answers."""
+MOST_LEVELS, MOST_PATTERNS, MOST_RATERS = 1_000, 200_000, 200  # more levels are texts or names, not answers
 MOST_ROWS, MEMORY = 5_000_000, "600MB"
 """Rows that may be read one by one where they cannot be folded; and what DuckDB may take before it goes to disk."""
 STEPS = (100, 50, 20, 10)
 """Of more rows, scores with more different values than that are rounded to so many steps of their range: as many as
 give few enough patterns."""
 TABLE = Path("table")  # what a table of an engine is called where a file has its name
-
 Ends = Mapping[str, tuple[int, float | None, float | None]]
 """Column -> how many different values it has, its least and its largest number."""
 OfRaters = tuple[pd.DataFrame, Sequence[str]]
@@ -58,8 +56,7 @@ def read_engine_table(table: Any, given: Mapping[str, Any]) -> RawTable | pd.Dat
 
 
 def read_by_duckdb(path: Path, files: Sequence[Path], ending: str, given: Mapping[str, Any]) -> RawTable | None:
-    """The rows that the patterns of files with an `ending` stand for; None where DuckDB is not installed or cannot read
-    them, and where they hold more than answers."""
+    """The rows that patterns stand for; None where DuckDB cannot read the files, or they hold more than answers."""
     try:
         import duckdb
     except ImportError:
@@ -256,8 +253,7 @@ class _DuckTable:
         return [known for (known,) in self.query(every)]
 
     def of_raters(self, item: str, rater: str, value: str, raters: Sequence[str]) -> OfRaters | None:
-        """What a rater says is a number from 1 in bits of its own, so that an item takes one number, whoever rated it:
-        three times as fast as a column for each rater."""
+        """Each rater's answer is a number from 1 in bits of its own: three times as fast as a column for each rater."""
         who, answer = (f"CAST({_name(name)} AS VARCHAR)" for name in (rater, value))
         values = self.raters(value)
         width = len(values).bit_length()

@@ -227,8 +227,7 @@ def chat_log_records(value: Any) -> Records:
 
 
 def inspect_records(log: Any) -> Records:
-    """One record per sample, epoch (repeat), scorer (rater) and criterion, of which a scorer that gives several values
-    has several; target is the evaluated model."""
+    """One record per sample, epoch (repeat), scorer (rater) and each of its criteria; target is the evaluated model."""
     model = str((log.get("eval") or {}).get("model") or "")
     for number, sample in enumerate(log["samples"], start=1):
         given, choices = sample.get("input"), (sample.get("output") or {}).get("choices") or [{}]

@@ -108,8 +108,6 @@ SCORES = (
     Scores("feedback of LangSmith", ("run_id",), "key", "feedback_source.type", ("score", "value"),
            "feedback_source.user_id", "app", unsure="api"),
 )  # fmt: skip
-
-
 MLFLOW = {
     "trace_id": ("info.trace_id", "request_id", "info.request_id", "item"), "assessment_name": ("name",),
     "source.source_type": ("source_type",), "source.source_id": ("source_id",),

@@ -189,7 +189,15 @@ def _check_items_shared(rows: pd.DataFrame) -> None:
 def _rated(judged: Judgements) -> FilePanel:
     raw, mapping = judged.raw, judged.mapping
     kind, ratings = ("choices", _chosen(judged)) if mapping.pairs else _without_sets(_scored(judged))
-    ratings, truth = (ratings, ()) if "truth" in raw.given else _with_truth_of_enough(ratings)
+    truth: tuple[str, ...] = ()
+    if ratings.truth and "truth" not in raw.given:
+        people = ratings.table[ratings.table["kind"].eq(PERSON) & ratings.table["status"].eq("ok")]
+        right = people["rater"].astype(str).eq(ratings.truth)
+        known, rated = (len(people.loc[rows, ["item", "target"]].drop_duplicates()) for rows in (right, ~right))
+        truth = (f"{ratings.truth} holds right answers on the same scale: judges are held against them",)
+        if 2 * known < rated:  # what all people say of all texts tells more of a judge than what is right of a few
+            what = f"holds right answers of {known} texts, people rated {rated}: read as one more person"
+            truth, ratings = (f"{ratings.truth} {what}",), replace(ratings, truth="", _memory={})
     mapping = replace(mapping, truth=ratings.truth)
     ratings, decided = ratings.as_decisions(mapping.use)
     ratings, sure = with_confidence(ratings, judged)
@@ -271,20 +279,6 @@ def _scored(judged: Judgements) -> Ratings:
         texts=_texts(rows, judged.raw, mapping), clusters=_plural(judged.clusters) if "cluster" in rows else "items",
         truth=mapping.truth, positive=positive, thresholds=thresholds_of(mapping.threshold, scales),
     )  # fmt: skip
-
-
-def _with_truth_of_enough(ratings: Ratings) -> tuple[Ratings, tuple[str, ...]]:
-    """A column of right answers that is filled for fewer than half of the texts that people rated is one more person:
-    what all people say of all texts tells more of a judge than what is right of a few. And notes."""
-    if not ratings.truth:
-        return ratings, ()
-    people = ratings.table[ratings.table["kind"].eq(PERSON) & ratings.table["status"].eq("ok")]
-    right = people["rater"].astype(str).eq(ratings.truth)
-    known, rated = (len(people.loc[rows, ["item", "target"]].drop_duplicates()) for rows in (right, ~right))
-    if 2 * known < rated:
-        note = f"{ratings.truth} holds right answers of {known} texts, people rated {rated}: read as one more person"
-        return replace(ratings, truth="", _memory={}), (note,)
-    return ratings, (f"{ratings.truth} holds right answers on the same scale: judges are held against them",)
 
 
 def thresholds_of(threshold: str, scales: Mapping[str, Scale], place: str = "") -> dict[str, tuple[float, ...]]:

@@ -130,8 +130,7 @@ def _read_together(pattern: Path, reader: str, given: Mapping[str, Any]) -> RawT
 
 
 def _of_cells(path: Path, frame: pd.DataFrame, note: str) -> RawTable:
-    """Values of any type, and what labels the rows as columns, but for numbers that only count them; where cells hold
-    lists or objects, as the records of JSON that they are."""
+    """Values of any type, what labels the rows as columns; lists and objects as the records of JSON that they are."""
     index = frame.index
     if index.nlevels > 1 or index.name is not None or not pd.api.types.is_integer_dtype(index.dtype):
         names = [f"column {k}" if name is None else name for k, name in enumerate(index.names, start=1)]

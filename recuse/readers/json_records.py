@@ -19,8 +19,6 @@ from recuse.schema import RecuseError
 from recuse.security.sanitize import visible
 
 DEPTH = 3  # objects within objects become columns "outer.inner" to this depth; what lies deeper stays text
-
-
 Records = Iterator[dict[str, Any] | tuple[str, str, str]]
 """What the log of a tool holds, and what is wrong in it: what, what was done about it, where."""
 GAME = re.compile(r"[AB]\s*(?:[<>]{1,2}|=)\s*[AB]")  # how the games of one pair end: A>B, B>>A

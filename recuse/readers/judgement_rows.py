@@ -23,13 +23,11 @@ from recuse.security.sanitize import visible
 
 LONGEST = 40  # names of what met in a pair are shorter than this on average; longer ones are the texts themselves
 MOST_JUDGES = 200  # every judge is compared with every other
-CODED = 120
-"""Items whose names are longer than this are texts, and are called by a number that stands for what they say."""
+CODED = 120  # items whose names are longer are texts, and are called by a number that stands for what they say
 ANYBODY = ("human", "humans", "people", "person", "persons", "annotator", "annotators", "crowd", "expert", "experts",
            "reviewer", "reviewers", "rater", "raters")  # fmt: skip
 """Names that stand for whoever it was: their repeats are different people."""
-NUMBERED_AUTHOR = re.compile(r"^authors?_?\d+$")
-"""A rater called so is one of a study's authors; a column called author says who wrote the text."""
+NUMBERED_AUTHOR = re.compile(r"^authors?_?\d+$")  # of a study; a column called author says who wrote the text
 MEAN = {"mean", "average", "avg"}
 ROUNDED = 0.06  # how far a mean of small numbers may lie from one that was written with a digit behind the point
 CONFIDENCE = ("confidence", "certainty", "probability", "conf")
@@ -100,8 +98,7 @@ def lengthened(judged: Judgements) -> Judgements:
 
 
 def named(cells: pd.Series[Any], usual: str = "") -> pd.Series[Any]:
-    """Cells as names that are safe to look at, an accent and its letter as one character; `usual` where a cell is
-    empty."""
+    """Cells as names that are safe to look at, an accent and its letter one character; `usual` for an empty cell."""
     codes, values = pd.factorize(cells)
     names = (normalize("NFC", visible(str(v)).strip()) or usual for v in values.tolist())
     cleaned = pd.Series(np.array([*names, usual], dtype=object))

@@ -125,8 +125,7 @@ def columns_in(named: Iterable[Any]) -> list[str]:
 
 
 def given_mapping(given: Mapping[str, Any], columns: Sequence[str], place: str) -> dict[str, Any]:
-    """What somebody said of the columns, checked: role -> column or columns. `RecuseError` for a role or a column that
-    is not there, naming the known ones."""
+    """What somebody said of the columns, checked: role -> column or columns. `RecuseError` for one that is unknown."""
     known = {f.name for f in fields(ColumnMapping)} - {"ignored"} | {"ignore"}
     if unknown := [name for name in given if name not in known]:
         raise RecuseError(

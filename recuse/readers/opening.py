@@ -42,8 +42,7 @@ class Opened:
     encoding: str = ""
 
     def text(self) -> tuple[str, tuple[str, ...]]:
-        """The decoded text and, where it is not plain UTF-8, in which encoding it was read. `RecuseError` with the line
-        where it is no text."""
+        """The decoded text and, where not UTF-8, its encoding. `RecuseError` with the line where it is no text."""
         text, note = _decoded(self.data, self.encoding)
         if "\x00" in text:
             line = text.count("\n", 0, text.index("\x00")) + 1
@@ -194,7 +193,14 @@ def sheet_as_text(opened: Opened) -> Opened:
         with zipfile.ZipFile(io.BytesIO(opened.data)) as archive:
             if sum(member.file_size for member in archive.infolist()) > MAX_BYTES:
                 raise RecuseError(f"it unpacks to more than {MAX_BYTES / 1e9:.1f} GB; {REMEDY}")
-            tabs = _tabs(archive)
+            # the files of the sheets in the order of the tabs, each with the tab's name; those that no tab names behind
+            files = {e.get("Id"): e.get("Target", "") for e in _elements(archive, RELATIONS, "Relationship")}
+            called, names = {}, archive.namelist()
+            for sheet in _elements(archive, WORKBOOK, "sheet"):
+                target = next((files.get(v, "") for key, v in sheet.items() if re.fullmatch(r"\{.*\}id", key)), "")
+                called[f"xl/{target}" if target[:1] != "/" else target[1:]] = f" ({shown(sheet.get('name', ''))})"
+            tabs = {n: name for n, name in called.items() if n in names and n.startswith("xl/worksheets/")}
+            tabs |= {n: tabs.get(n, "") for n in sorted(names) if re.fullmatch(r"xl/worksheets/sheet\d+\.xml", n)}
             shared = [*map(_text, _elements(archive, "xl/sharedStrings.xml", "si"))]
             days = _styles_of_days(archive)
             since_1904 = any(e.get("date1904") in ("1", "true") for e in _elements(archive, WORKBOOK, "workbookPr"))
@@ -234,19 +240,6 @@ def _elements(archive: zipfile.ZipFile, name: str, kind: str) -> Iterator[XML.El
         if element.tag.rpartition("}")[2] == kind:
             yield element
             around[-1].clear()
-
-
-def _tabs(archive: zipfile.ZipFile) -> dict[str, str]:
-    """The files of the sheets in the order of the tabs, each with the tab's name; those that no tab names behind."""
-    files = {e.get("Id"): e.get("Target", "") for e in _elements(archive, RELATIONS, "Relationship")}
-    called = {}
-    for sheet in _elements(archive, WORKBOOK, "sheet"):
-        target = next((files.get(value, "") for key, value in sheet.items() if re.fullmatch(r"\{.*\}id", key)), "")
-        called[f"xl/{target}" if target[:1] != "/" else target[1:]] = f" ({shown(sheet.get('name', ''))})"
-    tabs = {n: name for n, name in called.items() if n in archive.namelist() and n.startswith("xl/worksheets/")}
-    return tabs | {
-        n: tabs.get(n, "") for n in sorted(archive.namelist()) if re.fullmatch(r"xl/worksheets/sheet\d+\.xml", n)
-    }
 
 
 def _styles_of_days(archive: zipfile.ZipFile) -> dict[str, str]:

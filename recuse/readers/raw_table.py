@@ -1,5 +1,4 @@
-"""A table of strings, each row with its place in the file: made of records, a data frame, or text (`delimited`); and
-what was wrong in it, by line and column."""
+"""A table of strings, each row with its place in the file: of records or a data frame; and what was wrong in it."""
 
 from __future__ import annotations
 
@@ -26,8 +25,7 @@ from recuse.security.sanitize import shortened, visible
 
 SEEN = 8
 SHOWN = 5  # places of a fault
-Place = Callable[[int], str]
-"""Number of a row -> where it stands in the file."""
+Place = Callable[[int], str]  # number of a row -> where it stands in the file
 MOST_CELLS, MOST_COLUMNS, LONGEST_CELL = 40_000_000, 4_000, 8 << 20
 """Ten million answers of four columns are read in minutes; nobody has so many raters or criteria in columns; the
 longest talk of an agent is shorter."""
@@ -67,16 +65,14 @@ class RawTable:
         return f"{self.unit} {self.at(row)}"
 
     def at(self, row: int) -> int | str:
-        """Number of the line or record where a row stands in the file, counted from 1; of several files with its
-        name."""
+        """Number of the line or record where a row stands in the file, from 1; of several files with its name."""
         if self.numbers is not None:
             return self.numbers[row]
         return self.lines[row + 1][0] if self.text else row + 1
 
     @cached_property
     def lines(self) -> list[tuple[int, int]]:
-        """First line and number of cells of every row, the header's too: quoted cells may hold line feeds, and empty
-        lines hold no row."""
+        """First line and number of cells of every row, the header's too: quoted cells may hold line feeds."""
         csv.field_size_limit(1 << 30)
         lines, before = [], 0
         text = self.text() if callable(self.text) else self.text
@@ -200,8 +196,7 @@ def from_frame(path: Path, frame: pd.DataFrame, note: str) -> RawTable:
 
 
 def in_decimals(frame: pd.DataFrame) -> pd.DataFrame:
-    """The table with numbers of fewer than eight bytes as what they were written as, so that 0.7 reaches a threshold of
-    0.7: taken for eight bytes it would be 0.699999988."""
+    """The table with numbers of fewer than eight bytes as they were written: 0.7, where eight have 0.699999988."""
     short = [k for k, kind in enumerate(frame.dtypes) if kind.kind == "f" and kind.itemsize < 8]
     if not short:
         return frame
@@ -299,8 +294,7 @@ class Fault:
 
     @classmethod
     def where(cls, what: str, places: Sequence[str], done: str, count: int | None = None) -> list[Fault]:
-        """The fault from every place where it is met, of which the first few are kept; none where it is met nowhere.
-        `count` where it is not their number."""
+        """The fault from each place where it is met, the first few kept; `count` where it is not their number."""
         return [cls(what, len(places) if count is None else count, tuple(places[:SHOWN]), done)] if places else []
 
 

@@ -129,7 +129,16 @@ def with_copies_in_clusters(judged: Judgements) -> Judgements:
     texts = _words(once, frame, columns)
     if len({*texts}) == len(texts):
         return judged
-    keys = _keys(once, texts)
+    # item -> all its texts with their targets, "" where they are too short to tell copies
+    own_texts = [f"{target}\x1f{text}" for target, text in zip(once["target"], texts, strict=True)]
+    facts = once[["item"]].assign(key=pd.Series(own_texts, index=once.index, dtype=object), size=[*map(len, texts)])
+    whole = facts.set_index("item")
+    if facts["item"].duplicated().any():
+        whole = facts.sort_values("key", kind="stable").groupby("item", sort=False).agg(
+            key=("key", "\x1e".join), size=("size", "max")
+        )  # fmt: skip
+    whole = whole.reindex(once["item"].drop_duplicates())
+    keys = whole["key"].where(whole["size"] >= SHORT, "")
     copies = keys[keys.duplicated(keep=False) & (keys != "")]
     every = rows[rows["item"].isin(copies.index)].drop_duplicates(["item", "target", "row"])
     differ = every[["item", "target"]].assign(text=_words(every, frame, columns)).drop_duplicates()
@@ -152,19 +161,6 @@ def _words(rows: pd.DataFrame, frame: pd.DataFrame, columns: list[str]) -> list[
     cells = frame[columns].to_numpy()[rows["row"].to_numpy()]
     texts = cells[:, 0] if len(columns) == 1 else map(" ".join, cells)
     return [single_blanks(text).lower() for text in texts]
-
-
-def _keys(once: pd.DataFrame, texts: list[str]) -> pd.Series[Any]:
-    """Item -> all its texts with their targets, "" where they are too short to tell copies."""
-    keys = [f"{target}\x1f{text}" for target, text in zip(once["target"], texts, strict=True)]
-    facts = once[["item"]].assign(key=pd.Series(keys, index=once.index, dtype=object), size=[*map(len, texts)])
-    whole = facts.set_index("item")
-    if facts["item"].duplicated().any():
-        whole = facts.sort_values("key", kind="stable").groupby("item", sort=False).agg(
-            key=("key", "\x1e".join), size=("size", "max")
-        )  # fmt: skip
-    whole = whole.reindex(once["item"].drop_duplicates())
-    return whole["key"].where(whole["size"] >= SHORT, "")
 
 
 def _joined(cluster: pd.Series[Any], one: Any, other: Any) -> pd.Series[Any]:

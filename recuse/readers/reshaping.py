@@ -344,8 +344,7 @@ def _places(cell: str) -> dict[str, str]:
 
 
 def without_unrated_roles(raw: RawTable, mapping: ColumnMapping) -> RawTable:
-    """The table without the rows of those speakers whom no rater ever rated, people or judges; the same where every
-    speaker is rated, or none."""
+    """The table without rows of speakers whom no rater ever rated; as it is where every speaker is rated, or none."""
     for name in (name for name in raw.names if mapping.rated and plain(name) in ROLES):
         rated = ~np.logical_and.reduce([is_empty(raw.frame[column]).to_numpy() for column in mapping.rated])
         speaker = raw.frame[name].astype(str)

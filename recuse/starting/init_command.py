@@ -87,7 +87,11 @@ def init(
         raise RecuseError(f"{many}; name one: recuse init --ratings {readable[0].name}")
     source = ratings or (None if stored else next(iter(readable), None))
     name = PANEL if stored else f"fixtures/{source.name if source else 'example.csv'}"
-    files = _shipped() | {
+    evals = shipped_evals()
+    files = {f"evals/{path.name}": path.read_bytes() for path in sorted(evals.glob("test_*.py"))}
+    shared, *_ = (evals / "gates.toml").read_text(encoding="utf-8").split("\n[[accepted]]")  # of their own panels
+    files |= {
+        "evals/gates.toml": f"{shared.rstrip()}\n".encode(),
         "conftest.py": CONFTEST, ".gitignore": IGNORED.encode(),
         "pyproject.toml": rendered("settings.toml", panels=name).encode(),
         ".github/workflows/evals.yml": rendered("workflow.yml", action=action).encode(),
@@ -168,14 +172,6 @@ def _example_ratings() -> bytes:
         answers = ("pass" if passes != wrong[name] else "fail" for name in ("judge", "anna", "ben"))
         lines.append(",".join([f"reply {k + 1}", "ab"[k % 2], *answers]))
     return "\n".join([*lines, ""]).encode()
-
-
-def _shipped() -> dict[str, bytes]:
-    """The shipped questions and gates; accepted failures are about panels of their own repository and stay there."""
-    evals = shipped_evals()
-    files = {f"evals/{path.name}": path.read_bytes() for path in sorted(evals.glob("test_*.py"))}
-    gates = (evals / "gates.toml").read_text(encoding="utf-8")
-    return {**files, "evals/gates.toml": gates.partition("\n[[accepted]]")[0].rstrip().encode() + b"\n"}
 
 
 def _decided(ratings: Path) -> list[JudgeDecision]:

@@ -16,8 +16,7 @@ from recuse.configuration.toml_files import Table, parse, read_toml
 from recuse.ratings.scale import Nominal, Numeric, Ordinal, Scale, check_thresholds
 from recuse.schema import Item, RecuseError
 
-RESERVED = frozenset({"task", "author_label"})
-"""Names that protocols give to prompt templates; an item's fields stand beside them."""
+RESERVED = frozenset({"task", "author_label"})  # names that protocols give to templates, beside an item's fields
 
 
 class _Open(BaseModel):
@@ -213,9 +212,8 @@ class Task:
                 if not isinstance(data[key], kind):
                     wanted = "an object" if kind is dict else "a text"
                     raise RecuseError(f"{where}: {key} must be {wanted}, got {data[key]!r}")
-            if taken := sorted(RESERVED & data["fields"].keys()):
-                names = ", ".join(taken)
-                raise RecuseError(f"{where}: fields may not be called {names}: prompts have those names already")
+            if taken := ", ".join(sorted(RESERVED & data["fields"].keys())):
+                raise RecuseError(f"{where}: fields may not be called {taken}: prompts have those names already")
             item = Item(self.name, checked_name(data["id"], "item", where), data["target"], data["fields"])
             if item.target not in targets:
                 raise RecuseError(f"{where}: target {item.target!r} is not in task.toml; known: {', '.join(targets)}")
@@ -263,8 +261,8 @@ def load_task(folder: Path) -> Task:
     """The task in a folder with task.toml; `RecuseError` with line and key of whatever is wrong."""
     if not folder.is_dir():
         there = folder.parent.iterdir() if folder.parent.is_dir() else ()
-        known = ", ".join(sorted(p.name for p in there if p.is_dir())) or "none"
-        raise RecuseError(f"unknown task {folder.name!r}: there is no folder {folder}; known: {known}")
+        tasks = ", ".join(sorted(p.name for p in there if p.is_dir())) or "none"
+        raise RecuseError(f"unknown task {folder.name!r}: there is no folder {folder}; known: {tasks}")
     path = folder / "task.toml"
     data = read_toml(path)
     table = parse(_TaskFile, data, path)
