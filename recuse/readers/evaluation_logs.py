@@ -135,9 +135,8 @@ def _graded(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _name(provider: Any) -> str:
-    if isinstance(provider, Mapping):
-        return str(provider.get("label") or provider.get("id") or "")
-    return str(provider or "")
+    named = provider.get("label") or provider.get("id") if isinstance(provider, Mapping) else provider
+    return str(named or "")
 
 
 def alpaca_eval_records(value: Any) -> Records:

@@ -6,6 +6,7 @@ import ast
 import json
 import re
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -212,10 +213,8 @@ def _object(cell: str) -> dict[str, Any] | None:
 
 def literal(text: str) -> Any:
     """The value of JSON, or of what pandas writes into CSV as Python does; None for neither."""
-    try:
+    with suppress(ValueError):
         return parsed(text)
-    except ValueError:
-        try:
-            return ast.literal_eval(text[:1_000_000])
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
-            return None
+    with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+        return ast.literal_eval(text[:1_000_000])
+    return None
