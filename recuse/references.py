@@ -107,8 +107,8 @@ def said_by_people(task: Task, protocol: str, headline: Sequence[str]) -> dict[t
     table = table if "target" in table else table.assign(target="")
     column = "score" if "score" in table else "response"
     by_text = table.dropna(subset=[column]).groupby(["item", "target"], sort=False, dropna=False)[column]
-    said: dict[Any, list[float | str]] = {text: answers.tolist() for text, answers in by_text}
-    return said
+    by_people: dict[Any, list[float | str]] = {text: answers.tolist() for text, answers in by_text}
+    return by_people
 
 
 def reference_of(task: Task) -> pd.DataFrame | None:
