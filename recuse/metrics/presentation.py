@@ -302,8 +302,8 @@ def _by_judge(
         for alike in together.values():
             on = usable[alike[0]]
             within = False if levels is None else levels[on]
-            found = slopes(values[alike][:, on].T, doublings[on], clusters[on], controls[on], levels=within)
-            distributions |= zip(alike, found, strict=True)
+            slope = slopes(values[alike][:, on].T, doublings[on], clusters[on], controls[on], levels=within)
+            distributions |= zip(alike, slope, strict=True)
         return [distributions[j] for j in range(len(values))]
 
     for (judge, requested), given, distribution, raw in zip(judges, beyond, fitted(beyond), fitted(own), strict=True):
