@@ -191,20 +191,18 @@ def _size(read: FilePanel) -> str:
     return f"{counted(len(read.raw.frame), 'row')}, {counted(read.ratings.judgements, 'judgement')}"
 
 
-ONE_COLUMN = {role: role for role in ("target", "first", "second", "criterion", "cluster", "text", "rater", "kind",
-                                      "repeat", "gold", "author", "reason", "order", "count")}  # fmt: skip
-ONE_COLUMN |= {"target": "system", "gold": "right answer", "cluster": "topic"}
-"""Roles of a single column, and what each is called."""
+ROLES = ("item", "target", "first", "second", "criterion", "cluster", "text", "rater", "kind", "repeat", "gold",
+         "author", "reason", "order", "count", "value", "criteria", "repeats", "factors", "slices")  # fmt: skip
+CALLED = {"target": "system", "gold": "right answer", "cluster": "topic", "value": "rating", "factors": "varied",
+          "slices": "slice"}  # fmt: skip
 
 
 def _roles(mapping: ColumnMapping) -> Iterator[tuple[str, str]]:
-    yield from (("item", column) for column in mapping.item)
-    yield from ((words, column) for role, words in ONE_COLUMN.items() if (column := getattr(mapping, role)))
-    yield from (("rating", column) for column in mapping.value)
-    for role, names in (("criteria", dict.fromkeys(mapping.criteria.values())), ("repeats", mapping.repeats)):
-        yield from [(role, ", ".join(names))] if names else []
-    yield from (("varied", column) for column in mapping.factors)
-    yield from (("slice", column) for column in mapping.slices)
+    """What each role is called, with its column; one line for all criteria, and one for all repeats."""
+    for role in ROLES:
+        names = [*dict.fromkeys(mapping.criteria.values())] if role == "criteria" else mapping.filled(role)
+        together = [", ".join(names)] if names and role in ("criteria", "repeats") else names
+        yield from ((CALLED.get(role, role), column) for column in together)
 
 
 def _holds(frame: pd.DataFrame, column: str) -> str:

@@ -155,6 +155,7 @@ def decide_upgrade(
 ) -> UpgradeVerdict:  # fmt: skip
     """The verdict on a candidate from its components, (gate, estimates). `names` of incumbent and candidate; `phrase`
     says in words what a judge does that misses the limit of a verdict."""
+    old, new = names
     known = {component for component, estimates in changes if any(one.defined for one in estimates.values())}
     unmeasured = tuple(component for component, _ in changes if component in NOT_NEEDED and component not in known)
     measured = [(component, estimates) for component, estimates in changes if component not in unmeasured]
@@ -165,7 +166,7 @@ def decide_upgrade(
         items=losses.detail.get("answered", losses.n) if losses else 0, change=change,
     )  # fmt: skip
     if failed := sorted(_causes_first([row for row in rows if _says(row) == "fail"]), key=bool):  # accepted ones last
-        ordered, (old, new) = _ordered(rows, failed), names
+        ordered = _ordered(rows, failed)
         clause = phrase(ordered[0]) or f"changes {_title(ordered[0])}"
         if slice_ := ordered[0].estimate.detail.get("slice"):
             clause += f" ({slice_['column']} {slice_['level']})"
@@ -186,15 +187,14 @@ def decide_upgrade(
     if opened and not spoken_for:
         return _undecided(verdict, sorted(opened, key=lambda row: (bool(row), -_needed(row))))
     if not len(rows):
-        return replace(verdict, word=UNDECIDED, sentence=f"Whether {names[1]} may replace {names[0]} cannot be told: "
-                       "nothing could be measured.")  # fmt: skip
+        sentence = f"Whether {new} may replace {old} cannot be told: nothing could be measured."
+        return replace(verdict, word=UNDECIDED, sentence=sentence)
     if won:
         clause = in_place_of_people(SUPERIOR[won[0].gate], won[0].estimate.detail)
-        sentence = f"{names[1]} may replace {names[0]}: it {clause}, and nothing is worse."
+        sentence = f"{new} may replace {old}: it {clause}, and nothing is worse."
         return replace(verdict, word="better", sentence=sentence, clause=clause, rows=_ordered(rows, won))
     count = "one comparison" if len(rows) == 1 else f"{len(rows)} comparisons"
-    sentence = f"{names[1]} may replace {names[0]}: no difference larger than you allow, in {count}."
-    return replace(verdict, sentence=sentence)
+    return replace(verdict, sentence=f"{new} may replace {old}: no difference larger than you allow, in {count}.")
 
 
 def not_comparable(names: tuple[str, str], reasons: tuple[str, ...], change: tuple[str, ...]) -> UpgradeVerdict:
