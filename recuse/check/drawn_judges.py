@@ -220,9 +220,9 @@ def with_drawn_judges(
 
 def _urn(people: People, count: int, rng: np.random.Generator, error: float) -> Floats:
     values, m = people.values, people.raters
-    said = [values == code for code in range(len(people.answers.options))]
-    counts = np.sum(said, axis=1).astype(float)  # options, texts
-    within = [_within(one + 0 * values, people.systems) for one in said]
+    by_option = [values == code for code in range(len(people.answers.options))]
+    counts = np.sum(by_option, axis=1).astype(float)  # options, texts
+    within = [_within(one + 0 * values, people.systems) for one in by_option]
     shares = people.answers.evened(np.stack(within, axis=1)).T
     own = np.cumsum(counts / np.maximum(m, 1), axis=0)
     shape = (count, values.shape[1])
