@@ -193,10 +193,10 @@ def _rated(judged: Judgements) -> FilePanel:
     if ratings.truth and "truth" not in raw.given:
         people = ratings.table[ratings.table["kind"].eq(PERSON) & ratings.table["status"].eq("ok")]
         right = people["rater"].astype(str).eq(ratings.truth)
-        told, rated = (len(people.loc[rows, ["item", "target"]].drop_duplicates()) for rows in (right, ~right))
+        filled, rated = (len(people.loc[rows, ["item", "target"]].drop_duplicates()) for rows in (right, ~right))
         truth = (f"{ratings.truth} holds right answers on the same scale: judges are held against them",)
-        if 2 * told < rated:  # what all people say of all texts tells more of a judge than what is right of a few
-            what = f"holds right answers of {told} texts, people rated {rated}: read as one more person"
+        if 2 * filled < rated:  # what all people say of all texts tells more of a judge than what is right of a few
+            what = f"holds right answers of {filled} texts, people rated {rated}: read as one more person"
             truth, ratings = (f"{ratings.truth} {what}",), replace(ratings, truth="", _memory={})
     mapping = replace(mapping, truth=ratings.truth)
     ratings, decided = ratings.as_decisions(mapping.use)
