@@ -169,8 +169,7 @@ def _text_by_text(answers: Answers, judge: int) -> Detail:
 
 
 def _icc(answers: Answers, judge: int, metric: str) -> Estimate:
-    """ICC(2,1). The F interval takes texts as independent; where they come in clusters, the jackknife over clusters
-    takes its place."""
+    """ICC(2,1) with its F interval, which takes texts as independent; over clusters with the jackknife's."""
     separate = answers.over == "items"
     used = both_rated(answers, judge)
     values = np.column_stack([answers.judge_means[judge], answers.people_mean])[used]

@@ -182,9 +182,7 @@ def twins(ratings: Ratings) -> Iterator[tuple[dict[str, str], Ratings, Ratings]]
 def step_of(scale: Scale) -> float:
     """The least rise that counts as one: a step of the scale; a tenth of its range where no step is known; for fail
     and pass, from one to the other."""
-    if not isinstance(scale, Numeric):
-        return 1.0
-    return scale.step or scale.span / 10
+    return (scale.step or scale.span / 10) if isinstance(scale, Numeric) else 1.0
 
 
 def _compared(part: Ratings, twin: Ratings, texts: pd.DataFrame, pairs: bool) -> pd.DataFrame:

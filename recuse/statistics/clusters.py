@@ -156,8 +156,7 @@ def _slopes_from(moments: Floats, scale: float) -> Floats:
         freed = moments[:, None, 0, 1 : 1 + k] @ _solved(moments[:, 1:, 1 : 1 + k], sides)
         xx, xy = xx - freed[:, 0, 0], xy - freed[:, 0, 1:]
     there = xx > 1e-10 * max(scale, 1e-300)
-    values: Floats = np.divide(xy, xx[:, None], out=np.full(xy.shape, np.nan), where=there[:, None])
-    return values
+    return np.asarray(np.divide(xy, xx[:, None], out=np.full(xy.shape, np.nan), where=there[:, None]))
 
 
 def _solved(matrices: Floats, sides: Floats) -> Floats:

@@ -56,12 +56,11 @@ class Coefficient:
     @cached_property
     def undefined(self) -> str:
         """Why there is no value; empty where there is one."""
-        reason = self.why(self.sums)
-        if not reason and not len(self.shares):
+        if reason := self.why(self.sums):
+            return reason
+        if not len(self.shares):
             return EMPTY
-        if not reason and not math.isfinite(self._of_all):
-            reason = "the coefficient is 0 / 0 on these ratings"
-        return reason
+        return "" if math.isfinite(self._of_all) else "the coefficient is 0 / 0 on these ratings"
 
     @cached_property
     def value(self) -> float:
