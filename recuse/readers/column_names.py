@@ -19,9 +19,14 @@ NAMES: Mapping[str, tuple[str, ...]] = {role: tuple(words.split()) for role, wor
     CALLED_ON, DERIVED, SPREADS, ATTRIBUTES, DATES, SURE, PROPERTIES, WHOSE, SUFFIX,
 ) = (tuple(words.split()) for words in WORDS["lists"].values())  # fmt: skip
 """Each is explained where its words stand."""
+OTHER_WORDS = {*sum(NAMES.values(), ()), *PARTS, *FACTORS, *BATCHES, *TALKS, *ATTRIBUTES, *PROPERTIES}
 LONGEST_NAME = 4  # a column's name of more words is a sentence
-
 TITLED = re.compile(r"(?:Dr|Prof|Mr|Mrs|Ms)\. ?[A-Z]")
+SIDES = (("a", "b"), ("0", "1"), ("1", "2"), ("first", "second"), ("left", "right"), ("one", "two"),
+         ("chosen", "rejected"))  # fmt: skip
+THIRD = (("b", "c"), ("1", "2"), ("2", "3"), ("two", "three"))  # a third text is told apart from the second
+NOBODY_KNOWN = 3  # from so many raters on, a whole table of raters x criteria is one although nobody is called so
+FILLED = 0.6  # of raters x criteria, how many must be there: a rater may leave a criterion out
 ADDRESS = re.compile(r"[^@\s]+@[^@\s]+\.[a-z]{2,}", re.IGNORECASE)  # an address for mail, which only people have
 SCRIPTS = re.compile(r"(?<=[a-z0-9])(?=[\u3040-\u9fff\uac00-\ud7a3])|(?<=[\u3040-\u9fff\uac00-\ud7a3])(?=[a-z0-9])")
 """Where letters of Latin meet Japanese, Chinese or Korean ones: another word begins."""
@@ -31,6 +36,8 @@ SIZE = re.compile(r"\d{2,3}b")  # how many parameters a model has, in billions: 
 VERSION = re.compile(r"(?i)(?:\d\.|deepseek[ _]r)\d+$")  # how names of judges end that bear a version: claude-3.5
 HUMPS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[a-z]\d)(?=[A-Z])|(?<=\d)(?=[A-Z][a-z])")
 """Where a word begins in a name without signs between: judgeModel, GPT4Score; A1AI3MTR9 is a code, and no words."""
+PLACES, BRACKETED = re.compile(r"[ _.:/|-]+"), re.compile(r"^[(\[](.*)[)\]]$")  # "Clarity (Anna)"
+LISTED = re.compile(r'(?:^|(?<=,))\s*(?:"((?:[^"]|"")*)"\s*(?=,|$)|([^,]*))')  # a name of a list; in quotes as in CSV
 
 
 @lru_cache(maxsize=4096)  # a file's columns are asked thousands of times what they are called
@@ -89,15 +96,12 @@ def is_reason(name: str) -> bool:
 
 def is_date(name: str) -> bool:
     """Whether a column is called as times, costs and lengths are, which are nobody's ratings."""
-    parts = plain(name).split("_")
-    if len(parts) > LONGEST_NAME:
-        return False  # a question, whose words say nothing of the kind of its answers
-    return parts[-1] == "at" or not {*DATES}.isdisjoint(parts)
+    parts = plain(name).split("_")  # those of a question say nothing of the kind of its answers
+    return len(parts) <= LONGEST_NAME and (parts[-1] == "at" or not {*DATES}.isdisjoint(parts))
 
 
 def is_attribute(name: str) -> bool:
-    """Whether a column says something of a text, a rater or a request, whoever's name it bears: confidence_gpt,
-    annotator_count, model_version, is_llm. Nobody's ratings are called so."""
+    """Whether a column says something of a text, a rater or a request, and is no rating: confidence_gpt, is_llm."""
     parts = plain(name).split("_")
     counted = parts in (["annotators"], ["raters"])
     words = len(plain(name.rsplit(".", 1)[-1]).split("_"))  # of feedback_stats.user_score.n one: no sentence
@@ -112,27 +116,16 @@ def is_nobodys(name: str) -> bool:
 
 
 def is_derived(name: str, words: Collection[str] = (*DERIVED, *SPREADS)) -> bool:
-    """Whether a column or rater is called after what is made of several raters' answers: majority, human_mean; with
-    `SPREADS` alone after how far these lie apart, human_std, which rates nothing."""
+    """Whether it is called after what is made of raters' answers: human_mean; by `SPREADS` after how they lie apart."""
     within, _, last = name.rpartition(".")  # tone.majority_human, but annotator1.overall is that person's
     word = plain(name) if is_person(within) else plain(last) or plain(name)
     return not {word, "_".join(part for part in word.split("_") if part not in WHOSE)}.isdisjoint(words)
 
 
-OTHER_WORDS = {
-    *(word for names in NAMES.values() for word in names), *PARTS, *FACTORS, *BATCHES, *TALKS, *ATTRIBUTES, *PROPERTIES,
-}  # fmt: skip
-
-
 def may_be_a_person(name: str) -> bool:
     """Whether a column is called as people are, or by one word of letters that names nothing else."""
-    if is_judge(name) or is_criterion(name) or is_date(name):
-        return False
-    return is_person(name) or (name.isalpha() and plain(name) not in OTHER_WORDS)
-
-
-LISTED = re.compile(r'(?:^|(?<=,))\s*(?:"((?:[^"]|"")*)"\s*(?=,|$)|([^,]*))')
-"""A name of a list: between double quotes, as in CSV, where it holds a comma."""
+    other = is_judge(name) or is_criterion(name) or is_date(name)
+    return not other and (is_person(name) or (name.isalpha() and plain(name) not in OTHER_WORDS))
 
 
 def listed(value: Any) -> list[str]:
@@ -168,21 +161,13 @@ def rater_name(column: str) -> str:
     return column
 
 
-SIDES = (("a", "b"), ("0", "1"), ("1", "2"), ("first", "second"), ("left", "right"), ("one", "two"),
-         ("chosen", "rejected"))  # fmt: skip
-THIRD = (("b", "c"), ("1", "2"), ("2", "3"), ("two", "three"))  # a third text is told apart from the second
-
-
 def told_apart(names: Collection[str], sides: Iterable[tuple[str, str]] = SIDES) -> list[tuple[str, str]]:
-    """Pairs of names that differ in the word for a side alone: reply_a and reply_b, left_model and right_model,
-    answer1_body and answer2_body."""
+    """Pairs of names that differ in the word for a side alone: left_model and right_model, reply1_text, reply2_text."""
     pairs = []
     for one, other in sides:
         side = re.compile(rf"(?:(?:^|(?<=_)){one}|(?<=[a-z]){one if one.isdigit() else '(?!)'})(?=_|$)")
-        pairs += [
-            (name, changed) for name in names
-            if (changed := side.sub(other, name, count=1)) != name and changed in names
-        ]  # fmt: skip
+        changed = {name: side.sub(other, name, count=1) for name in names}
+        pairs += [(name, to) for name, to in changed.items() if to != name and to in names]
     return pairs
 
 
@@ -194,17 +179,10 @@ def base_of(name: str, names: Sequence[str]) -> str:
     return name
 
 
-PLACES, BRACKETED = re.compile(r"[ _.:/|-]+"), re.compile(r"^[(\[](.*)[)\]]$")  # "Clarity (Anna)"
-NOBODY_KNOWN = 3
-"""From so many raters on, a whole table of raters x criteria is one although no rater is called as judges or people."""
-FILLED = 0.6  # of raters x criteria, how many must be there: a rater may leave a criterion out
-
-
 def crossed_names(names: Sequence[str], stated: Collection[str] = ()) -> dict[str, tuple[str, str]] | None:
     """Name -> rater and criterion where every name is one of each, in one order, with at least two of both and most of
-    their combinations, of known criteria any, and one side bears names of judges or people, as they are called or
-    `stated` to be; or where three and more stand before each of the same criteria, called as criteria are. None where
-    the names are no such table."""
+    their combinations, of known criteria any, and one side is called, or `stated` to be, judges or people; or where
+    three and more stand before each of the same known criteria. None where the names are no such table."""
     for parts in splits(names):
         fronts, backs = ({part[side] for part in parts.values()} for side in (0, 1))
         named = any(all(map(is_criterion, side)) for side in (fronts, backs))  # people may have rated one of them
@@ -216,15 +194,13 @@ def crossed_names(names: Sequence[str], stated: Collection[str] = ()) -> dict[st
         if not by_front and not by_back and len(names) == len(fronts) * len(backs):  # every criterion of every rater
             several = len(fronts) >= NOBODY_KNOWN  # answer_precision, context_precision are criteria of one rater
             by_front = several and any(map(is_criterion, backs)) and not any(map(is_criterion, fronts))
-        if by_front == by_back or any(n.isdigit() for n in (backs if by_front else fronts)):
-            continue
-        return {name: part if by_front else part[::-1] for name, part in parts.items()}
+        if by_front != by_back and not any(n.isdigit() for n in (backs if by_front else fronts)):
+            return {name: part if by_front else part[::-1] for name, part in parts.items()}
     return None
 
 
 def splits(names: Sequence[str]) -> Iterator[dict[str, tuple[str, str]]]:
-    """Every way to cut all names in two such that front or back of one name, whichever, comes again: a criterion may
-    hold a blank or a line of its own, so the cut is found by what the names share, whatever stands between."""
+    """Every way to cut all names in two such that front or back of one name comes again, whatever stands between."""
     cuts = {n: [(n[: cut.start()], n[cut.end() :]) for cut in PLACES.finditer(n)] for n in names}
     beside: tuple[dict[str, set[str]], ...] = ({}, {})
     for parted in (each for own in cuts.values() for each in own):

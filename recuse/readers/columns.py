@@ -1,5 +1,4 @@
-"""The columns of a table of strings: what each is called and holds, the roles that some have taken, and those that are
-free."""
+"""The columns of a table of strings: what each is called and holds, which have roles, and which are free."""
 
 from __future__ import annotations
 
@@ -7,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,12 +25,6 @@ ISO = re.compile(r"\d{4}-\d\d-\d\d")
 SAME_COLUMN = 0.98  # two columns that say the same in so many rows name the same things
 MOST_SLICES = 30  # what has more levels is no slice, and no list of raters that a column of sources would hold
 LONGEST_NUMBER = 200  # longer cells hold no number, and are not searched for one
-Fact = TypeVar("Fact")
-
-
-def _called(of_name: Callable[[str], Fact]) -> cached_property[Fact]:
-    """What is told of a column by its name."""
-    return cached_property(lambda column: of_name(column.name))
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,19 +34,19 @@ class Column:
     name: str
     cells: pd.Series[Any]
 
-    is_judge = _called(column_names.is_judge)
-    is_person = _called(column_names.is_person)
-    is_rater = _called(column_names.is_rater)
-    is_criterion = _called(column_names.is_criterion)
-    is_reason = _called(column_names.is_reason)
-    is_date = _called(column_names.is_date)
-    is_attribute = _called(column_names.is_attribute)
-    is_nobodys = _called(column_names.is_nobodys)
-    is_derived = _called(column_names.is_derived)
-    is_gold = _called(column_names.is_gold)
-    may_be_a_person = _called(column_names.may_be_a_person)
-    plain = _called(column_names.plain)
-    ending = _called(lambda name: plain(name).rsplit("_", 1)[-1])  # the last word of the plain name
+    is_judge = cached_property(lambda column: column_names.is_judge(column.name))
+    is_person = cached_property(lambda column: column_names.is_person(column.name))
+    is_rater = cached_property(lambda column: column_names.is_rater(column.name))
+    is_criterion = cached_property(lambda column: column_names.is_criterion(column.name))
+    is_reason = cached_property(lambda column: column_names.is_reason(column.name))
+    is_date = cached_property(lambda column: column_names.is_date(column.name))
+    is_attribute = cached_property(lambda column: column_names.is_attribute(column.name))
+    is_nobodys = cached_property(lambda column: column_names.is_nobodys(column.name))
+    is_derived = cached_property(lambda column: column_names.is_derived(column.name))
+    is_gold = cached_property(lambda column: column_names.is_gold(column.name))
+    may_be_a_person = cached_property(lambda column: column_names.may_be_a_person(column.name))
+    plain = cached_property(lambda column: column_names.plain(column.name))
+    ending = cached_property(lambda column: plain(column.name).rsplit("_", 1)[-1])  # the last word of the plain name
 
     def __str__(self) -> str:
         """Its name, as in a message."""
@@ -109,25 +102,19 @@ class Column:
         numbers = as_numbers(pd.Series(self.distinct, dtype=object))
         return float(numbers.min()), float(numbers.max())
 
-    @property
-    def wordy(self) -> bool:
-        """Whether it looks like texts: no numbers, and long ones."""
-        return not self.numeric and self.length > LONG
+    wordy = cached_property(lambda column: not column.numeric and column.length > LONG)
+    """Whether it looks like texts: no numbers, and long ones."""
 
-    @property
-    def dated(self) -> bool:
-        """Whether it holds days: 2026-03-01, 1.3.2026, 03/01/26."""
-        return bool(len(self.distinct)) and all(DAY.match(str(value).strip()) for value in self.distinct[:50])
+    dated = cached_property(lambda c: bool(len(c.distinct)) and all(DAY.match(str(v).strip()) for v in c.distinct[:50]))
+    """Whether it holds days: 2026-03-01, 1.3.2026, 03/01/26."""
 
     @property
     def made_days(self) -> bool:
-        """Whether it holds a few days without a year, "4-May" or "05. Apr", as a spreadsheet writes 4/5; or days of one
-        year that are all x/5: in months up to the day, or on days up to the month."""
+        """Whether it holds a few days without a year ("4-May"), as a spreadsheet writes 4/5, or all x/5 of one year."""
         days = [str(value).strip() for value in self.distinct] if 1 < len(self.distinct) <= FEW_LABELS else []
         parts = [{*map(int, part)} for part in zip(*(d.split("-") for d in days if ISO.fullmatch(d)), strict=True)]
-        grades = bool(parts) and len(parts[0]) == 1 and any(
-            len(of) == 1 and max(grade) <= max(of) for of, grade in (parts[1:], parts[:0:-1])
-        )  # fmt: skip
+        sides = (parts[1:], parts[:0:-1]) if parts and len(parts[0]) == 1 else ()
+        grades = any(len(of) == 1 and max(grade) <= max(of) for of, grade in sides)
         return bool(days) and all(GRADE_AS_DAY.fullmatch(day) or (grades and ISO.fullmatch(day)) for day in days)
 
     @property
@@ -139,9 +126,8 @@ class Column:
     @cached_property
     def holds_sets(self) -> bool:
         """Whether its many different values are sets of a few labels: "a; b", "a|b"."""
-        if self.numeric or not FEW_LABELS < len(self.distinct) <= MOST_SETS or self.wordy:
-            return False
-        return find_sets(tuple(dict.fromkeys(labels_of(pd.Series(self.distinct))))) is not None
+        many = FEW_LABELS < len(self.distinct) <= MOST_SETS and not (self.numeric or self.wordy)
+        return many and find_sets(tuple(self.words)) is not None
 
     @property
     def told_once(self) -> bool:
@@ -158,22 +144,14 @@ class Column:
     @property
     def rating(self) -> bool:
         """Whether it may hold ratings: numbers, a few short labels that come again, or sets of such."""
-        if not len(self.distinct):
-            return False
-        if self.numeric or self.holds_sets:
-            return True
-        return len(self.distinct) <= FEW_LABELS and self.length <= 30 and not self.told_once
+        few = 0 < len(self.distinct) <= FEW_LABELS and self.length <= 30
+        return self.numeric or self.holds_sets or (few and not self.told_once)
 
-    @property
-    def has_fraction(self) -> bool:
-        """Whether it holds numbers with a point."""
-        return self.numeric and any("." in str(v) for v in self.distinct[:100])
+    has_fraction = cached_property(lambda column: column.numeric and any("." in str(v) for v in column.distinct[:100]))
+    """Whether it holds numbers with a point."""
 
-    @property
-    def varied(self) -> bool:
-        """Whether it is no mere numbering of the rows."""
-        whole = len(self.distinct) == self.number and self.number > 20
-        return not (whole and not self.has_fraction)
+    varied = cached_property(lambda c: len(c.distinct) < c.number or c.number <= 20 or c.has_fraction)
+    """Whether it is no mere numbering of the rows."""
 
     @property
     def like_ratings(self) -> bool:
@@ -183,8 +161,7 @@ class Column:
         return self.varied and len(self.distinct) > 1 and (known or repeated)
 
     def answers_like(self, other: Column) -> bool:
-        """Whether its values look like those of a column that surely holds ratings: persons and judges answer on one
-        scale."""
+        """Whether its values look like those of a column of ratings: persons and judges answer on one scale."""
         if is_verdict(self.words) and is_verdict(other.words):
             return True
         if self.numeric != other.numeric or (len(self.distinct) > 101 and not self.holds_sets):
@@ -202,10 +179,8 @@ class Column:
         whole = self.numeric or is_verdict(self.words) or self.words <= other.words
         return whole and self.rating and self.answers_like(other)
 
-    @cached_property
-    def words(self) -> set[str]:
-        """Its different values in one spelling."""
-        return {*labels_of(pd.Series(self.distinct))}
+    words = cached_property(lambda column: {*map(str, labels_of(pd.Series(column.distinct)))})
+    """Its different values in one spelling."""
 
 
 def columns_of(frame: pd.DataFrame) -> list[Column]:
@@ -233,9 +208,8 @@ class Roles:
         named = [v for k, v in given.items() if k not in ("judges", "people", "raters", "ignore", *SETTINGS)]
         names = {*self.ignored, *columns_in([*named, *given.get("raters", {}).values()])}
         self.free = [column for name, column in self.columns.items() if name not in names]
-        self.taken: dict[str, Any] = {
-            k: v for k, v in given.items() if k != "ignore" and (v or k in ("target", "cluster", "slices"))
-        }
+        self.taken: dict[str, Any] = {k: v for k, v in given.items() if v or k in ("target", "cluster", "slices")}
+        self.taken.pop("ignore", None)
 
     def take(self, role: str, column: Column) -> None:
         """Give a free column the role, alone where it may have several."""
@@ -248,9 +222,7 @@ class Roles:
             self.taken[role] = tuple(map(str, columns))
             self.use(columns)
 
-    def take_named(
-        self, role: str, fits: Callable[[Column], bool] = lambda column: True, names: Iterable[str] | None = None
-    ) -> None:
+    def take_named(self, role: str, fits: Callable[[Column], bool], names: Iterable[str] | None = None) -> None:
         """Give the role to the first free column that is called so and fits; `names` in place of the role's own."""
         called = (c for name in (NAMES[role] if names is None else names) for c in self.free if c.plain == name)
         if role not in self.taken and (column := next((c for c in called if len(c.distinct) and fits(c)), None)):
@@ -287,8 +259,7 @@ class Roles:
         return bool(won[column.filled.index].all())
 
     def answers_as_others(self, column: Column, *, won: bool = False) -> bool:
-        """A column called judge or model that holds what people's columns hold is a rater's answers; names of models
-        are names, whoever else bears them, unless they say who `won`."""
+        """Whether a column called judge or model answers as others do; names of models do where they say who `won`."""
         names = not won and any(column_names.is_judge(str(value)) for value in column.distinct)
         if names or not 1 < len(column.distinct) <= MOST_SLICES:
             return False

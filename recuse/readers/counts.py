@@ -1,6 +1,5 @@
-"""Answers that were counted before they came here: a column `count_<answer>` per option, or a share of people and their
-number (toxicity, toxicity_annotator_count), beside columns of judges that answer in the same words. A column `count`
-alone counts items, not answers: each row is that many items, answered alike (docs/files.md)."""
+"""Answers that were counted before: a column `count_<answer>` per option, or a share of people and their number, beside
+judges who answer in the same words; and items in a column `count`, which were answered alike (docs/files.md)."""
 
 from __future__ import annotations
 
@@ -32,10 +31,9 @@ FEWEST_ROWS, MOST_OPTIONS = 8, 12  # fewer rows may add up by chance; answers to
 
 
 def without_counts(raw: RawTable) -> RawTable:
-    """The table with one answer per row: every row becomes as many as it counts, its further columns stay as they are.
-    The same table where nothing is counted, which is also where some column holds ratings that are not, or its people
-    and judges are named. `RecuseError` with its line for a count that is no whole number from 0, for counts that do not
-    add up to the total, and for a rater without any valid answer."""
+    """The table with one answer per row; as it is where nothing is counted, some column holds ratings that are not, or
+    people and judges are named. `RecuseError` with its line for a count that is no whole number from 0, for counts that
+    do not add up to the total, for a rater without any valid answer, and for a judge who answers in other words."""
     raw = raw if raw.all_named else _shares_as_counts(_named_as_counts(raw))
     columns = {name: m[1] or m[2] for name in raw.names if (m := COUNTED.match(name))}
     totals = {name for name in raw.names if plain(name) in TOTAL or HOW_MANY.match(plain(name))}
@@ -45,7 +43,15 @@ def without_counts(raw: RawTable) -> RawTable:
         return raw
     options = [*answers.values()]
     judges = [name for name in rest if _holds_ratings(name) or _answers_with(raw, name, options)]
-    if judges and (raw.all_named or not _answer_alike(raw, judges, options)):
+    for name in (name for name in judges if raw.all_named or not _answers_with(raw, name, options)):
+        words = _words(raw, name)
+        labels = any(map(_how_many, raw.names)) or not as_numbers(raw.frame[name]).notna().any()
+        if is_judge(name) and not (raw.all_named or is_person(name)) and len(words) <= FEW_LABELS and labels:
+            raise RecuseError(
+                f"answers of {', '.join(options)} are counted, and {name} says "
+                f"{', '.join(map(shown, sorted(words)[:4]))}; say which of its answers is which (--same "
+                f"{min(words)}={options[0]},...), or --ignore {name}"
+            )
         return raw
     counts = np.column_stack([_counts(raw, name) for name in answers])
     for total in [name for name in raw.names if plain(name) in TOTAL][:1]:
@@ -84,8 +90,7 @@ def without_counts(raw: RawTable) -> RawTable:
 
 
 def _named_as_counts(raw: RawTable) -> RawTable:
-    """Columns next to one another that add up, in every row, to a column `count`, or to one that is called as numbers
-    of raters are, count answers, whatever they are called: toxic, fine and unsure become count_toxic, ..."""
+    """Columns side by side that always add up to one of how many there are count answers: toxic becomes count_toxic."""
     total = next(filter(_how_many, raw.names), "")
     free = [n for n in raw.names if n != total and not (is_judge(n) or is_person(n) or COUNTED.match(n))]
     if not total or len(raw.frame) < FEWEST_ROWS:
@@ -105,21 +110,6 @@ def _how_many(name: str) -> bool:
     return plain(name) in COUNTS[:2] or HOW_MANY.match(plain(name)) is not None
 
 
-def _answer_alike(raw: RawTable, judges: Sequence[str], options: Sequence[str]) -> bool:
-    """Whether all are judges that answer in the words that are counted. `RecuseError` where judges answer in others."""
-    for name in (name for name in judges if not _answers_with(raw, name, options)):
-        words = _words(raw, name)
-        labels = any(map(_how_many, raw.names)) or not as_numbers(raw.frame[name]).notna().any()
-        if is_judge(name) and not is_person(name) and len(words) <= FEW_LABELS and labels:
-            raise RecuseError(
-                f"answers of {', '.join(options)} are counted, and {name} says "
-                f"{', '.join(map(shown, sorted(words)[:4]))}; say which of its answers is which (--same "
-                f"{min(words)}={options[0]},...), or --ignore {name}"
-            )
-        return False
-    return True
-
-
 def _answers_with(raw: RawTable, name: str, options: Sequence[str]) -> bool:
     """Whether a column that is called as judges are says nothing but these words."""
     known, words = {option.strip().lower() for option in options}, _words(raw, name)
@@ -136,18 +126,17 @@ def _shares_as_counts(raw: RawTable) -> RawTable:
     known = {plain(name): name for name in raw.names}
     of = {name: known.get(f"{plain(name)}_annotator_count", "") for name in raw.names}
     shares = [name for name, counted in of.items() if counted and as_numbers(raw.frame[name]).between(0, 1).all()]
-    voted = None
-    votes = [n for n in raw.names if COUNTED.match(n) and not HOW_MANY.match(plain(n))] if judges and not shares else []
+    votes = [name for name in raw.names if COUNTED.match(name) and not HOW_MANY.match(plain(name))]
     totals = [name for name in raw.names if HOW_MANY.match(plain(name)) or plain(name) in TOTAL]
-    if len(votes) == len(totals) == 1:  # whole numbers, of which the one never is more than the other
-        part, total = (as_numbers(raw.frame[name]) for name in (votes[0], totals[0]))
-        if ((part >= 0) & (part <= total) & (part % 1 == 0) & (total % 1 == 0)).all():
-            voted = votes[0], totals[0]
+    voted = len(votes) == len(totals) == 1 and bool(judges) and not shares
+    if voted:  # the only column that counts votes for something, never more than the one that says how many there were
+        some, every = as_numbers(raw.frame[votes[0]]), as_numbers(raw.frame[totals[0]])
+        voted = bool(((some >= 0) & (some <= every) & (some % 1 == 0) & (every % 1 == 0)).all())
     if shares and not judges:  # whoever the others are, these are people
         return replace(raw, frame=raw.frame.rename(columns={name: f"people_{name}" for name in shares}))
     if not (shares or voted):
         return raw
-    share, counted = voted or (shares[0], of[shares[0]])
+    share, counted = (votes[0], totals[0]) if voted else (shares[0], of[shares[0]])
     answer = plain(share)
     if voted and (named := COUNTED.match(share)):
         answer = str(named[1] or named[2]).strip().lower()
@@ -226,10 +215,9 @@ def with_counted_items(judged: Judgements) -> Judgements:
             f"rows of one {item[0]} have several counts in {column}; if it counts answers, write a column "
             "count_ANSWER for each answer, else one count for each item"
         )
-    names = (guess.filled("item") or [""])[0]
     note = f"{column} says how many items each row stands for: {len(frame):,} rows are {counts.sum():,.0f} items"
     raw = raw.noted(note, roles={**roles, "count": column})
-    return replace(judged, raw=of_counted(raw, np.asarray(counts, dtype=np.int64), names))
+    return replace(judged, raw=of_counted(raw, np.asarray(counts, dtype=np.int64), (guess.filled("item") or [""])[0]))
 
 
 def of_counted(raw: RawTable, counts: NDArray[np.int64], item: str = "") -> RawTable:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -26,16 +26,14 @@ FEWEST_LABELS = 10  # fewer answers of people or of judges may have no label in 
 ENOUGH_OF_PEOPLE, OFTEN = 40, 0.15  # so many ratings by people tell the end of their scale, if this share lies on it
 FAR = 2  # what lies further off than the range of all other numbers, so many times, may stand for something else
 FROM_1 = 7  # scales up to here mostly begin with 1, longer ones as often with 0
-SHIFTED, SELDOM = 3, 0.04
-"""From so many different marks on a scale has ends of its own; an end that is given less often may be missing."""
+SHIFTED, SELDOM = 3, 0.04  # so many different marks on a scale have ends of its own; one given less may be missing
 DECIDED = "--use decide --threshold NUMBER; --save of recuse check keeps it"
 ENDS = re.compile(r"[(\[]\s*(\d+(?:\.\d+)?)\s*(?:-|–|to|\.\.)\s*(\d+(?:\.\d+)?)\s*(?:points|stars|scale)?\s*[)\]]")
 """How a column's name says on which scale its ratings are: accuracy (0-7)."""
 MANY = 0.1  # where so many cells name an option twice, they are no sets
 
 
-@dataclass(frozen=True, eq=False)
-class CriterionAnswers:
+class CriterionAnswers(NamedTuple):
     """The answers of one criterion: scores or responses, which of them are unusable (`bad`) and as what (`status`)."""
 
     scale: Scale
@@ -48,9 +46,7 @@ class CriterionAnswers:
 
 def read_criterion(part: pd.DataFrame, criterion: str, declared: str, place: Place) -> CriterionAnswers:
     """What the cells of `part`, none of them empty, say: sets of options, else numbers, else labels. `declared`: the
-    scale as its user wrote it, or nothing.
-
-    `RecuseError` where numbers and labels or scales of another length are mixed, and for free text."""
+    scale as its user wrote it. `RecuseError` where numbers and labels or two scales are mixed, and for free text."""
     given = cell_values.scale_from_text(declared) if declared else None
     answers = None if isinstance(given, Numeric | Ordinal | Nominal) else _sets(part, criterion, given, place)
     if given is None and {*as_numbers(part["cell"].drop_duplicates())} <= {0.0, 1.0}:  # labels, though pandas wrote 1.0
@@ -70,9 +66,8 @@ def read_criterion(part: pd.DataFrame, criterion: str, declared: str, place: Pla
 
 
 def verdicts_beside_scores(part: pd.DataFrame, declared: str, decided: str) -> tuple[pd.DataFrame, list[str]]:
-    """The cells of raters who pass or fail every text as the best and the worst score of those who give scores, which
-    tells no more than on which side of the threshold they are; and notes. `RecuseError` where no threshold decides, and
-    verdicts are words, or the scores lie between 0 and 1."""
+    """Verdicts of raters who pass or fail every text as the best and worst score of those who give scores, and notes.
+    `RecuseError` where no threshold decides, and verdicts are words, or the scores lie between 0 and 1."""
     different = part[["rater", "cell"]].drop_duplicates()
     words, numbers = labels_of(different["cell"]), as_numbers(different["cell"])
     by_rater = words.groupby(different["rater"], sort=False).agg(set)
@@ -103,10 +98,8 @@ def verdicts_beside_scores(part: pd.DataFrame, declared: str, decided: str) -> t
 
 def _sets(part: pd.DataFrame, criterion: str, given: ResponseSets | None, place: Place) -> CriterionAnswers | None:
     different = tuple(labels_of(part["cell"].drop_duplicates()).drop_duplicates())
-    if given is None and cell_values.decimal_commas(different):
-        return None
-    sets = cell_values.find_sets(different, criterion, given)
-    if sets is None:
+    numbers = given is None and cell_values.decimal_commas(different)
+    if numbers or (sets := cell_values.find_sets(different, criterion, given)) is None:
         return None
     if len(sets.written) > len({*sets.written.values()}) == 1 and given is None:  # no set of them leaves one out
         raise RecuseError(
@@ -116,8 +109,8 @@ def _sets(part: pd.DataFrame, criterion: str, given: ResponseSets | None, place:
         )
     labels = labels_of(part["cell"])
     bad = labels.isin(sets.strange)
-    numbers = as_numbers(labels.str.extract(r"(\d+)")[0]).notna()
-    if given is None and bad.mean() > MANY and numbers.mean() > cell_values.KNOWN_SHARE:
+    digits = as_numbers(labels.str.extract(r"(\d+)")[0]).notna()
+    if given is None and bad.mean() > MANY and digits.mean() > cell_values.KNOWN_SHARE:
         raise RecuseError(
             f"column {part.loc[bad, 'column'].iloc[0]} holds several numbers a cell "
             f"({shown(part.loc[bad, 'cell'].iloc[0])}), which are no options that are all right; if they are several "
@@ -126,8 +119,13 @@ def _sets(part: pd.DataFrame, criterion: str, given: ResponseSets | None, place:
     why = "; ".join(list(sets.strange.values())[:SHOWN])
     faults = faults_in(f"answer(s) are no set of options: {why}", part[bad], place, "they count as unusable")
     values = labels.map(sets.written).where(~bad, None)
-    words = f"{criterion}: {sets.words}{', as you said' if given else ''}"
-    notes = [words, *cell_values.always_one(part["rater"], values)]
+    notes = [f"{criterion}: {sets.words}{', as you said' if given else ''}"]
+    several = values.astype(str).str.contains("|", regex=False).groupby(part["rater"], sort=False).any().astype(bool)
+    if several.any() and not several.all():  # perhaps nobody let the others
+        notes.append(
+            f"always one option: {', '.join(map(str, several.index[~several][:6]))}. If more than one could not be "
+            "named, these are forced choices: give them another criterion, such as forced_choice"
+        )
     return CriterionAnswers(sets.scale, values.to_numpy(dtype=object), bad.to_numpy(), "out_of_scale", faults, notes)
 
 
@@ -158,12 +156,10 @@ def _numbers(part: pd.DataFrame, criterion: str, given: Numeric | None, place: P
     if given is None and _are_places(part, values):
         scale = replace(scale, minimum=1.0, maximum=float(values.max()), step=1.0, reversed=True)
     outside = values.notna() & ~values.between(scale.minimum, scale.maximum)
+    done, ends_of_scale = "they count as unusable", f"{scale.minimum:g} to {scale.maximum:g}"
     wider = "" if given else f"; --scale={min(values.min(), 1):g}-{values.max():g} counts them"
-    faults = [
-        *faults_in("answer(s) are not numbers", part[bad], place, "they count as unusable"),
-        *faults_in(f"number(s) outside {scale.minimum:g} to {scale.maximum:g}", part[outside], place,
-                   f"they count as unusable{wider}"),
-    ]  # fmt: skip
+    faults = faults_in("answer(s) are not numbers", part[bad], place, done)
+    faults += faults_in(f"number(s) outside {ends_of_scale}", part[outside], place, done + wider)
     status = np.where(outside[bad | outside], "out_of_scale", "unparsed")
     seen = values[~(bad | outside)]
     note = f"{criterion}: {_scale_words(scale, given is not None)}"
@@ -174,9 +170,8 @@ def _numbers(part: pd.DataFrame, criterion: str, given: Numeric | None, place: P
 
 
 def _are_places(part: pd.DataFrame, values: pd.Series[float]) -> bool:
-    """Whether numbers are places in a ranking, of which the first is best: written as such ("1st"), or in a column
-    called rank in which a rater's numbers of an item are 1, 2, ... without a gap, each once. `RecuseError` where they
-    are that in a column called otherwise: nothing says which end is best."""
+    """Whether numbers are places in a ranking, the first the best: written so ("1st"), or in a column called rank where
+    a rater's numbers of an item are 1, 2, ... once each. `RecuseError` where a column called otherwise holds these."""
     cell, cells = pd.factorize(part["cell"])
     written = pd.Series(cells, dtype=object).astype(str).str.strip().str.fullmatch(PLACE).to_numpy(dtype=bool)[cell]
     if bool(written.mean() > HALF):
@@ -255,10 +250,8 @@ def _check_one_best(labels: pd.Series[Any]) -> None:
 
 
 def _check_labels_of_people(times: pd.DataFrame, without_order: bool) -> None:
-    """A judge whose labels and people's have no word in common answers in other words, or another question: the two
-    would never agree. Without an order, words that people alone give beside a known order that holds all that judges
-    say, "not rated" beside pass and fail, may stand for no answer, and would set people at odds. `times`: how often
-    (`n`) each label of the scale is given, by rater."""
+    """`RecuseError` for a judge without a label in common with people, and for words of people alone ("not rated")
+    beside a known order that holds all that judges say. `times`: how often (`n`) each label is given, by rater."""
     by_people = times["kind"].eq("person")
     known = {*times["label"][by_people]}
     for judge, own in times[~by_people].groupby("rater", observed=True, sort=False):
@@ -295,8 +288,7 @@ def _check_one_kind(part: pd.DataFrame, words: pd.Series[bool]) -> None:
 
 
 def _check_one_scale(part: pd.DataFrame, values: pd.Series[float]) -> None:
-    """Raters whose numbers reach to quite different ends do not answer on one scale. One who is a point or two short of
-    the top may be strict, and one who always says the same says nothing of the scale."""
+    """Raters whose numbers reach to quite different ends answer on two scales, but for strict and constant ones."""
     ends = values.groupby(part["rater"], sort=False).agg(["max", "count", "nunique"])
     ends = ends[(ends["count"] >= 20) & (ends["nunique"] > 1)]
     if len(ends) < 2:
@@ -320,8 +312,7 @@ def _check_one_scale(part: pd.DataFrame, values: pd.Series[float]) -> None:
 
 
 def _check_shared_words(part: pd.DataFrame, bad: pd.Series[bool]) -> None:
-    """`RecuseError` for what is no number and people as well as judges often give: they say something by it; and for
-    ties beside 1 and 2, which choose one of two texts."""
+    """`RecuseError` for a word that people and judges often give, and for ties beside 1 and 2, which choose a text."""
     words = part["cell"][bad]
     ties = words[[len(word) > 2 and chosen(word) == "tie" for word in labels_of(words)]]
     if ties.duplicated().any() and as_numbers(part.loc[~bad, "cell"]).isin([0, 1, 2, 3]).all():
@@ -341,8 +332,7 @@ def _check_shared_words(part: pd.DataFrame, bad: pd.Series[bool]) -> None:
 
 
 def _check_thousands(cells: pd.Series[Any]) -> None:
-    """`RecuseError` where 1,234 or 1.234 beside 987 may be a thousand and more, or one and a bit: every number that is
-    not whole has three digits behind its sign, and a whole one has three and is above 100."""
+    """`RecuseError` where 1,234 or 1.234 beside 987 may be a thousand and more, or one and a bit."""
     words = pd.Series(pd.unique(cells), dtype=object).astype(str).str.strip()
     maybe = words[words.str.fullmatch(r"-?[1-9]\d{0,2}[.,]\d{3}")]
     rest = words[words.str.fullmatch(r"-?\d+")]
@@ -356,9 +346,8 @@ def _check_thousands(cells: pd.Series[Any]) -> None:
 
 
 def _check_no_far_code(values: pd.Series[float], person: pd.Series[bool]) -> None:
-    """`RecuseError` for one or two whole numbers, given more than once, that lie further from all others than twice
-    these from each other: they may stand for no answer, as 99 and -9 do; and for the only number below 0, -1 beside
-    0 to 10, but where people give it on a scale as short as -1, 0 and 1."""
+    """`RecuseError` for one or two whole numbers, given more than once, that lie `FAR` from all others: 99 and -9 may
+    stand for no answer; and for the only number below 0, but where people give it on a scale such as -1, 0, 1."""
     marks = np.sort(values.dropna().unique())
     by_people = values[person.to_numpy()].dropna()
     below, rest = marks[marks < 0], marks[marks >= 0]
@@ -385,9 +374,8 @@ def _no_answer(gives: str, codes: Any, rest: Any) -> RecuseError:
 
 
 def _check_ends(people: pd.Series[float], judges: pd.Series[float]) -> None:
-    """`RecuseError` for people from 1 to 5 beside a judge from 0 to 4, or the other way round: both ends are used often
-    by the one and never by the other, and each is one step further; and for a number that judges alone give, two
-    steps and more off every mark of the people, who leave none out, or below 1: 0 beside 1 to 5 may be no answer."""
+    """`RecuseError` for people from 1 to 5 beside a judge from 0 to 4, or the other way round, each with both ends; and
+    for a number that judges alone give, two steps and more off all marks of the people, or below 1: 0 beside 1 to 5."""
     marks, given = sorted(people.unique()), {*judges.unique()}
     low, high = marks[0], marks[-1]
     shift = judges.min() - low

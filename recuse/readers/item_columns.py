@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,17 +11,8 @@ import numpy as np
 import pandas as pd
 
 from recuse.ratings.scale import RIGHT
-from recuse.readers.column_names import (
-    FACTORS,
-    NAMES,
-    PARTS,
-    PROMPTS,
-    TALKS,
-    is_criterion,
-    is_person,
-    plain,
-    rater_name,
-)
+from recuse.readers import column_names
+from recuse.readers.column_names import FACTORS, NAMES, PARTS, PROMPTS, TALKS, is_person, plain, rater_name
 from recuse.readers.columns import MOST_SLICES, Column, Roles
 from recuse.readers.judgement_rows import Judgements
 from recuse.readers.mapping import ColumnMapping
@@ -29,80 +21,64 @@ from recuse.readers.values import find_sets, is_empty, is_verdict
 from recuse.schema import RecuseError
 from recuse.schema.factors import LEVELS
 
-FEWEST_CLUSTERS = 20
-"""With fewer levels a topic groups texts and is a slice: an interval over a handful of clusters says nothing."""
+FEWEST_CLUSTERS = 20  # with fewer levels a topic is a slice: an interval over a handful of clusters says nothing
 MERGED = 0.5  # of so many rows without a name of their own, cells are merged; a few are names that were forgotten
 SHARED = 0.5  # texts have so many raters more than one, on average, where they are what was judged
-QUERIES, DOCUMENTS = ("query_id", "question_id", "qid"), ("doc_id", "document_id", "passage_id")
-"""What relevance is judged of: a document for a query."""
+QUERIES, DOCUMENTS = ("query_id", "question_id", "qid"), ("doc_id", "document_id", "passage_id")  # judged by relevance
 SELDOM = 0.2  # a group in which more items than these come back says something of a row, not which item it is
 SURELY = 5  # so many rows that a column of letters tells apart are not told apart by chance
 
 
 def take_item(roles: Roles, rows: int = 0) -> None:
-    """A column that is called an item, or one of many ids or numbers. `rows`: how many the table stands for, where that
-    is more than it has."""
+    """A column that is called an item, or one of many ids or numbers. `rows`: how many the table stands for."""
     roles.take_named("item", lambda c: len(c.distinct) > 1 or len(roles.frame) == 1)
     fewest = max(2, max(rows, len(roles.frame)) // 50)
-    for column in roles.free if "item" not in roles.taken else ():
-        called = column.plain.endswith(("id", "_no", "_nr", "number", "name")) or column.plain.startswith("id_")
-        if called and len(column.distinct) > fewest:
-            if column.plain in NAMES["rater"] or column.ending == "username":
-                raise RecuseError(
-                    f"{column} names who rated, by its name, and nothing names what was rated: if every row is one "
-                    f"rater's and every column what it rated, write a row per rating, with columns item, rater and "
-                    f"rating; if every row is a text, say --ignore {column}, or --item {column}"
-                )
-            roles.take("item", column)
-            return
+    many = [c for c in roles.free if len(c.distinct) > fewest and "item" not in roles.taken]
+    for column in [c for c in many if re.search(r"(?:id|_no|_nr|number|name)$|^id_", c.plain)][:1]:
+        if column.plain in NAMES["rater"] or column.ending == "username":
+            raise RecuseError(
+                f"{column} names who rated, by its name, and nothing names what was rated: if every row is one "
+                f"rater's and every column what it rated, write a row per rating, with columns item, rater and "
+                f"rating; if every row is a text, say --ignore {column}, or --item {column}"
+            )
+        roles.take("item", column)
 
 
 def take_what_raters_share(roles: Roles) -> None:
     """Where no column is called an item, the one that every rater, or every criterion, has once and others have as
-    well; where there is none, the texts themselves; in a table of a row per text, the first column if every cell is
-    another short word: a number of a case, in any language.
-
-    `RecuseError` where nothing names what was judged and several raters are below one another: each row would be a text
-    of its own, and no two raters would share one."""
+    well, else the texts; of a row per text, the first column if every cell is another short word: a case's number;
+    beside a pair the one whose levels come again for other pairs, or the same two the other way round.
+    `RecuseError` where nothing names what several raters below one another judged: no two would share a text."""
     rater = roles.taken.get("rater")
     first = next(iter(roles.columns.values()))
     if not (rater or roles.taken.get("item") or first.is_judge or first.is_date) and first.is_a_key:
         roles.take_all("item", [first])
-    pair = "first" in roles.taken and roles.columns[roles.taken["first"]].wordy
-    if roles.taken.get("item") or pair or not roles.filled("rater", "criterion"):
-        return  # the two texts of a pair say what was judged
+    pair = "first" in roles.taken and roles.columns[roles.taken["first"]].wordy  # whose texts say what was judged
     names = [c for c in roles.free if not (c.wordy or c.is_date or c.has_fraction)]
-    if not rater:  # a column for each, of which ranks come once with every criterion as well
-        _take_shared(roles, [c for c in names if not (c.numeric or c.holds_labels)])
-        return
-    texts = [c for c in roles.free if c.wordy and not c.is_reason]
-    alike = [c for c in roles.free if c.plain in NAMES["item"] and len(c.distinct) == 1]
-    systems = [c.name for c in roles.free if c.plain in NAMES["target"]]
-    _take_shared(roles, [c for c in roles.free if c.plain in PROMPTS and systems], systems[:1])
-    _take_shared(roles, [*names, *texts])
-    if not roles.taken.get("item") and len(roles.columns[rater].distinct) > 1 and len(roles.frame) > SURELY:
+    if rater and not pair:
+        systems = [c.name for c in roles.free if c.plain in NAMES["target"]]
+        _take_shared(roles, [c for c in roles.free if c.plain in PROMPTS and systems], systems[:1])
+        names += [c for c in roles.free if c.wordy and not c.is_reason]
+    elif not rater:  # a column for each, of which ranks come once with every criterion as well
+        names = [c for c in names if not (c.numeric or c.holds_labels)]
+    _take_shared(roles, names if roles.filled("rater", "criterion") and not pair else [])
+    several = rater and len(roles.columns[rater].distinct) > 1 and len(roles.frame) > SURELY
+    if several and not (pair or roles.taken.get("item")):
+        alike = [c for c in roles.free if c.plain in NAMES["item"] and len(c.distinct) == 1]
         why = f" ({alike[0]} is the same in every row)" if alike else ""
         raise RecuseError(
             f"no column says what was judged{why}, so no two raters' rows could be about one text; name it: --item "
             f"COLUMN. There are: {', '.join(roles.columns)}"
         )
-
-
-def take_item_of_pairs(roles: Roles) -> None:
-    """Where nothing is called an item beside a pair, the column whose levels come again for other pairs, or for the
-    same two the other way round: both orders are told by it."""
-    if not roles.taken.get("item") and "first" in roles.taken:
+    if "first" in roles.taken:
         free = [c for c in roles.free if not (c.plain in NAMES["value"] or c.is_reason or c.is_date)]
         _take_shared(roles, [c for c in free if not (c.holds_labels or c.has_fraction)])
 
 
 def _take_shared(roles: Roles, columns: Sequence[Column], systems: Sequence[str] = ()) -> None:
-    """The first of these columns whose levels come again, none of them twice from a rater on one question (and of one
-    system)."""
-    if roles.taken.get("item"):
-        return
+    """The first of these columns whose levels come again, none twice from a rater on one question (of one system)."""
     keys = [*roles.filled("rater", "criterion", "first", "second"), *systems]
-    again = (c for c in columns if SURELY < len(c.distinct) <= c.number / 2)
+    again = (c for c in columns if not roles.taken.get("item") and SURELY < len(c.distinct) <= c.number / 2)
     if shared := next((c for c in again if not roles.frame.duplicated([*keys, c.name]).any()), None):
         roles.take("item", shared)
 
@@ -114,11 +90,8 @@ def take_parts(roles: Roles) -> None:
     if len(item) != 1 or "item" in roles.given:
         return
     keys = roles.filled("item", "rater", "criterion", "target")
-    parts = [
-        c for c in roles.free if len(c.distinct) > 1 and (c.plain in PARTS or (
-            c.plain in (*QUERIES, *DOCUMENTS) and not roles.frame.duplicated([*keys, c.name]).any()
-        ))
-    ][:1]  # fmt: skip
+    several = [c for c in roles.free if len(c.distinct) > 1 and c.plain in (*PARTS, *QUERIES, *DOCUMENTS)]
+    parts = [c for c in several if c.plain in PARTS or not roles.frame.duplicated([*keys, c.name]).any()][:1]
     if parts and (roles.frame.duplicated(keys).any() or _varies(roles, parts[0], [*item, *roles.filled("target")])):
         first = parts[0].plain in QUERIES  # whose documents share its errors
         roles.taken["item"] = (parts[0].name, *item) if first else (*item, parts[0].name)
@@ -126,8 +99,7 @@ def take_parts(roles: Roles) -> None:
 
 
 def take_prompts(roles: Roles) -> None:
-    """Where nothing is called an item, the texts or prompts that come again, each once by every system or in every
-    condition."""
+    """Where nothing is called an item, texts or prompts that come again, once by every system or in every condition."""
     if roles.taken.get("item") or roles.taken.get("first"):
         return
     keys = roles.filled("target", "rater", "criterion")
@@ -162,13 +134,10 @@ def take_cluster(roles: Roles) -> None:
 
 def take_factors(roles: Roles) -> None:
     """Known names that vary while rater, item and target stay the same."""
-    keys = roles.filled("item", "rater", "target")
-    if not roles.taken.get("item"):
-        return  # every row is a text of its own
-    roles.take_all("factors", [
-        c for c in roles.free if c.plain in FACTORS and len(c.distinct) > 1
-        and {*c.distinct} <= {*LEVELS.get(c.plain, c.distinct)} and _varies(roles, c, keys)
-    ])  # fmt: skip
+    keys = roles.filled("item", "rater", "target") if roles.taken.get("item") else []  # else every row is its own text
+    several = [c for c in roles.free if c.plain in FACTORS and len(c.distinct) > 1]
+    known = [c for c in several if {*c.distinct} <= {*LEVELS.get(c.plain, c.distinct)}]
+    roles.take_all("factors", [c for c in known if _varies(roles, c, keys)])
 
 
 def take_what_tells_apart(roles: Roles) -> None:
@@ -183,7 +152,7 @@ def take_what_tells_apart(roles: Roles) -> None:
         chance = column.holds_labels and again < SURELY  # a few ratings may differ by chance
         some = 1 < len(column.distinct) <= len(roles.frame) // 2 and not (column.numeric or column.wordy)
         if some and not (other or chance) and not roles.frame.duplicated([*keys, column.name]).any():
-            about = sum(is_criterion(str(value)) for value in column.distinct) >= len(column.distinct) / 2
+            about = sum(column_names.is_criterion(str(v)) for v in column.distinct) >= len(column.distinct) / 2
             roles.take("criterion" if about and "criterion" not in roles.taken else "target", column)
             return
 
@@ -191,17 +160,15 @@ def take_what_tells_apart(roles: Roles) -> None:
 def take_slices(roles: Roles) -> None:
     """What groups texts: a few short names, the same in every row about one text."""
     keys = roles.filled("item", "target") if roles.taken.get("item") else []  # else every row is a text of its own
-    roles.take_all("slices", [
-        c for c in roles.free if 1 < len(c.distinct) <= MOST_SLICES and 2 * len(c.distinct) <= c.number
-        and not (c.numeric or c.wordy or c.dated or c.is_date or c.is_reason or _varies(roles, c, keys))
-    ])  # fmt: skip
+    few = [c for c in roles.free if 1 < len(c.distinct) <= MOST_SLICES and 2 * len(c.distinct) <= c.number]
+    names = [c for c in few if not (c.numeric or c.wordy or c.dated or c.is_date or c.is_reason)]
+    roles.take_all("slices", [c for c in names if not _varies(roles, c, keys)])
 
 
 def _varies(roles: Roles, column: Column, keys: list[str]) -> bool:
     """Whether it says several things in rows that are alike in `keys`."""
-    if not keys or len(column.distinct) > 50:
-        return False
-    return bool((roles.frame.groupby(keys, sort=False)[column.name].nunique() > 1).any())
+    few = bool(keys) and len(column.distinct) <= 50
+    return few and bool((roles.frame.groupby(keys, sort=False)[column.name].nunique() > 1).any())
 
 
 def with_merged_cells(judged: Judgements) -> Judgements:
@@ -248,9 +215,7 @@ def with_whole_items(judged: Judgements) -> Judgements:
 
 
 def _with_texts_of_items(judged: Judgements) -> Judgements:
-    """Where nothing else tells the rows of an item apart and these hold several texts, both name an item: answers to
-    one question are no repeats. Where each rater has texts of its own, they are what it said; where people's columns
-    say one thing of an item, a judge alone was asked again."""
+    """Where texts alone tell an item's rows apart, neither raters' own nor a judge's repeats, both name an item."""
     raw, mapping = judged.raw, judged.mapping
     separate = mapping.target or mapping.pairs or mapping.repeat or mapping.repeats
     if separate or not mapping.text or len(mapping.item) != 1 or "item" in raw.roles:
@@ -288,9 +253,8 @@ def groups_of(mapping: ColumnMapping) -> list[str]:
 
 
 def with_gold(judged: Judgements) -> Judgements:
-    """A column of right answers on the raters' own scale is read as a rater whose answers are right. Beside
-    scores of several systems, two values mark which of them is right and are no scores. Any other holds answers to the
-    questions of the items, which nobody's ratings can be held against."""
+    """Right answers on the raters' own scale are read as a rater whose answers are right. Beside scores of several
+    systems, two values mark which is right. Others answer the items' questions, which is no standard for ratings."""
     raw, mapping = judged.raw, judged.mapping
     if not mapping.gold:
         return judged
@@ -313,16 +277,14 @@ def with_gold(judged: Judgements) -> Judgements:
         why = "right answers in words that no rater gives"
         if is_verdict(right) and not mapping.pairs:
             why += "; scores are held against them with --use decide --threshold NUMBER"
-        ignored = {**mapping.ignored, mapping.gold: why}
-        return replace(judged, mapping=replace(mapping, gold="", ignored=ignored))
+        return replace(judged, mapping=replace(mapping, gold="", ignored={**mapping.ignored, mapping.gold: why}))
     raters = {**mapping.raters, mapping.gold: (mapping.gold,)}
     people, truth = (*mapping.people, mapping.gold), rater_name(mapping.gold)
     return replace(judged, mapping=replace(mapping, raters=raters, people=people, gold="", truth=truth))
 
 
 def _are_scores(right: set[str], known: set[str], gold: str) -> bool:
-    """Whether more than two numbers, which mark no response as right, are on the raters' scale: 3.5 is on one from 1 to
-    5, and so is a whole step that no rater gave. `RecuseError` where they lie further out."""
+    """Whether more than two numbers are on the raters' scale, or one whole step off. `RecuseError` if further out."""
     scores, others = (pd.to_numeric(pd.Series([*words], dtype=object), errors="coerce") for words in (right, known))
     if len(scores) < 3 or not (scores.notna().all() and others.notna().all()):
         return False

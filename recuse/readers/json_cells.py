@@ -33,8 +33,7 @@ LAST = re.compile(
     r"(-?\d+(?:[.,]\d+)?(?:\s*(?:/|out of)\s*\d+)?|[a-z]{1,12})\W*"
 )
 FIRST = re.compile(r"(?is)\W{0,4}(yes|no|pass|fail|true|false|correct|incorrect|\d{1,3})\**\s*[,.:;\n–—-].*")
-"""How a judge ends what it says: "[[8]]", "[RESULT] 4"; in a column that is called as judges are, "Rating: 4/5" as
-well, or how it begins: "Yes, because ..."."""
+"""How a judge ends what it says: "[[8]]", "[RESULT] 4", in a judge's column "Rating: 4/5"; or begins: "Yes, since"."""
 PROSE, FEWEST, MOST_ANSWERS = 30, 3, 25
 """Prose is at least so long; so many cells of it, with at most so many different answers in them."""
 

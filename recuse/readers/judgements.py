@@ -19,22 +19,19 @@ from recuse.readers.values import EMPTY, STATUSES, chosen, find_sets, is_empty, 
 from recuse.schema import RecuseError
 from recuse.schema.number_text import more, rate
 
+HALF, FEWEST, BY_CHANCE = 0.5, 5, 0.01
+DEFAULTS = 3  # so many rows with one score are no chance
+LOOKED_AT = ["row", "column", "rater", "kind", "item", "repeat", "cell"]
+NO_ANSWER = {*EMPTY} - {"", "nan", "null", "missing"}  # may be answers as well: "none" of several topics
+OFTEN = 0.1  # where people and judges both say it so often, it may be
 BROKEN = re.compile(r"(?!no ).*?(?:error|exception|timeout|timed out|invalid|unparsed|not parsed).*", re.DOTALL)
 """How a column called status or error says that there was no answer."""
-DEFAULTS = 3  # so many rows with one score are no chance
 REFUSED = re.compile(r"rejected|returned|discarded|cancell?ed|skipped|expired|abandoned|draft|spam|timed[ -_]?out")
 """How a column called status says that what somebody answered was refused, taken back or only tried."""
-TESTED = re.compile(r"practice|warm[ _-]?up|catch|honeypot|golden|attention[ _-]?check")
-"""How a column called type says that a text was there to test who answered."""
+TESTED = re.compile(r"practice|warm[ _-]?up|catch|honeypot|golden|attention[ _-]?check")  # a text to test raters
 TESTS, LEFT = {"practice", "warmup", "catch", "honeypot", "attention"}, {"skipped", "cancelled", "canceled", "tainted"}
 """What a column of true and false is called that says so of a text, or that somebody left it out."""
 OF_ANSWERS, OF_TEXTS = {"assignment", "submission", "annotation", "response"}, {"type", "kind", "phase"}
-HALF = 0.5
-FEWEST, BY_CHANCE = 5, 0.01
-LOOKED_AT = ["row", "column", "rater", "kind", "item", "repeat", "cell"]
-NO_ANSWER = {*EMPTY} - {"", "nan", "null", "missing"}
-"""Words for no answer that may be one as well: "n/a" where nothing applies, "none" of several topics."""
-OFTEN = 0.1  # where people and judges both say it so often, it may be
 
 
 def read_answers(judged: Judgements) -> Judgements:
@@ -114,8 +111,7 @@ def _check_corrections(rows: pd.DataFrame, stated: Collection[str]) -> None:
 
 
 def _check_defaults(judged: Judgements) -> None:
-    """`RecuseError` for a judge's answer that is one and the same wherever another column of the row (status, error,
-    parsed, valid) says that none could be read: what a program writes in its place is nobody's rating."""
+    """`RecuseError` for a judge's answer that is always the same where a column (status, error) says it gave none."""
     frame, rows = judged.raw.frame, judged.rows[judged.rows["kind"].eq("judge")]
     for name in judged.raw.names:
         called, ignored = {*plain(name).split("_")}, judged.raw.roles.get("ignore", ())
@@ -136,8 +132,7 @@ def _check_defaults(judged: Judgements) -> None:
 
 
 def _check_refused(judged: Judgements) -> None:
-    """`RecuseError` for people's answers of which another column says that some were refused or taken back (answer by
-    answer), or were to test who answered (text by text): whoever says so does not want them counted."""
+    """`RecuseError` for people's answers of which a column says that some were refused, or some texts were tests."""
     read = (*judged.raw.roles.get("ignore", ()), *judged.mapping.value)
     for name in (n for n in judged.raw.names if judged.mapping.rater and n not in read):
         called = {*plain(name).split("_")}
@@ -162,16 +157,14 @@ def _check_refused(judged: Judgements) -> None:
 
 
 def _applies_to_nobody(rows: pd.DataFrame, empty: pd.Series[bool]) -> tuple[pd.Series[bool], list[str]]:
-    """Which empty cells are of a criterion that nobody answered on a text of which people answered another, and notes:
-    nobody was asked how polite a table of numbers is. Where judges mostly do answer what people left out, these rated a
-    part of the texts."""
+    """Which empty cells are of a criterion that nobody answered on a text of which people answered another, and notes.
+    Where judges mostly do answer what people left out, people rated a part of the texts: there it is unusable."""
     nobody, person = pd.Series(False, index=rows.index), rows["kind"].eq("person")
     if rows["criterion"].nunique() < 2 or not (empty & ~person).any() or not person.any():
         return nobody, []
     text = rows.groupby(["item", "target"], sort=False, dropna=False).ngroup()
-    by_people, by_judges = (
-        (~empty & who).groupby([text, rows["criterion"]], sort=False).transform("any") for who in (person, ~person)
-    )
+    keys = [text, rows["criterion"]]
+    by_people, by_judges = ((~empty & who).groupby(keys, sort=False).transform("any") for who in (person, ~person))
     left_out = ~by_people & (~empty & person).groupby(text).transform("any")
     share = (~by_judges)[left_out & ~person].groupby(rows["criterion"], sort=False).mean()
     nobody = left_out & ~by_judges & rows["criterion"].isin(share.index[share >= HALF])
@@ -198,19 +191,16 @@ def _check_words_for_nothing(rows: pd.DataFrame, empty: NDArray[np.bool_]) -> No
 
 
 def _order_of(rows: pd.DataFrame, orders: Mapping[str, tuple[str, ...]]) -> str:
-    """The scale that the type of all columns of these rows names, "poor<fair<good"; "" where there is none, where cells
-    hold other words, and of numbers, whose distances say more than their order."""
+    """The scale that the type of these rows' columns names, "poor<fair<good"; "" for none, other words, or numbers."""
     first, *others = {orders.get(str(column), ()) for column in rows["column"].unique()} or {()}
     numbers = pd.to_numeric(pd.Series(first, dtype=object), errors="coerce").notna().any()
-    if others or len(first) < 2 or numbers or any({*"<,|"} & {*word} for word in first):
-        return ""
-    return "<".join(first) if rows["cell"].isin(first).all() else ""
+    whole = len(first) > 1 and not (others or numbers or any({*"<,|"} & {*word} for word in first))
+    return "<".join(first) if whole and rows["cell"].isin(first).all() else ""
 
 
 def _read_winners(judged: Judgements) -> Judgements:
-    """Which of two won: first, second, tie, A, B, 1, 2, 3, or the winner's own name; anything else is unusable.
-    Where the first is called as in text_0, 0 is the first. `RecuseError` where 0 may be a tie or the first, and for
-    several questions about a pair: best and worst are no two answers to one."""
+    """Which of two won: first, second, tie, A, B, 1, 2, 3 (from 0 beside text_0), or the winner's name; else unusable.
+    `RecuseError` where 0 may be a tie or the first, and for several questions about a pair."""
     long, from_0 = judged.rows, judged.mapping.first.endswith("_0")
     questions = [str(criterion) for criterion in long["criterion"].unique()]
     one_pair = long.groupby(["rater", "item", "first", "second"], sort=False) if questions[1:] else None
@@ -247,8 +237,6 @@ def _read_winners(judged: Judgements) -> Judgements:
         )
     counted = "0 is the first, 1 the second" if from_0 else "1 is the first, 2 the second, 3 a tie"
     notes = [f"winner: {counted}"] if used & {"0", "1", "2"} else []
-    rows = long.assign(
-        score=np.nan, response=won.where(won.notna(), None), status=np.where(won.notna(), "ok", "unparsed"),
-        criterion="winner",
-    )  # fmt: skip
+    status = np.where(won.notna(), "ok", "unparsed")
+    rows = long.assign(score=np.nan, response=won.where(won.notna(), None), status=status, criterion="winner")
     return judged.noted(*notes, faults=faults, rows=rows, scales={"winner": CHOICES})

@@ -36,18 +36,16 @@ class ColumnMapping:
       Beside a column `rater`, those who have a column of their own. `criteria`: column of `raters` -> the criterion it
       is about, where a rater's columns are no repeats.
     - `value`: the column with the rating; several where each holds another criterion. `repeats`: columns that hold
-      the repeats of one rating side by side.
-    - `count`: how many items a row stands for.
-    - `judges`, `people`: names of raters. `factors`: what was varied. `slices`: what groups texts (a
-      language, a few topics). `ignored`: column -> why it is not read.
+      the repeats of one rating side by side. `count`: how many items a row stands for.
+    - `judges`, `people`: names of raters. `factors`: what was varied. `slices`: what groups texts (a language).
+      `ignored`: column -> why it is not read.
     - `scale`: as given, "1-5" or "fail<pass"; "" where the values decide. `same`: answers that say the same,
-      "good=thumbs_up,bad=thumbs_down": the first of each is read as the second. `positive`: the option
-      that is the property which texts are judged for; `threshold`: the score from which on a text passes. `truth`: the
-      one of `raters` whose column holds right answers. `sampled`: whether judges were asked about samples of the texts,
-      so that a text without a row is no unanswered one (`recuse.readers.repeated_rows`). `rates`: the file with what is
-      true of the items, where the ratings are levels that these were put on. `encoding`: of the file's letters. `use`:
-      what the judges are used for, uses of the gates file or "none"; () where the ratings decide.
-    """
+      "good=thumbs_up,bad=thumbs_down": the first of each is read as the second. `positive`: the option that is the
+      property which texts are judged for; `threshold`: the score from which on a text passes. `truth`: the one of
+      `raters` whose column holds right answers. `sampled`: whether judges were asked about samples of the texts, so
+      that one without a row is not unanswered (`recuse.readers.repeated_rows`). `rates`: the file with what is true of
+      the items, where ratings are levels that these were put on. `encoding`: of the file's letters. `use`: what the
+      judges are used for, uses of the gates file or "none"; () where the ratings decide."""
 
     item: tuple[str, ...] = ()
     target: str = ""

@@ -18,12 +18,14 @@ from recuse.readers.values import as_numbers, is_empty, is_verdict, labels_of
 from recuse.schema import RecuseError
 
 FEWEST = 10  # so many rows tell whether a column is made of others
-SEVERAL = 5
-"""Judges who are outvoted so often among them make a column that is never against most of them one to ask about."""
+SEVERAL = 5  # judges outvoted so often make a column that is never against most of them one to ask about
 MENDED = 0.95  # what three people or more mostly say, in so many rows at least, is their vote that somebody went over
 RELATED = 30  # over so many rows two columns' numbers have something to do with each other, or not
 SURELY = 4  # so many standard errors tell a weak relation from a close one
 MOST_MARKS = 11  # different numbers of the longest usual scale that has each of them given, 0 to 10
+MATCHES = re.compile(r"(?:^|_)(?:correct|right|match|agree|disagree|differ|same|equal)")  # whether a judge was right
+AGREES = re.compile(r"(?:^|_)(?:dis)?agrees?(?:_|$)")
+CONFUSION = {"tp", "fp", "tn", "fn", "true_positive", "false_positive", "true_negative", "false_negative"}
 
 
 def leave_out_derived(roles: Roles, named: Collection[str]) -> None:
@@ -37,31 +39,28 @@ def leave_out_derived(roles: Roles, named: Collection[str]) -> None:
     others = (c for c in roles.free if c not in judges and (c.name in named or c.may_be_a_person))
     people = [c.name for c in others if c.rating and len(c.distinct) > 1]
     gold = roles.taken.get("gold", "")
-    if gold and len(people) > 1 and gold not in roles.given.values() and _said_by_most(roles.frame, gold, people):
-        roles.ignored[gold] = "made of other columns, it says what most of the people do; if not, say --gold"
-        del roles.taken["gold"]
+    if gold and len(people) > 1 and gold not in roles.given.values():
+        cells, own = roles.frame[people].to_numpy(dtype=object), roles.frame[gold].to_numpy(dtype=object)
+        alike = (cells == own[:, None]).sum(axis=1)
+        times = np.max([(cells == cells[:, [k]]).sum(axis=1) for k in range(len(people))], axis=0)
+        two = len(people) == 2  # of more, as many as say anything else, and two at least
+        rated = (own != "") & (cells != "").all(axis=1) & ((times > 1) | two)
+        most = (alike == times) & (times > 1)
+        if rated.sum() > FEWEST and most[rated].mean() >= (1.0 if two else MENDED):
+            roles.ignored[gold] = "made of other columns, it says what most of the people do; if not, say --gold"
+            del roles.taken["gold"]
     spreads = [c for c in derived if column_names.is_derived(c.name, column_names.SPREADS)]
     made = derived if len(people) > 1 else [*spreads, *(c for c in computed if computed[c])]
     roles.leave_out(made, "made of other columns: nobody's own ratings")
 
 
-MATCHES = re.compile(r"(?:^|_)(?:correct|right|match|agree|disagree|differ|same|equal)")
-"""How columns are called that may say whether a judge was right."""
-AGREES = re.compile(r"(?:^|_)(?:dis)?agrees?(?:_|$)")
-CONFUSION = {"tp", "fp", "tn", "fn", "true_positive", "false_positive", "true_negative", "false_negative"}
-
-
 def leave_out_matches(roles: Roles) -> None:
-    """Columns of two values that say in every row whether two others are alike, and those that say in which way a judge
-    was right or wrong (TP, FP, ...), are nobody's ratings, nor true."""
+    """What says in every row whether two others are alike, or TP, FP, ... of a judge, is nobody's rating, nor true."""
     free = [c for c in roles.free if c.name not in roles.stated]
     rated = [c for c in roles.columns.values() if c.rating and 1 < len(c.distinct) <= FEW_LABELS][:MOST_SLICES]
-    called = [  # or in words of its own, as needs_review
-        c for c in free if len(c.distinct) == 2 and is_verdict(c.words)
-        and (MATCHES.search(c.plain) or not (
-                c.may_be_a_person or c.is_judge or any(c.words & other.words for other in rated if other is not c)
-            ))
-    ]  # fmt: skip
+    two = [c for c in free if len(c.distinct) == 2 and is_verdict(c.words)]
+    whose = [c for c in two if c.may_be_a_person or c.is_judge or any(c.words & o.words for o in rated if o is not c)]
+    called = [c for c in two if MATCHES.search(c.plain) or c not in whose]  # or in words of its own, as needs_review
     words = {c: labels_of(c.cells).where(~is_empty(c.cells)) for c in (rated if called else ())}
     for column in called:
         right = column.ordered.eq(1)
@@ -87,9 +86,8 @@ def leave_out_who_gave(roles: Roles) -> None:
 
 
 def _computed(roles: Roles, named: Collection[str]) -> dict[Column, bool]:
-    """Columns of numbers, called as nobody in particular, that are the mean, the least, the greatest or a weighed sum
-    of the others' in every row, a mean rounded or not, where these differ in several rows, and whether all of these are
-    judges. `RecuseError` for a person's column that is such a sum of columns that are nobody's by name."""
+    """Nobody's columns by name that are the mean (rounded or not), least, greatest or a weighed sum of others in
+    every row -> whether those are all judges. `RecuseError` for a person's that is such a sum of nobody's."""
     numeric = [c for c in roles.free if c.numeric and c.like_ratings and not c.is_nobodys]
     table = pd.DataFrame({c.name: as_numbers(c.cells) for c in numeric})
     computed: dict[Column, bool] = {}
@@ -101,10 +99,9 @@ def _computed(roles: Roles, named: Collection[str]) -> dict[Column, bool]:
             rows = table[[column.name, *map(str, those)]].dropna()
             own, rest = rows[column.name], rows[[*map(str, those)]]
             least, greatest, mean = rest.min(axis=1), rest.max(axis=1), rest.mean(axis=1)
-            if len(rows) < 2 * FEWEST or (greatest > least).sum() < FEWEST:
+            near = those == judges and rest.ne(own, axis=0).sum().min() < FEWEST  # a person near one, and they near all
+            if near or len(rows) < 2 * FEWEST or (greatest > least).sum() < FEWEST:
                 continue
-            if those == judges and rest.ne(own, axis=0).sum().min() < FEWEST:
-                continue  # a person who is near one of them, and they near one another
             made = _summed(own, rest)
             whose = [c for c in those if c.name in made and (c.may_be_a_person or c.is_judge)]
             unclear = column.is_person and not column.is_derived  # human_avg says what it is
@@ -123,9 +120,8 @@ def _computed(roles: Roles, named: Collection[str]) -> dict[Column, bool]:
 
 
 def _summed(own: pd.Series[float], others: pd.DataFrame) -> list[str]:
-    """Those of the others, two at least that differ in several rows, of which `own` is a sum in every row, each times a
-    weight of its own above 0; none where it is no such sum, and where of two one goes below 0 and `own` does not: that
-    is what `own` and the other differ by."""
+    """Those of the others, two at least that differ in several rows, of which `own` is the sum in every row, each times
+    a weight above 0; not if one of two goes below 0 and `own` does not: that is what `own` and the other differ by."""
     if len(own) < 2 * max(FEWEST, others.shape[1]):
         return []
     weights = np.linalg.lstsq(others.to_numpy(dtype=float)[:1_000], own.to_numpy(dtype=float)[:1_000])[0]
@@ -136,8 +132,7 @@ def _summed(own: pd.Series[float], others: pd.DataFrame) -> list[str]:
 
 
 def _voted(roles: Roles, known: Collection[str]) -> list[Column]:
-    """Columns called as nobody that say in every row what most of three others or more do, where each of these says
-    something else in several rows. `RecuseError` where these are judges, and are outvoted several times."""
+    """Nobody's columns by name that always say what most of three or more do. `RecuseError` where these are judges."""
     may = [c for c in roles.free if not c.is_nobodys and c.rating and 1 < len(c.distinct) <= FEW_LABELS]
     voted: list[Column] = []
     made = reversed(may if 3 < len(may) <= MOST_SLICES else [])  # what is made of others stands behind them
@@ -160,22 +155,9 @@ def _voted(roles: Roles, known: Collection[str]) -> list[Column]:
     return voted
 
 
-def _said_by_most(frame: pd.DataFrame, name: str, people: Sequence[str]) -> bool:
-    cells, own = frame[list(people)].to_numpy(dtype=object), frame[name].to_numpy(dtype=object)
-    alike = (cells == own[:, None]).sum(axis=1)
-    rated = (own != "") & (cells != "").all(axis=1)
-    if len(people) == 2:
-        most = alike == len(people)
-    else:  # as many as say anything else, and two at least
-        others = np.column_stack([(cells == cells[:, [k]]).sum(axis=1) for k in range(len(people))]).max(axis=1)
-        rated, most = rated & (others > 1), alike == others
-    return bool(rated.sum() > FEWEST and most[rated].mean() >= (MENDED if len(people) > 2 else 1.0))
-
-
 def check_related(roles: Roles, unknown: Sequence[Column], raters: Sequence[Column]) -> None:
-    """`RecuseError` for a column that nothing calls a rater's, with answers like the raters' that have nothing to do
-    with any of them, where raters have to do with each other, or far less than surely people (all, where nobody surely
-    is) with others: it may say anything of a text."""
+    """`RecuseError` for a column that nothing calls a rater's, whose answers have nothing to do with any rater's,
+    where these have to do with each other, or far less than those of sure people (else of all) with others."""
     if not raters:
         return
     people = [c for c in raters if c.is_person]
@@ -196,8 +178,7 @@ def check_related(roles: Roles, unknown: Sequence[Column], raters: Sequence[Colu
     related = table.corr(min_periods=RELATED).mask(np.eye(len(raters), dtype=bool))
     judges, bases = np.array([c.is_judge for c in raters]), np.array([base_of(name, names) for name in names])
     between = related.mask((judges[:, None] & judges) | (bases[:, None] == bases))
-    stated = roles.taken.get("people", ())
-    sure = [c.name for c in raters if c.name in stated or (c.is_person and not c.is_judge)]
+    sure = [c.name for c in raters if c.name in roles.taken.get("people", ()) or (c.is_person and not c.is_judge)]
     for column in unknown:
         name, rest = column.name, [n for n in names if n != column.name]
         least = 3 / max(table[name].notna().sum(), 1) ** 0.5
@@ -222,8 +203,7 @@ def check_related(roles: Roles, unknown: Sequence[Column], raters: Sequence[Colu
 def check_left_out(roles: Roles) -> None:
     """`RecuseError` where a spreadsheet has made days of grades, for ratings that are called as what somebody says of
     another's (`AGREES`), and where no rater of a wide table is a person, or a judge by its name, and a column that is
-    called as one holds answers of another kind, on another scale or in other words: to leave it out in silence would
-    say that nobody rated the texts, or clear whoever is left."""
+    called as one holds answers of another kind, on another scale or in other words: it is not left out in silence."""
     raters = {roles.columns[c]: name for name, columns in roles.taken.get("raters", {}).items() for c in columns}
     columns = [*raters, *(roles.columns[name] for name in roles.filled("value"))]
     if days := [c for c in (*(c for c in roles.free if c.may_be_a_person), *columns) if c.made_days]:
@@ -249,17 +229,16 @@ def check_left_out(roles: Roles) -> None:
     people = [c for c in free if c.may_be_a_person]
     if not any(map(may_be_a_person, raters.values())):
         words = [c.words for c in people if c in repeated]  # of which another column's may be the same few
-        others = [
-            c for c in people if _marks(c) or (c in repeated and words.count(c.words) > 1)
-            or (c.numeric and rater.numeric and _related(c, rater))
-        ]  # fmt: skip
+        few = [c for c in people if c.numeric and len(c.distinct) <= MOST_MARKS and not c.has_fraction]
+        marks = [c for c in few if c.ends[0] in (0, 1) and c.like_ratings]
+        marks += [c for c in people if c.holds_labels and not c.numeric]
+        sure = [c for c in people if c in marks or (c in repeated and words.count(c.words) > 1)]
+        others = [c for c in people if c in sure or (c.numeric and rater.numeric and _related(c, rater))]
     elif not any(map(is_judge, raters.values())):
         judged = (*NAMES["text"], *NAMES["target"], *PROMPTS)
-        others = [  # texts with a number each, "8/10 - polite and short", that are not called as what is judged
-            c for c in free if c.is_judge and (c in repeated or (
-                c.told_once and c.ending not in judged and c.filled.astype(str).str.contains(r"\d").all()
-            ))
-        ]  # fmt: skip
+        judges = [c for c in free if c.is_judge]  # also those of texts with a number each, "8/10 - polite and short"
+        texts = [c for c in judges if c.told_once and c.ending not in judged]
+        others = [c for c in judges if c in repeated or (c in texts and c.filled.astype(str).str.contains(r"\d").all())]
     if not others and rater.holds_labels:  # one of several people in words of his own
         others = [c for c in people if c.holds_labels and _related(c, rater)]
     if not others or not (rater.rating or rater.holds_labels):
@@ -285,17 +264,8 @@ def check_left_out(roles: Roles) -> None:
 def _related(column: Column, rater: Column) -> bool:
     """Whether two columns' answers have to do with each other."""
     both = pd.DataFrame({"own": column.ordered, "other": rater.ordered}).dropna()
-    if len(both) < RELATED or both.nunique().min() < 2:
-        return False
-    return bool(abs(both["own"].corr(both["other"])) > SURELY / len(both) ** 0.5)
-
-
-def _marks(column: Column) -> bool:
-    """Whether it holds marks: a few whole numbers from 0 or 1, or labels that rate."""
-    if not column.numeric:
-        return column.holds_labels
-    few = len(column.distinct) <= MOST_MARKS and not column.has_fraction and column.ends[0] in (0, 1)
-    return few and column.like_ratings
+    enough = len(both) >= RELATED and both.nunique().min() > 1
+    return bool(enough and abs(both["own"].corr(both["other"])) > SURELY / len(both) ** 0.5)
 
 
 def _answers(column: Column) -> str:

@@ -15,12 +15,16 @@ from recuse.readers.values import STATUSES, chosen
 from recuse.schema import RecuseError
 
 ROUNDS = (("before", "after"), ("pre", "post"), ("initial", "final"), ("initial", "revised"), ("original", "revised"))
+IN_ORDER = re.compile(
+    r"(.*?)_?(?:(?:order|position|pos)_?[12]|swap(?:ped)?|flip(?:ped)?|reversed?|inverted)|"
+    rf"((?:.*_)?(?:{'|'.join(NAMES['value'])}))_?[12]"
+)  # how columns are called that hold a judge's choices in one of two orders: gpt4_order1, gpt4_swapped, verdict_1
+FLAGS = ("is", "has", "need", "needs", "was", "can", "should")
+FLAG = re.compile(rf"(?:{'|'.join(FLAGS)})_")  # of a text beside the raters' columns: is_test, needs_review
 
 
 def take_raters_beside(roles: Roles) -> None:
-    """Beside a column of ratings, columns that bear a person's or a judge's name and hold answers of the same kind:
-    a log of a judge's choices with what people chose in a column of its own; and a label that a text has whoever
-    judges it."""
+    """Beside a column of ratings, columns of people's or judges' names with such answers, and a text's own label."""
     if "raters" in roles.taken or "value" not in roles.taken:
         return
     values = [roles.columns[name] for name in roles.taken["value"]]
@@ -28,12 +32,10 @@ def take_raters_beside(roles: Roles) -> None:
         if "rater" in roles.taken:
             _take_others(roles, roles.rated, values)
         return
-    item = roles.filled("item")
-    groups = roles.frame.groupby(item, sort=False) if item and "rater" in roles.taken else None
-    called = [
-        c for c in roles.free if (c.is_rater and not c.is_attribute)
-        or (c.plain == "label" and groups is not None and (groups[c.name].nunique() == 1).all())
-    ]  # fmt: skip
+    item = roles.filled("item") if "rater" in roles.taken else []
+    labels = [c for c in roles.free if item and c.plain == "label"]
+    labels = [c for c in labels if (roles.frame.groupby(item, sort=False)[c.name].nunique() == 1).all()]
+    called = [c for c in roles.free if c in labels or (c.is_rater and not c.is_attribute)]
     alike = [c for c in called if c.only_answers_of(values[0])]
     if own := [c for c in roles.free if c.name in roles.stated or c in alike]:
         _take_of(roles, {c: (c.name, "") for c in own})
@@ -58,28 +60,26 @@ def take_raters(roles: Roles) -> None:
             if not column_names.crossed_names([*map(str, games)], roles.stated):
                 _check_choices(roles, games)
             _take_wide(roles, games)  # several questions about a pair: which, is asked
-    elif in_rows or roles.stated or not _take_beside_bare(roles):
+    elif in_rows:
         leave_out_derived(roles, roles.stated)
-        (_take_criteria if in_rows else _take_columns)(roles)
+        other = (*column_names.BATCHES, *column_names.SURE)
+        named = [c for c in roles.free if c.name in roles.stated]
+        may = [c for c in _may_rate(roles) if c in named or (c.plain not in other and c.varied and len(c.distinct) > 1)]
+        others = _take_others(roles, may)
+        kept = [c for c in may if c not in others]
+        facts = [c for c in kept if c not in named and _is_a_fact(roles, c, kept)]
+        if not (others and facts == kept):  # on what stands beside others' answers all may be at one
+            why = "by its name a system, or one rater's alone, or the same in all rows of a rater or of a text"
+            roles.leave_out(facts, why)
+        roles.take_all("value", [c for c in kept if c in roles.free])
+    elif roles.stated or not _take_beside_bare(roles):
+        leave_out_derived(roles, roles.stated)
+        _take_columns(roles)
 
 
 def _may_rate(roles: Roles) -> list[Column]:
     """Free columns that somebody is said to be, or that may hold ratings by what they hold and are called."""
     return [c for c in roles.free if c.name in roles.stated or (c.rating and not (c.is_attribute or c.is_reason))]
-
-
-def _take_criteria(roles: Roles) -> None:
-    """Beside a column of raters every other one that may hold ratings is a criterion, and no fact."""
-    stated = [c for c in roles.free if c.name in roles.stated]
-    other = (*column_names.BATCHES, *column_names.SURE)
-    kept = [c for c in _may_rate(roles) if c in stated or (c.plain not in other and c.varied and len(c.distinct) > 1)]
-    others = _take_others(roles, kept)
-    kept = [c for c in kept if c not in others]
-    facts = [c for c in kept if c not in stated and _is_a_fact(roles, c, kept)]
-    if not (others and facts == kept):  # on what stands beside others' answers all may be at one
-        why = "by its name a system, or one rater's alone, or the same in all rows of a rater or of a text"
-        roles.leave_out(facts, why)
-    roles.take_all("value", [c for c in kept if c in roles.free])
 
 
 def _take_columns(roles: Roles) -> None:
@@ -108,8 +108,8 @@ def _take_columns(roles: Roles) -> None:
     judged = [c for c in judged if c.plain in (*NAMES["text"], *column_names.PROMPTS)]
     roles.leave_out(judged, "by its name what was judged; --people or --judges if somebody's rating")
     rated = [c for c in rated if c not in judged]
-    sure = [c for c in rated if (not names_somebody(c) if c in called else c.plain in NAMES["value"])]
-    sure = [c for c in rated if c in sure or c.name in stated]
+    named = [c for c in rated if (not names_somebody(c) if c in called else c.plain in NAMES["value"])]
+    sure = [c for c in rated if c in named or c.name in stated]
     kept = _alike(roles, sure) if sure else [
         c for c in rated if c.like_ratings and not c.is_nobodys
         and (c.numeric or c.holds_labels or any(c.words & other.words for other in roles.free if other is not c))
@@ -118,7 +118,14 @@ def _take_columns(roles: Roles) -> None:
     kept = [c for c in kept if c in sure or len(c.distinct) > 1 or not (people or (sure and not c.may_be_a_person))]
     if called:
         check_related(roles, [c for c in kept if c not in sure], kept)
-    _check_silent(roles, kept)
+    words = ({*sum(NAMES.values(), ())} - {*NAMES["value"], *NAMES["rater"]}) | {*column_names.PROMPTS, *STATUSES}
+    judges = [c for c in roles.free if c.is_judge and not c.is_attribute and c.ending not in words]
+    silent = [c.name for c in judges if c.words <= {*STATUSES} and c not in kept]
+    if silent and kept:  # who never answers is not cleared by being left out
+        raise RecuseError(
+            f"{', '.join(silent)}: called as judges are, without one answer; if nobody asked them, say --ignore "
+            f"{as_option(silent)}; if somebody did, say who the judges are: --judges {as_option(silent)},..."
+        )
     _take_wide(roles, kept)
 
 
@@ -128,23 +135,9 @@ def names_somebody(column: Column) -> bool:
     return not (column.numeric or column.holds_labels) and (len(column.distinct) == 1 or models > 1)
 
 
-def _check_silent(roles: Roles, raters: Collection[Column]) -> None:
-    """`RecuseError` for a judge's column without one answer: one who never answers is not cleared by being left out."""
-    words = {word for names in NAMES.values() for word in names} - {*NAMES["value"], *NAMES["rater"]}
-    words |= {*column_names.PROMPTS, *STATUSES}
-    called = [c for c in roles.free if c.is_judge and not c.is_attribute and c.ending not in words]
-    silent = [c.name for c in called if c.words <= {*STATUSES} and c not in raters]
-    if silent and raters:
-        raise RecuseError(
-            f"{', '.join(silent)}: called as judges are, without one answer; if nobody asked them, say --ignore "
-            f"{as_option(silent)}; if somebody did, say who the judges are: --judges {as_option(silent)},..."
-        )
-
-
 def _take_beside_bare(roles: Roles) -> bool:
-    """Take two criteria and more of which a rater's columns bear its name before or behind and somebody else's bear
-    none: helpfulness and coherence beside gpt4_helpfulness and gpt4_coherence. Nobody's name is people's beside a
-    judge's, and the judge's beside people's."""
+    """Take two criteria and more in a rater's columns, with its name before or behind, and in bare ones, which are
+    people's beside a judge's and the judge's beside people's: helpfulness and coherence beside gpt4_helpfulness, ..."""
     columns = [c for c in roles.rated if not c.is_derived and (c.numeric or c.holds_labels)]
     bare = {c.plain: c for c in columns if not (c.is_rater or c.plain in NAMES["value"])}
     own = _whose((c for c in columns if c not in bare.values()), bare.values())
@@ -183,11 +176,10 @@ def _by_rater(whose: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
 
 def _take_others(
     roles: Roles, columns: Sequence[Column], about: Sequence[Column] = (), *, one: bool = False
-) -> Collection[Column]:
+) -> list[Column]:
     """Beside a column that names raters, those of `columns` that hold the ratings of others: people's where it names
-    judges, judges' where it names none. Each is about the one of the rest, or of `about`, whose name it bears beside
-    its rater's (of which there is `one` where they are repeats); user_satisfaction is what somebody rated.
-    `RecuseError` where it could be about each of several."""
+    judges, judges' where it names none. Each is about the one of the rest, or of `about`, whose name it bears (of which
+    there is `one` where they are repeats). `RecuseError` where it could be about each of several."""
     column = roles.columns[roles.taken["rater"]]
     stated = {name: role for role in ("people", "judges") for name in roles.taken.get(role, ())}
     called = {str(v): stated.get(str(v)) == "judges" or (is_judge(str(v)) and str(v) not in stated)
@@ -199,10 +191,9 @@ def _take_others(
         bearing = [c for c in columns if c.is_judge and not c.is_person and (people or not any(called.values()))]
     bearing = [c for c in columns if c.name in stated or c in bearing]
     own = _whose(bearing, about or [c for c in columns if c not in bearing])
-    alone = [  # human_score, expert_2, gpt-4o-mini: a rater's name that speaks of no criterion
-        c for c in bearing if c not in own
-        and (c.name in stated or c.ending in NAMES["value"] or is_rater(c.ending) or any(map(str.isdigit, c.name)))
-    ]  # fmt: skip
+    sure = [c for c in bearing if c.name in stated or c.ending in NAMES["value"] or is_rater(c.ending)]
+    # human_score, expert_2, gpt-4o-mini: a rater's name that speaks of no criterion
+    alone = [c for c in bearing if c not in own and (c in sure or any(map(str.isdigit, c.name)))]
     rest = about or [c for c in columns if not (c in own or c in alone)]
     if not rest or not (own or alone):
         return []
@@ -213,16 +204,14 @@ def _take_others(
             f"example --value {rest[0]}, or call it {rater_name(alone[0].name)}_{rest[0]}; if nobody's rating, "
             f"--ignore {alone[0]}"
         )
-    names = [*map(str, alone)]
-    raters = {c: (base_of(c.name, names), "") for c in alone}
+    raters = {c: (base_of(c.name, [*map(str, alone)]), "") for c in alone}
     _take_of(roles, raters | {c: (whose, about.name if several else "") for c, (whose, about) in own.items()})
     return [*alone, *own]
 
 
 def _is_a_fact(roles: Roles, column: Column, columns: Iterable[Column]) -> bool:
-    """Whether a column says something of the raters (their gender), or of the texts (who wrote them): words of no known
-    order, called as systems are, one rater's alone, or the same in all rows of a rater or text; and numbers on which
-    all raters of every text are at one, where another of `columns` tells the raters of a text apart."""
+    """Whether it says something of raters (their gender) or texts (who wrote them): words of no known order, called as
+    systems are, one rater's alone, or the same for a rater or text; or numbers on which raters are always at one."""
 
     def same_within(one: Column, keys: list[str]) -> bool:
         """Whether it says one thing in all rows of each of several raters or texts, which have several rows each."""
@@ -232,49 +221,33 @@ def _is_a_fact(roles: Roles, column: Column, columns: Iterable[Column]) -> bool:
     item = roles.filled("item", "target")
     if column.numeric or column.holds_labels:
         return bool(item) and same_within(column, item) and not all(same_within(other, item) for other in columns)
-    if plain(column.name.rsplit(".", 1)[-1]) in NAMES["target"] and not roles.answers_as_others(column):
-        return True
-    raters = roles.frame[roles.taken["rater"]]
-    if raters[column.filled.index].nunique() == 1 < max(raters[other.filled.index].nunique() for other in columns):
-        return True
-    text = roles.filled("item")
-    if text and not all(same_within(other, text) for other in columns) and same_within(column, text):
-        return True
-    return same_within(column, [roles.taken["rater"]]) or (bool(item) and same_within(column, item))
+    named = plain(column.name.rsplit(".", 1)[-1]) in NAMES["target"] and not roles.answers_as_others(column)
+    raters, text = roles.frame[roles.taken["rater"]], roles.filled("item")
+    alone = raters[column.filled.index].nunique() == 1 < max(raters[other.filled.index].nunique() for other in columns)
+    of_text = bool(text) and not all(same_within(other, text) for other in columns)
+    keys = [[roles.taken["rater"]], *([item] if item else []), *([text] if of_text else [])]
+    return named or alone or any(same_within(column, key) for key in keys)
 
 
 def choosers_between(roles: Roles, first: Column, second: Column) -> list[Column]:
-    """Columns that hold nothing but choices between the two: each rater's, side by side. Numbers (1, 2 and 3 for a tie)
-    are choices beside two texts only: beside names they may be anything. One choice in every row is a rater's who is
-    named, or called as judges are beside others."""
+    """Columns that hold nothing but choices between the two, numbers (1, 2 and 3 for a tie) beside two texts only. One
+    choice in every row is a rater's who is named, or called as judges are beside others."""
     pair, sides, texts = (first, second), first.words | second.words, first.wordy or first.told_once
     again = [c for c in roles.free if c in pair or (texts and any(c.cells.equals(side.cells) for side in pair))]
     groups = {*NAMES["cluster"], *column_names.BATCHES, *column_names.FACTORS} - {*map(plain, roles.stated)}
     won = partial(chosen, from_0=first.name.endswith("_0"))
-    choosing = [
-        c for c in roles.free if len(c.distinct) and c not in again and c.plain not in groups
-        and all(word in sides or won(word) for word in c.words)
-        and (not c.numeric or (texts and {"first", "second"} <= {*map(won, c.words)}))
-    ]  # fmt: skip
+    free = [c for c in roles.free if len(c.distinct) and c not in again and c.plain not in groups]
+    choosing = [c for c in free if all(word in sides or won(word) for word in c.words)]
+    choosing = [c for c in choosing if not c.numeric or (texts and {"first", "second"} <= {*map(won, c.words)})]
     sure = [c for c in choosing if c.name in roles.stated or len(c.distinct) > 1]
     alone = [c for c in choosing if (sure or roles.stated) and not c.is_attribute]
-    alone = [  # who always chose the first is whom the row names, as g1_winner
-        c for c in alone if (c.is_judge and roles.says_who_won(c))
-        or ("rater" in roles.taken and c.ending in column_names.WINNERS)
-    ]  # fmt: skip
+    ends = column_names.WINNERS if "rater" in roles.taken else ()  # of who chose the first in every row: g1_winner
+    alone = [c for c in alone if c.ending in ends or (c.is_judge and roles.says_who_won(c))]
     return [c for c in choosing if c in sure or c in alone]
 
 
-IN_ORDER = re.compile(
-    r"(.*?)_?(?:(?:order|position|pos)_?[12]|swap(?:ped)?|flip(?:ped)?|reversed?|inverted)|"
-    rf"((?:.*_)?(?:{'|'.join(NAMES['value'])}))_?[12]"
-)
-"""How columns are called that hold a judge's choices in one of two orders: gpt4_order1, gpt4_swapped, verdict_1."""
-
-
 def _check_choices(roles: Roles, columns: Sequence[Column]) -> None:
-    """`RecuseError` for columns that hold one judge's choices between two texts in both orders, and for choices by
-    several questions: human_safety beside human_overall, better and safer beside gpt4_better."""
+    """`RecuseError` for a judge's choices in both orders of texts, and for several questions, better and safer."""
     unknown = [c for c in columns if c.name not in roles.stated]
     stems = {c: next(filter(None, m.groups()), "") if (m := IN_ORDER.fullmatch(c.plain)) else c.plain for c in unknown}
     for one, other in combinations((c for c in unknown if not c.is_person), 2):
@@ -287,9 +260,7 @@ def _check_choices(roles: Roles, columns: Sequence[Column]) -> None:
             )
     bare = [c for c in unknown if not c.is_rater]
     questions = {c: about.plain for c, (_, about) in _whose(unknown, bare).items() if about.plain not in NAMES["value"]}
-    questions |= {
-        c: c.plain for c in bare if questions and not (c.may_be_a_person and c.plain not in questions.values())
-    }
+    questions |= {c: c.plain for c in bare if questions and (c.plain in questions.values() or not c.may_be_a_person)}
     criteria = {c: {*c.plain.split("_")} & {*column_names.CRITERIA} for c in unknown}
     questions |= {c: "_".join(sorted(words)) for c, words in criteria.items() if words}
     if others := [c.name for c, question in questions.items() if question != next(iter(questions.values()))]:
@@ -300,8 +271,7 @@ def _check_choices(roles: Roles, columns: Sequence[Column]) -> None:
 
 
 def _take_wide(roles: Roles, columns: Sequence[Column]) -> None:
-    """Columns of a rater are its ratings by criterion where the names say so, and its repeats; columns that
-    are all called after what is rated are the criteria of one judge."""
+    """A rater's columns are its criteria, where names say so, or its repeats; those of criteria alone are a judge's."""
     stated, names = roles.stated, [*map(str, columns)]
     of = {c: c.name if c.name in stated else base_of(c.name, names) for c in columns}
     crossed = column_names.crossed_names([*dict.fromkeys(of.values())], stated)
@@ -315,9 +285,8 @@ def _take_wide(roles: Roles, columns: Sequence[Column]) -> None:
 
 
 def _check_one_form(roles: Roles, raters: dict[str, tuple[str, ...]]) -> None:
-    """A rater's judge_label beside judge_score are one answer in two forms, or two questions, and no repeats: the one
-    that answers as the other raters do is read. `RecuseError` where that is not one of them, and where a person's
-    anna_before stands beside anna_after: two rounds are no two people."""
+    """Of a rater's judge_label and judge_score, no repeats, the one that answers as other raters do is read.
+    `RecuseError` where that is not one of them, and for two rounds of a person, anna_before beside anna_after."""
     people = {plain(base): base for base in raters if not (is_judge(base) or base in roles.stated)}
     for one, other in column_names.told_apart(people, ROUNDS):
         stem = "_".join(word for word in one.split("_") if word in other.split("_"))
@@ -353,19 +322,12 @@ def _two_columns(whose: str, own: Sequence[str]) -> RecuseError:
     )
 
 
-FLAGS = ("is", "has", "need", "needs", "was", "can", "should")
-FLAG = re.compile(rf"(?:{'|'.join(FLAGS)})_")  # of a text beside the raters' columns: is_test, needs_review
-
-
 def _alike(roles: Roles, sure: Collection[Column]) -> list[Column]:
     """Columns whose values look like those of the surest ones: persons and judges answer on one scale."""
     ends = tuple(f"_{c.ending}" for c in sure if c.is_judge and "_" in c.plain)  # gpt_complexity beside complexity
     other = (*column_names.BATCHES, *column_names.PARTS)
     begun = {c.plain.rsplit("_", k)[0] for c in sure for k in (1, 2, 3)}  # is_safe_anna beside is_safe_gpt_4o
     flags = {c for c in roles.free if FLAG.match(c.plain) and c.plain.rpartition("_")[0] not in begun - {*FLAGS}}
-    return [
-        c for c in roles.free if c in sure or (
-            not (c.plain in other or c.is_attribute or c in flags) and c.rating and c.varied
-            and (not c.is_nobodys or c.plain.endswith(ends)) and any(map(c.answers_like, sure))
-        )
-    ]  # fmt: skip
+    may = [c for c in roles.free if c.rating and c.varied and not (c.plain in other or c.is_attribute or c in flags)]
+    may = [c for c in may if (not c.is_nobodys or c.plain.endswith(ends)) and any(map(c.answers_like, sure))]
+    return [c for c in roles.free if c in sure or c in may]

@@ -24,15 +24,18 @@ from recuse.schema import RecuseError
 MOST_RATED = 400  # so many columns of ratings are no list of raters and their criteria
 MOST_KINDS = 4
 SOURCES = ("source", "name", "by", "from", "origin")  # columns that may say who a score came from
-BY_NUMBER = ("id", "rater", "annotator", "reviewer", "worker", "user", "labeler", "labeller")
-"""Columns of raters that may hold numbers."""
+BY_NUMBER = ("id", "rater", "annotator", "reviewer", "worker", "user", "labeler", "labeller")  # may hold numbers
 SURELY = 5  # fewer rows about one thing may be there by mistake
-TOLD = ("target", "criterion", "text", "first", "second", "repeat", "order")
-"""What may tell rows about one item apart, whoever rated."""
+TOLD = ("target", "criterion", "text", "first", "second", "repeat", "order")  # what may tell rows about one item apart
 PLACES = tuple(zip(NAMES["first"], NAMES["second"], strict=True))
 TWO_NUMBERS = re.compile(r"\[\s*-?\d+(?:\.\d+)?,\s*-?\d+(?:\.\d+)?\s*\]")
 ORDERS_SHOWN = (("ab", "ba"), ("original", "swapped"), ("normal", "swapped"), ("forward", "reverse"))
 REPEATS = re.compile(r"^(r|rep|repeat|run|trial|score|rating|sample|s)_?(\d{1,3})$")
+ORDERED = re.compile(r"(?:^|_)(?:order|position|swap|flip|revers|shown|b_?a(?:_|$))")
+"""How columns that tell two orders apart are called, or one of the two values in them."""
+SHOWN = re.compile(r"^(?:left|right|first|top)$|(?:^|_)(?:shown|presented|displayed|position_of)(?:_|$)")
+"""How columns are called that hold which of the two stood where, in the words of choices."""
+SWAPPED, PLACED = re.compile(r"(?:^|_)(?:swap|flip|reversed$|b_?a(?:_|$))"), {"first", "second"}
 
 
 def with_roles(judged: Judgements) -> Judgements:
@@ -45,7 +48,14 @@ def with_roles(judged: Judgements) -> Judgements:
 def _recognised(raw: RawTable) -> ColumnMapping:
     """Roles of the columns; what is given stays as it is. `RecuseError` where none of them can be a rating."""
     roles = Roles(raw.seen, raw.roles)
-    _check_width(roles)
+    many = len(roles.free) > MOST_RATED and not roles.filled("raters", "people", "judges")
+    rated = [*islice((column.name for column in roles.free if column.rating), MOST_RATED + 1)] if many else []
+    if len(rated) > MOST_RATED:
+        raise RecuseError(
+            f"more than {MOST_RATED} columns hold ratings ({', '.join(map(shown, rated[:3]))}, ...). If every row is a "
+            "rater's and every column a text, say --rater COLUMN; otherwise say --people A,B --judges C, or write a "
+            "row per answer, with columns item, rater and rating"
+        )
     # one role after the other, the surest first
     _check_sides(roles)
     _take_repeats(roles)
@@ -62,7 +72,6 @@ def _recognised(raw: RawTable) -> ColumnMapping:
     _take_value(roles)
     take_raters_beside(roles)
     item_columns.take_what_raters_share(roles)
-    item_columns.take_item_of_pairs(roles)
     item_columns.take_parts(roles)
     roles.take_named("repeat", lambda c: c.numeric and ("_" in c.plain) < len(c.distinct) <= 1000)  # run_index, all 0
     leave_out_matches(roles)
@@ -100,21 +109,8 @@ def _recognised(raw: RawTable) -> ColumnMapping:
     return ColumnMapping(**roles.taken, ignored=roles.ignored)
 
 
-def _check_width(roles: Roles) -> None:
-    """`RecuseError` for a table of very many columns that hold ratings, of which nobody said whose they are."""
-    many = len(roles.free) > MOST_RATED and not roles.filled("raters", "people", "judges")
-    rated = [*islice((column.name for column in roles.free if column.rating), MOST_RATED + 1)] if many else []
-    if len(rated) > MOST_RATED:
-        raise RecuseError(
-            f"more than {MOST_RATED} columns hold ratings ({', '.join(map(shown, rated[:3]))}, ...). If every row is a "
-            "rater's and every column a text, say --rater COLUMN; otherwise say --people A,B --judges C, or write a "
-            "row per answer, with columns item, rater and rating"
-        )
-
-
 def _check_sides(roles: Roles) -> None:
-    """`RecuseError` for two columns of ratings beside two of texts that are told apart in the same way, score_0 and
-    score_1 beside answer_0 and answer_1: each is about one text, and none is another rater's or a repeat."""
+    """`RecuseError` for two columns of ratings told apart as two of texts are: score_0 and 1 beside answer_0 and 1."""
     if roles.filled("raters", "people", "judges", "value", "repeats", "rater"):
         return
     called = {column.plain: column for column in roles.free}
@@ -139,8 +135,7 @@ def _check_sides(roles: Roles) -> None:
 
 def _of_own_texts(roles: Roles, texts: Collection[Column]) -> dict[Column, Column]:
     """Column of ratings -> the text that it is about, where several of both differ in the same words: judge_alpha and
-    judge_beta beside answer_alpha and answer_beta. None where a person or a true answer says of the whole row what they
-    say: the texts are replies of judges then."""
+    judge_beta beside answer_alpha and answer_beta. None where a person or a true answer says the same of the row."""
     whole = [c for c in roles.rated if c.is_person or c.is_gold]
     rated = [c for c in roles.rated if (c.numeric or c.holds_labels or c.is_judge) and not (c.is_nobodys or c in texts)]
     rated = [c for c in rated if not (c in whole or names_somebody(c))]
@@ -181,17 +176,8 @@ def _check_target(roles: Roles) -> None:
         )
 
 
-ORDERED = re.compile(r"(?:^|_)(?:order|position|swap|flip|revers|shown|b_?a(?:_|$))")
-"""How columns that tell two orders apart are called, or one of the two values in them."""
-SHOWN = re.compile(r"^(?:left|right|first|top)$|(?:^|_)(?:shown|presented|displayed|position_of)(?:_|$)")
-"""How columns are called that hold which of the two stood where, in the words of choices."""
-SWAPPED = re.compile(r"(?:^|_)(?:swap|flip|reversed$|b_?a(?:_|$))")
-PLACED = {"first", "second"}
-
-
 def _check_order(roles: Roles) -> None:
-    """`RecuseError` for answers A or B in both orders of two texts that no column names, or that stand in the same two
-    columns in both: a place, or a text?"""
+    """`RecuseError` for answers A or B in both orders of two texts that no column names or that keep their columns."""
     two = [c for c in roles.free if len(c.distinct) == 2]
     orders = [c for c in two if any(ORDERED.search(plain(str(word))) for word in (c.name, *c.distinct))]
     orders = [c for c in orders if len(c.words) == 2 and {*map(chosen, c.words)} != PLACED]
@@ -230,9 +216,8 @@ def _names_raters(roles: Roles, column: Column) -> bool:
     least = 2 if called else 3  # a judge's 0 and 1 may tell good texts from bad ones
     few = least <= len(column.distinct) <= MOST_SLICES and not column.has_fraction
     letters = called and all(len(word) == 1 for word in column.words) and not roles.answers_as_others(column)
-    if letters and not (column.numeric or is_verdict(column.words)):
-        return True  # annotators A, B and C, whatever they are as grades: nobody beside them gives any
-    if column.numeric and few and column.name not in roles.stated and _tells_apart(roles, column):
+    letters = letters and not (column.numeric or is_verdict(column.words))  # A, B and C, which are grades of nobody
+    if letters or (column.numeric and few and column.name not in roles.stated and _tells_apart(roles, column)):
         return True
     if column.wordy or column.holds_labels or (column.numeric and not called):
         return False
@@ -241,15 +226,13 @@ def _names_raters(roles: Roles, column: Column) -> bool:
     if about and all(map(chosen, column.words)):
         twice, left = (int(roles.frame.duplicated(keys).sum()) for keys in (about, [*about, column.name]))
         won = twice == 0 or left > (1 - SAME_COLUMN) * twice
-    if all(re.match(OUT_OF, str(value)) for value in column.distinct) or roles.answers_as_others(column, won=won):
-        return False
-    return len(column.distinct) <= max(2, len(roles.frame) // 2) or len(roles.frame) < 10
+    answers = all(re.match(OUT_OF, str(v)) for v in column.distinct) or roles.answers_as_others(column, won=won)
+    return not answers and (len(column.distinct) <= max(2, len(roles.frame) // 2) or len(roles.frame) < 10)
 
 
 def _tells_apart(roles: Roles, column: Column) -> bool:
-    """Whether a column tells apart the rows about one thing, of which another column holds several ratings: it says who
-    rated, though 1, 2 and 3 may be ratings as well. `RecuseError` where such rows are not told apart by numbers that
-    are called as raters are, and nothing says which of the two they are."""
+    """Whether a column tells apart the rows about one thing, of which another holds several ratings: it says who rated.
+    `RecuseError` where such rows are not told apart by numbers that are called as raters are: they may be ratings."""
     free = {c.plain: c for c in roles.free if c is not column and len(c.distinct) > 1}
     naming = (word for role in TOLD for word in NAMES[role] if word not in NAMES["value"])
     about = [free[word].name for word in (*naming, *column_names.PARTS) if word in free]
@@ -273,8 +256,7 @@ def _tells_apart(roles: Roles, column: Column) -> bool:
 
 
 def _users_rated(roles: Roles, column: Column) -> bool:
-    """`RecuseError` where users may have rated texts that others wrote, or written the texts that others rated; who did
-    is known where columns bear the names of people and of judges."""
+    """`RecuseError` where users may have rated or written texts, and no columns bear people's and judges' names."""
     people = any(c.is_person for c in roles.free if c is not column and c.plain not in NAMES["value"])
     known = (people and any(c.is_judge for c in roles.free)) or column.name in roles.filled("target", "cluster")
     if not known and _tells_apart(roles, column):
@@ -285,18 +267,16 @@ def _users_rated(roles: Roles, column: Column) -> bool:
 
 
 def _take_sources(roles: Roles) -> None:
-    """Where no column names raters, one whose every value is called as judges or as people are, both among them:
-    a log's column that says who a score came from; one that is called source or name may hold other names as well."""
+    """Where no column names raters, one of judges' and people's names; in one called source, others too."""
     scored = any(column.plain in NAMES["value"] for column in roles.free)
     for column in roles.free if "rater" not in roles.taken else ():
         values = [str(value) for value in column.distinct[: MOST_SLICES + 1] if not column.is_gold]
         called = {(is_judge(value), is_person(value)) for value in values}
-        if len(values) > MOST_SLICES or len(called) < 2 or roles.says_who_won(column):
-            continue
+        several = len(called) > 1 and len(values) <= MOST_SLICES and not (column.wordy or roles.says_who_won(column))
         known = all(value.replace(" ", "").isalpha() or is_judge(value) for value in values)
         mixed = scored and column.plain in SOURCES and known and called == {(True, False), (False, False)}
         mixed |= column.is_person and any(judge for judge, _ in called)  # Bewerter, evaluador
-        if (mixed or called == {(True, False), (False, True)}) and not column.wordy:
+        if several and (mixed or called == {(True, False), (False, True)}):
             roles.take("rater", column)
             return
 
@@ -340,10 +320,8 @@ def _take_pair(roles: Roles) -> None:
     texts = {c.plain: c for c in roles.free if c.wordy or c.told_once}
     ends = [(a, b) for a, b in told_apart(named) if not a[-1].isdigit()]
     ends = [(a, b) for a, b in ends if {*a.split("_")} & {*NAMES["target"]} or names_somebody(named[a])]
-    pairs = [
-        (named[a], named[b]) for a, b in (*PLACES, *ends) if {a, b} <= named.keys()
-        and (a not in ("a", "left") or {*named[a].distinct} & {*named[b].distinct})  # raters may be called so
-    ]  # fmt: skip
+    pairs = [(named[a], named[b]) for a, b in (*PLACES, *ends) if {a, b} <= named.keys()]
+    pairs = [(a, b) for a, b in pairs if a.plain not in ("a", "left") or {*a.distinct} & {*b.distinct}]  # or raters
     pairs += [(texts[a], texts[b]) for a, b in (*PLACES, *told_apart(texts)) if {a, b} <= texts.keys()]
     winners = any(column.plain in WINNERS for column in roles.free)
     for one, other in pairs:

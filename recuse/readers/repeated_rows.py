@@ -49,9 +49,8 @@ def without_copies(judged: Judgements) -> Judgements:
 
 
 def without_duplicates(judged: Judgements) -> Judgements:
-    """Rows with repeats numbered from 0. Where a column says which repeat a row is, a judgement that is there twice
-    with one answer counts once, and one with two answers counts as unusable; otherwise several rows of a judge are its
-    repeats. `RecuseError` where they are the errors that somebody marked in a text."""
+    """Rows with repeats numbered from 0: a judge's several rows, where no column says which repeat each is; else one
+    that is there twice counts once, with two answers as unusable. `RecuseError` for errors marked in a text."""
     rows, mapping = judged.rows, judged.mapping
     keys = ["rater", "item", "target", "criterion", *judged.factors, *[c for c in ("first", "second") if c in rows]]
     notes: list[str] = []
@@ -76,10 +75,8 @@ def without_duplicates(judged: Judgements) -> Judgements:
     extra, split = rows.duplicated(keys), differ.reindex(rows.index, fill_value=False)
     done = "they count as unusable; a column `repeat` would make them repeats"
     same, twice, place = rows[extra & ~split], "judgement(s) are there twice", judged.raw.place
-    faults = [
-        *faults_in(f"{twice} with the same answer", same, place, "each counts once"),
-        *faults_in(f"{twice} with different answers", again[differ], place, done),
-    ]
+    faults = faults_in(f"{twice} with the same answer", same, place, "each counts once")
+    faults += faults_in(f"{twice} with different answers", again[differ], place, done)
     if differ.any():
         unusable = {"score": np.nan, "response": None, "status": "error"}
         rows = rows.assign(**{name: rows[name].mask(split, usual) for name, usual in unusable.items()})
@@ -87,8 +84,7 @@ def without_duplicates(judged: Judgements) -> Judgements:
 
 
 def _check_asked_once(judged: Judgements, rows: pd.DataFrame, keys: list[str]) -> None:
-    """`RecuseError` where people answer many texts differently in several rows, though nobody is asked twice: each is
-    about a text of its own, or somebody else's, as a column of ids that was not read may tell."""
+    """`RecuseError` where people answer many texts differently in several rows, though nobody is asked twice."""
     people = rows[rows["kind"].eq("person")]
     again = people[people.duplicated(keys, keep=False)]
     fewest = max(SURELY, MANY * (len(people) - people.duplicated(keys).sum()))
@@ -176,8 +172,7 @@ def _joined(cluster: pd.Series[Any], one: Any, other: Any) -> pd.Series[Any]:
 
 
 def with_absent_rows(judged: Judgements) -> Judgements:
-    """The rows of a long table with an unusable answer (status "unparsed") of each judge for each text that it has no
-    row for, and a note for each judge; a wide table as it is.
+    """The rows of a long table with an unusable answer ("unparsed") of a judge for each text that it has no row for.
 
     A text is an item of a target on a criterion, or a pair of an item, whichever way round. A judge was asked about
     every text that people rated or another judge answered, at each combination of factor levels that it has rows at; an
@@ -236,12 +231,10 @@ def _absent(
     author = rows["author"].iloc[first].to_numpy() if "author" in rows else target
     batches = [frame[name].to_numpy()[rows["row"].to_numpy()[first]] for name in frame if plain(str(name)) in BATCHES]
     level = rows.groupby(factors, sort=False, dropna=False).ngroup().to_numpy() if factors else np.zeros(len(rows))
-    levels = {tuple(rows[factors].iloc[here.argmax()]): here for n in pd.unique(level) for here in (level == n,)}
+    levels = [(dict(rows[factors].iloc[here.argmax()]), here) for n in pd.unique(level) for here in (level == n,)]
 
     def among(which: Any) -> Texts:
-        here = np.zeros(len(first), dtype=bool)
-        here[text[which]] = True
-        return here
+        return np.bincount(text[which], minlength=len(first)) > 0
 
     judges, (rater, raters) = rows["kind"].eq("judge").to_numpy(), pd.factorize(rows["rater"])
     by = {raters[code]: judges & (rater == code) for code in pd.unique(rater[judges]).tolist()}
@@ -261,7 +254,5 @@ def _absent(
         for batch in batches:
             due &= np.isin(batch, list(set(batch[own])))
         its = by[judge]
-        yield str(judge), [
-            (dict(zip(factors, each, strict=True)), due & ~among(its & at) & (among(at) | ~own))
-            for each, at in levels.items() if (its & at).any()
-        ], own  # fmt: skip
+        absent = [(each, due & ~among(its & at) & (among(at) | ~own)) for each, at in levels if (its & at).any()]
+        yield str(judge), absent, own

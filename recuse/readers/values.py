@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 from unicodedata import normalize
 
 import numpy as np
@@ -37,14 +36,10 @@ SIDE = re.compile(
 )
 WINS = re.compile(r" (?:is )?(?:the )?(?:clearly |much |slightly )?(?:better|best|wins|won|preferred|winner)$")
 """What stands around a side: "Response A", "B is better"."""
-ENDS = (
-    (0, 1), (0, 2), (1, 3), (0, 3), (1, 4), (0, 4), (1, 5), (0, 5), (1, 6), (1, 7), (1, 10), (0, 10), (1, 100),
-    (0, 100),
-)  # fmt: skip
+ENDS = ((0, 1), (0, 2), (1, 3), (0, 3), (1, 4), (0, 4), (1, 5), (0, 5), (1, 6), (1, 7), (1, 10), (0, 10), (1, 100),
+        (0, 100))  # fmt: skip
 KNOWN_SHARE = 0.9
-STRAYS, CODES, FEWEST = 0.02, 2, 50
-"""So few numbers outside a usual scale and outside 0 to 10, so few different ones, of at least so many in all, are
-slips or codes for "missing"."""
+STRAYS, CODES, FEWEST = 0.02, 2, 50  # outside a scale, so few numbers, so few different ones, of so many, are slips
 NUMERIC = re.compile(r"[\d★⭐]")  # every spelling of a number holds one
 STARS = r"^(?:[★⭐]\ufe0f?)+☆*$"
 COUNTED = r"(?i)^(-?\d+(?:[.,]\d+)?)\s*(?:[★⭐]|stars?|points?|pts?\.?|st|nd|rd|th)$"
@@ -52,13 +47,11 @@ SAID = re.compile(
     r"(?i)^\W{0,3}(?:(?:my|the|final|overall)\s+)*"
     r"(?:score|rating|grade|mark|verdict|answer|stars|label|judge?ment|decision|result|overall|note|bewertung)"
     r"\s*(?:is\b|[:=])\W*?(?=[-\w★⭐\[<])"
-)
-"""What judges write before an answer: "Rating: 4/5", "**Score:** 4", "The final rating is 3", "Verdict: pass"."""
+)  # what judges write before an answer: "Rating: 4/5", "**Score:** 4", "The final rating is 3", "Verdict: pass"
 WRAPPED = re.compile(
     r"^(?:\[\[(.+)\]\]|\*\*(.+)\*\*|\\boxed\{(.+)\}|\((-?\d[^()]*|[a-z])\)|"
     r"<(score|rating|grade|verdict|answer)>(.+)</(?:score|rating|grade|verdict|answer)>)$"
-)
-"""What they wrap it in: "[[4]]", "**4**", "(4)", "(b)"."""
+)  # what they wrap it in: "[[4]]", "**4**", "(4)", "(b)"
 NAMED_POINT = r"(?i)^(?:grade|level|score|rating|note|stufe|niveau|nivel|points?)\s+(-?\d+(?:[.,]\d+)?)$"
 POINT = r"^(-?\d+)\s*[-–—:=.(]\s*([^\W\d][^\d]*)$"
 POINT_BEHIND = r"^([^\W\d][^\d]*)\((-?\d+)\)$"
@@ -66,10 +59,13 @@ MOST_POINTS = 11
 MOST_KEPT = 2_000  # different values of a column whose numbers are kept: beyond, they take more room than time
 THOUSANDS = re.compile(
     r"-?\d{1,3}(?:(?:[\s'’]\d{3})+(?:[.,]\d+)?|(?:,\d{3})+\.\d+|(?:\.\d{3})+,\d+|(?:,\d{3}){2,}|(?:\.\d{3}){2,})"
-)
-"""Numbers with a separator of thousands, and with nothing else that it may be."""
+)  # numbers with a separator of thousands, and with nothing else that it may be
 MONTHS = tuple(dict.fromkeys(name[:3] for name in factors.MONTHS))
 OUT_OF = r"^(-?\d+(?:[.,]\d+)?)\s*(?:/|out of|of)\s*(\d+)(?:\s*(?:stars?|points?|pts?\.?))?$"
+BOTH = ("both", "either", "both could be right", "either could be right")
+MOST_OPTIONS, LONGEST, MANY = 20, 40, 25
+WEAK = re.compile(r"\s*[,;/+&]\s*|\s+and\s+|\s+or\s+")  # if each part is an answer of its own elsewhere
+PAIR, HALVES = re.compile(r"(\d+),(\d+)"), 3
 
 
 def is_empty(cells: pd.Series[Any], answers: Collection[str] = ()) -> pd.Series[bool]:
@@ -103,8 +99,7 @@ def _numbers_of(words: tuple[str, ...]) -> Floats:
     numbers = pd.to_numeric(plain, errors="coerce").to_numpy(dtype=float, copy=True)
     lost = np.isnan(numbers)
     if any(NUMERIC.search(word) for word in plain[lost]):
-        bare = plain.map(unwrapped)
-        mended = bare[lost].str.replace(r"\s*%$", "", regex=True)
+        mended = plain[lost].map(unwrapped).str.replace(r"\s*%$", "", regex=True)
         if told_top(plain) is not None:
             mended = mended.str.replace(OUT_OF, r"\1", regex=True)
         sure = mended.str.fullmatch(THOUSANDS)
@@ -121,8 +116,7 @@ def _half_width(cells: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def _counted(cells: pd.Series[Any]) -> pd.Series[Any]:
-    """Stars counted, numbers and ranks without what follows them, and labelled points of a scale ("4 - good") as their
-    numbers, where every number has one label only; other cells as they are."""
+    """Stars counted, ranks as numbers, and labelled points ("4 - good") if every number has one label; else as is."""
     stars = cells.str.fullmatch(STARS)
     numbers = cells.mask(stars, cells.str.count("[★⭐]").astype(str)) if stars.any() else cells
     numbers = numbers.str.replace(COUNTED, r"\1", regex=True).str.replace(NAMED_POINT, r"\1", regex=True)
@@ -168,9 +162,8 @@ def unwrapped(answer: str) -> str:
 
 
 def spelled(label: object) -> str:
-    """A label in one spelling: case, blanks around it, what judges write around it, and whether an accent and its
-    letter are one character do not matter; of a verdict with something else below it, as "unsafe" above "S1", the
-    verdict."""
+    """A label in one spelling, whatever its case, blanks, what judges write around it, and accents as characters of
+    their own; of a verdict with something else below it, as "unsafe" above "S1", the verdict."""
     lines = [unwrapped(normalize("NFC", " ".join(line.split()).lower())) for line in str(label).split("\n")]
     if len(lines) > 1 and lines[0] in KNOWN and KNOWN.isdisjoint(lines[1:]):
         return lines[0]
@@ -189,8 +182,7 @@ def is_verdict(words: Collection[str]) -> bool:
 
 
 def same_verdicts(labels: Iterable[str]) -> dict[str, str]:
-    """Label -> what says the same, where pass and yes, or fail and no, are used side by side; empty elsewhere. The
-    first word of `VERDICTS` that is used stands for the others."""
+    """Label -> the first used word of `VERDICTS` that says the same, where pass stands beside yes; empty elsewhere."""
     used = set(labels)
     worse, better = ([word for word in words if word in used] for words in VERDICTS)
     if not (worse and better) or len(used) < 3 or used - {*worse, *better}:
@@ -200,15 +192,13 @@ def same_verdicts(labels: Iterable[str]) -> dict[str, str]:
 
 
 def scale_of_numbers(values: pd.Series[float], top: float | None = None) -> Numeric:
-    """The usual scale that the numbers fit into (1 to 5, 0 to 10, ...), or from their smallest to their largest; up to
-    `top` where the cells say what they are out of. One or two strays in a hundred are outside of a usual scale whose
-    both ends are used: an 11 among ratings from 1 to 10, a 99 for "missing"."""
+    """The usual scale that the numbers fit into (1 to 5, 0 to 10, ...), or from the smallest to the largest; up to
+    `top` where cells say it. One or two strays in a hundred are outside of one whose both ends are used, as a 99 is."""
     seen = np.unique(values.dropna().to_numpy(dtype=float))
     if top is None and (usual := _but_for_strays(values.dropna().to_numpy(dtype=float))):
         seen = seen[(usual[0] <= seen) & (seen <= usual[1])]
     low, high = float(seen[0]), float(seen[-1])
-    whole = bool((seen == np.round(seen)).all())
-    step = 1.0 if whole else 0.5 if bool((seen * 2 == np.round(seen * 2)).all()) else None
+    step = next((step for step in (1.0, 0.5) if (seen % step == 0).all()), None)
     if top is not None and low >= 0 and high <= top:
         return Numeric(0.0 if low < 1 or top >= 100 else 1.0, top, step)
     fitting = [(a, b) for a, b in ENDS if a <= low and high <= b and (a == 0) == (low < 1) and high > 0.5 * b]
@@ -220,9 +210,7 @@ def scale_of_numbers(values: pd.Series[float], top: float | None = None) -> Nume
 
 
 def _but_for_strays(values: Any) -> tuple[float, float] | None:
-    """Ends of the smallest usual scale that all but `STRAYS` of whole numbers fill; None where none is outside, and
-    where all lie within 0 to 10, or in 0 to 100: a grade that is seldom given is a grade, and the worst ones are
-    seldom given."""
+    """Ends of the smallest usual scale that all but `STRAYS` of whole numbers fill; None if all do, or are 0 to 10."""
     if len(values) < FEWEST or (values.min() >= 0 and values.max() <= 10):
         return None
     for low, high in sorted(ENDS[1:], key=lambda ends: ends[1] - ends[0]):
@@ -237,8 +225,7 @@ def _but_for_strays(values: Any) -> tuple[float, float] | None:
 
 def scale_of_labels(counts: pd.Series[int], meant: Collection[str] = ()) -> tuple[Ordinal | Nominal, set[str]]:
     """The scale of labels with their counts, and the labels that do not belong to it: the shortest known order that has
-    them all; where one has nine answers in ten, the rest are strangers; otherwise every label is an option. Labels that
-    are `meant` are never strangers: an order without them is not the scale."""
+    them all, else one with nine answers in ten and all that are `meant`; otherwise every label is an option."""
     total = int(counts.sum())
     options = {word for word in counts.index if chosen(word) != "tie"} <= {*"abcd"}  # of a question, and no grades
     orders = [order for order in sorted(ORDERS, key=len) if not (options and "f" in order)]
@@ -252,8 +239,7 @@ def scale_of_labels(counts: pd.Series[int], meant: Collection[str] = ()) -> tupl
 
 
 def scale_from_text(text: str) -> Scale:
-    """ "1-5", "0 to 10", "1-5 lowest best", "fail<pass", "a,b,c" (no order), "a|b|c" (sets of them); `RecuseError` for
-    anything else."""
+    """ "1-5", "0 to 10", "1-5 lowest best", "fail<pass", "a,b,c" (no order), "a|b|c" (sets); else `RecuseError`."""
     number = r"(-?\d{1,15}(?:\.\d+)?)"
     if match := re.fullmatch(rf"\s*{number}\s*(?:-|to|\.\.)\s*{number}\s*(,?\s*lowest (?:is )?best)?\s*", text):
         low, high = float(match[1]), float(match[2])
@@ -276,17 +262,9 @@ def scale_from_text(text: str) -> Scale:
     )
 
 
-BOTH = ("both", "either", "both could be right", "either could be right")
-MOST_OPTIONS, LONGEST, MANY = 20, 40, 25
-WEAK = re.compile(r"\s*[,;/+&]\s*|\s+and\s+|\s+or\s+")
-"""Stand between options only where each part is an answer of its own elsewhere: labels may hold them too."""
-PAIR, HALVES = re.compile(r"(\d+),(\d+)"), 3
-
-
 def decimal_commas(labels: Sequence[str]) -> bool:
-    """Whether different labels (in lower case) are numbers of which some have a decimal comma, and no sets of numbered
-    options: where "3,3" would name one twice, where a part is nobody's answer alone, or where all are halves.
-    `RecuseError` where "4,5" may be either."""
+    """Whether labels are numbers of which some have a decimal comma, and no sets of numbered options: where "3,3" would
+    name one twice, a part is nobody's answer alone, or all are halves. `RecuseError` where "4,5" may be either."""
     pairs = [match.groups() for label in labels if (match := PAIR.fullmatch(label))]
     if any(map(THOUSANDS.fullmatch, labels)):
         return True
@@ -306,8 +284,7 @@ def decimal_commas(labels: Sequence[str]) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True)
-class FoundSets:
+class FoundSets(NamedTuple):
     """`written`: label -> its set as the ratings table has it, for those that are sets; `strange`: label -> what is
     wrong with it, for the others; `words`: how sets were recognised."""
 
@@ -347,18 +324,6 @@ def find_sets(labels: Sequence[str], criterion: str = "", declared: ResponseSets
         single = ",".join((*scale.options, both[0]))
         words += f'; "{both[0]}" is read as both (if it is an option of its own, say --scale "{single}")'
     return FoundSets(scale, written, strange, words)
-
-
-def always_one(raters: pd.Series[Any], written: pd.Series[Any]) -> list[str]:
-    """What to say of raters that name one option every time where others name several: perhaps nobody let them."""
-    several = written.astype(str).str.contains("|", regex=False).groupby(raters, sort=False).any().astype(bool)
-    if several.all() or not several.any():
-        return []
-    names = ", ".join(map(str, several.index[~several][:6]))
-    return [
-        f"always one option: {names}. If more than one could not be named, these are forced choices: give them another "
-        "criterion, such as forced_choice"
-    ]
 
 
 def _strong(label: str) -> list[str] | None:
