@@ -23,11 +23,9 @@ class Lexicon:
 
     def __init__(self, results: Results | None = None) -> None:
         held: Results = results or {}
-        self._measures = {name: self._described(name, about) for name, about in (held.get("measures") or {}).items()}
+        self._measures = held.get("measures") or {}
         factors, tasks = held.get("factors") or (), held.get("tasks") or ()
-        self._levels = {
-            factor["name"]: {level["name"]: level["words"] for level in factor["levels"]} for factor in factors
-        }
+        self._levels = {of["name"]: {level["name"]: level["words"] for level in of["levels"]} for of in factors}
         self.criteria = {task["name"]: list(task["criteria"]) for task in tasks}
         """Task -> its criteria, those that stand for a judgement as a whole first."""
         self.points = {task["name"]: task.get("points") for task in tasks}
@@ -37,9 +35,7 @@ class Lexicon:
 
     def measure(self, name: str) -> MeasureRow:
         """How a measure is spoken of (`recuse.metrics.measure`); by its name where it is not described."""
-        return self._measures.get(name) or self._described(name, UNDESCRIBED)
-
-    def _described(self, name: str, about: MeasureRow) -> MeasureRow:
+        about = self._measures.get(name, UNDESCRIBED)
         return {**UNDESCRIBED, **about, "title": about.get("title") or plain_name(name)}
 
     def level(self, factor: str, level: str) -> str:
@@ -66,7 +62,6 @@ def place_in(known: Sequence[str], name: str) -> tuple[int, str]:
 
 
 _PLAIN = Lexicon()
-_PLACE = ("task", "panel", "protocol")
 
 
 class Number:
@@ -92,7 +87,7 @@ class Number:
         self.remedy: RemedyRow | None = row.get("remedy")  # none for a pass
         self.accepted_fault: AcceptanceRow | None = row.get("accepted_fault")  # that covers it, as its verdict met it
 
-    @property
+    @cached_property
     def measure(self) -> MeasureRow:
         """How its measure is spoken of."""
         return self.lexicon.measure(self.metric)
@@ -118,9 +113,8 @@ class Number:
         """The outcome as the report shows it: an accepted one is a fault outside its limit, or a doubt."""
         if self.outcome != ACCEPTED:
             return self.outcome
-        known = self.accepted_fault
-        doubt = known is not None and known["otherwise"] in (UNDECIDED, NOT_MEASURED)
-        return ACCEPTED_DOUBT if doubt else ACCEPTED_FAULT
+        fault = self.accepted_fault
+        return ACCEPTED_DOUBT if fault and fault["otherwise"] in (UNDECIDED, NOT_MEASURED) else ACCEPTED_FAULT
 
     @property
     def is_tolerated(self) -> bool:
@@ -165,9 +159,8 @@ class Number:
     @cached_property
     def factors(self) -> dict[str, str]:
         """What tells this number apart besides task, panel and whom it is about."""
-        about = {*_PLACE, *(k for k, v in self.subject.items() if v == self.who)}
-        names = sorted(set(self.subject) - about, key=self.lexicon.factor_order)
-        return {name: self.subject[name] for name in names}
+        about = {"task", "panel", "protocol", *(k for k, v in self.subject.items() if v == self.who)}
+        return {name: self.subject[name] for name in sorted({*self.subject} - about, key=self.lexicon.factor_order)}
 
     @property
     def level_places(self) -> list[tuple[int, str]]:
@@ -207,10 +200,9 @@ class Number:
     @property
     def limit_text(self) -> str:
         """The limit of its gate in a few characters, in the unit of the number: "±0.5", "≥ 95 %"; "" without."""
-        if self.unit not in number_text.SHARES:
-            return number_text.limit(self.limit)
-        text = number_text.limit(self.limit, times=100)
-        return f"{text} %" if text else ""
+        share = self.unit in number_text.SHARES
+        text = number_text.limit(self.limit, times=100 if share else 1)
+        return f"{text} %" if share and text else text
 
     @property
     def why_undefined(self) -> str:

@@ -102,7 +102,6 @@ class ResultsModel:
 
     def __init__(self, results: Results) -> None:
         self.results = results
-        self._groups: dict[str, list[Group]] = {}
 
     @cached_property
     def panels(self) -> list[Panel]:
@@ -156,7 +155,7 @@ class ResultsModel:
     def whom(self, number: Number) -> str:
         """Whom a number is about and where: "judge x, names shown (published, merchant_risk)"; with the protocol where
         only that tells some of the question's numbers apart."""
-        protocols = {group.protocol for group in self.groups(Question(number.question, ""))} - {""}
+        protocols = {group.protocol for group in self._groups[number.question]} - {""}
         place = [number.subject[key] for key in ("panel", "task") if key in number.subject]
         if (protocol := number.subject.get("protocol", "")) in protocols:
             place.append(plain_name(protocol))
@@ -165,21 +164,22 @@ class ResultsModel:
 
     def groups(self, question: Question) -> list[Group]:
         """Answers to `question`, by panel and task, and by protocol where several measured the same."""
-        if question.id not in self._groups:
-            own: list[Group] = []
-            numbers = (n for n in self.numbers if n.question == question.id)
-            places = grouped(numbers, lambda n: (n.subject.get("panel", ""), n.subject.get("task", "")))
-            for panel, task in sorted(places, key=lambda place: (self._places[place[0]][0], place[1])):
-                here = places[panel, task]
-                kinds = {(n.metric, n.gate, n.about) for n in here}
-                elsewhere = {(metric, gate, tuple(o for o in of if o[0] != "protocol")) for metric, gate, of in kinds}
-                protocols = {"": here}  # one part, or one per protocol where only that tells some numbers apart
-                if len(elsewhere) < len(kinds):
-                    protocols = grouped(here, lambda n: n.subject.get("protocol", ""))
-                named = sorted(protocols.items(), key=lambda one: one[0])
-                own += [Group(self, question, self.panel(panel), task, name, tuple(some)) for name, some in named]
-            self._groups[question.id] = own
         return self._groups[question.id]
+
+    @cached_property
+    def _groups(self) -> dict[str, list[Group]]:
+        asked = {question.id: question for question in self.questions}
+        groups: dict[str, list[Group]] = {id: [] for id in asked}
+        places = grouped(self.numbers, lambda n: (n.question, n.subject.get("panel", ""), n.subject.get("task", "")))
+        for place in sorted(places, key=lambda place: (self._places[place[1]][0], place[2])):
+            (id, panel, task), here = place, places[place]
+            kinds = {(n.metric, n.gate, n.about) for n in here}
+            elsewhere = {(metric, gate, tuple(o for o in of if o[0] != "protocol")) for metric, gate, of in kinds}
+            apart = len(elsewhere) < len(kinds)  # only the protocol tells some numbers apart: a part for each
+            protocols = grouped(here, lambda n: n.subject.get("protocol", "")) if apart else {"": here}
+            named = sorted(protocols.items(), key=lambda one: one[0])
+            groups[id] += [Group(self, asked[id], self.panel(panel), task, name, tuple(some)) for name, some in named]
+        return groups
 
     def rank(self, number: Number) -> tuple[object, ...]:
         """Panels, and judges within them, in the order of the panel files; factor levels in theirs."""
