@@ -6,10 +6,10 @@ import argparse
 import os
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import redirect_stdout
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, NoReturn, TextIO, cast
 
 from recuse import __version__
@@ -65,10 +65,8 @@ COLUMNS = tuple(
             **({"metavar": metavar} if metavar else {"action": "store_true"}))
     for name, metavar, words in OVERRIDES
 )  # fmt: skip
-USE = _option(
-    "--use", metavar="USE",
-    help="what the judges are used for: grade, decide, choose, rank, estimate, or none (only measured); several: A,B",
-)  # fmt: skip
+USE = _option("--use", metavar="USE", help="what the judges are used for: grade, decide, choose, rank, estimate, or "
+              "none (only measured); several: A,B")  # fmt: skip
 READER = _option("--reader", help="name of the reader, or the dotted name of your own")
 PAGE = _file("--html", help="write the report as a page of its own")
 JSON = _file("--json", help="write the results as JSON")
@@ -90,11 +88,6 @@ class Command:
     ) -> None:  # fmt: skip
         self.name, self.calls, self.options, self.given = name, calls, options, given
         self.words: dict[str, Any] = {"help": help, "description": description or None, "usage": usage}
-
-    def function(self) -> Callable[..., int]:
-        """What the command calls."""
-        module, _, name = self.calls.partition(":")
-        return cast("Callable[..., int]", getattr(import_module(f"recuse.{module}"), name))
 
 
 COMMANDS = (
@@ -187,18 +180,15 @@ COMMANDS = (
         "Which column holds right answers, say first: recuse check FILE --gold COLUMN --save.",
         _file("source", nargs="?", metavar="FILE|PANEL", help="ratings of a first try, or a panel"),
         _number("--runs", 60, "judges per number"), *SIMULATION,
-        given=tuple(
-            _option(f"--{name}", type=kind, default=None, metavar=metavar, help=words)
-            for name, kind, metavar, words in (
-                ("scale", str, "SCALE", "LOW-HIGH as 0-10, pass/fail, labels or pairs"),
-                ("agreement", float, "SHARE", "how well people agree (a judge with right answers, where a file has "
-                 "these alone): ICC of scores, kappa of options"),
-                ("people", int, "N", "people who rate every text"),
-                ("positive", float, "SHARE", "share of passes, of pass/fail"),
-                ("systems", int, "N", "systems whose texts are rated"),
-                ("repeats", int, "N", "times a judge is asked about a text"),
-                ("losses", float, "SHARE", "share of replies that cannot be read"),
-            )
+        given=(
+            _option("--scale", default=None, metavar="SCALE", help="LOW-HIGH as 0-10, pass/fail, labels or pairs"),
+            _option("--agreement", type=float, default=None, metavar="SHARE", help="how well people agree (a judge "
+                    "with right answers, where a file has these alone): ICC of scores, kappa of options"),
+            _option("--people", type=int, default=None, metavar="N", help="people who rate every text"),
+            _option("--positive", type=float, default=None, metavar="SHARE", help="share of passes, of pass/fail"),
+            _option("--systems", type=int, default=None, metavar="N", help="systems whose texts are rated"),
+            _option("--repeats", type=int, default=None, metavar="N", help="times a judge is asked about a text"),
+            _option("--losses", type=float, default=None, metavar="SHARE", help="share of replies that cannot be read"),
         ),
     ),
     Command(
@@ -263,7 +253,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     try:
         with redirect_stdout(cast("TextIO", _Unheard(sys.stdout))):
-            code: int = command.function()(**arguments)
+            code: int = resolve_name(f"recuse.{command.calls}")(**arguments)
             sys.stdout.flush()
         return code
     except RecuseError as error:
@@ -306,22 +296,17 @@ class _Unheard:
     def __init__(self, out: TextIO) -> None:
         self._out = out
 
-    def write(self, text: str) -> int:
-        self._try(self._out.write, text)
-        return len(text)
-
-    def flush(self) -> None:
-        self._try(self._out.flush)
-
-    def _try(self, do: Callable[..., object], *arguments: str) -> None:
-        try:
-            do(*arguments)
-        except BrokenPipeError:  # what is still buffered goes nowhere, now and when Python ends
-            with open(os.devnull, "wb") as nowhere:
-                os.dup2(nowhere.fileno(), self._out.fileno())
-
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._out, name)
+        own = getattr(self._out, name)
+
+        def heard_or_not(*arguments: object) -> object:
+            try:
+                return own(*arguments)
+            except BrokenPipeError:  # what is still buffered goes nowhere, now and when Python ends
+                with open(os.devnull, "wb") as nowhere:
+                    return os.dup2(nowhere.fileno(), self._out.fileno())
+
+        return heard_or_not if name in ("write", "flush") else own
 
 
 if __name__ == "__main__":

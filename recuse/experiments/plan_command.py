@@ -8,7 +8,7 @@ Where four of five are cleared is searched for, and the size printed is one at w
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from recuse.check.drawn_judges import People, people_by_criterion, with_drawn_judges
 from recuse.experiments.simulated_files import PERSON_LIKE, Setting
@@ -38,8 +37,8 @@ JUDGES = {
 }
 WITH_TRUTH = dict(zip(JUDGES, ("cleared if it agrees so well (%)", "cleared at half that error (%)"), strict=True))
 """Judge that is drawn -> what its table is called, of a file with people and of one with right answers alone."""
-ENOUGH = 0.8
-TRIES = 8
+ENOUGH, TRIES = 0.8, 8
+NAMES = ("scale", "agreement", "people", "positive", "systems", "repeats", "losses")
 
 
 @dataclass(frozen=True, repr=False)
@@ -131,10 +130,8 @@ def planned_size(
     if rising[-1] < ENOUGH:
         return None
     k = int((rising >= ENOUGH).argmax())
-    size = float(sizes[k])
-    if k:
-        part = (ENOUGH - rising[k - 1]) / max(rising[k] - rising[k - 1], 1e-9)
-        size = math.exp(math.log(sizes[k - 1]) + part * (math.log(sizes[k]) - math.log(sizes[k - 1])))
+    near = slice(max(k - 1, 0), k + 1)
+    size = math.exp(np.interp(ENOUGH, rising[near], np.log(sizes[near])))
     for attempt in range(TRIES):
         more = size * 1.1**attempt
         unit = int(10 ** max(0, math.floor(math.log10(more)) - 1))
@@ -185,7 +182,7 @@ def _source(source: Ratings | Path | None, given: Mapping[str, Any]) -> tuple[So
 
 
 def _stated(setting: Setting, given: Mapping[str, Any], measured: Mapping[str, Any]) -> tuple[Source, list[str]]:
-    setting = Setting(**{name: getattr(setting, name) for name in NAMES} | dict(given))
+    setting = replace(setting, **given)
     known = {*given, *measured, *(() if setting.scale == "pass/fail" else ("positive",))}
     assumed = [name for name in NAMES if name not in known]
     who = "1 person who agrees with others" if setting.people == 1 else f"{setting.people} people who agree"
@@ -201,9 +198,6 @@ def _stated(setting: Setting, given: Mapping[str, Any], measured: Mapping[str, A
 
 def _times(repeats: int) -> str:
     return "once" if repeats == 1 else f"{repeats} times"
-
-
-NAMES = ("scale", "agreement", "people", "positive", "systems", "repeats", "losses")
 
 
 def _of_pilot(pilot: Pilot, source: Path) -> Iterator[str]:
@@ -256,9 +250,8 @@ def _cost_lines(path: Path, needed: int | None) -> list[str]:
     lines = [f"as it stands: {calls:,} calls that score texts, {_money(dollars)}"]
     texts = len({(item, target) for _, item, target in largest.items})
     if needed is not None and needed > texts:
-        factor = needed / texts
-        more = None if dollars is None else dollars * factor
-        lines.append(f"with {needed:,} texts: {math.ceil(calls * factor):,} calls, {_money(more)}")
+        more = None if dollars is None else dollars * (needed / texts)
+        lines.append(f"with {needed:,} texts: {math.ceil(calls * (needed / texts)):,} calls, {_money(more)}")
     return lines
 
 
@@ -302,30 +295,25 @@ class Pilot:
         known, items = ratings.texts, ratings.coded("item")[0]
         units = dict(zip(items, clusters_of(ratings, items), strict=True))
         counts = ratings.table.drop_duplicates(["item", "target"])["item"].astype(str).map(units).value_counts()
-        names = counts.index.to_numpy()
-        drawn = rng.choice(len(names), size=max(2, round(texts / counts.mean())))
-        table = _repeated(ratings.table, ratings.table["item"].astype(str).map(units), names, drawn)
-        if known is not None:
-            known = _repeated(known, known["item"].astype(str).map(units), names, drawn)
+        drawn = counts.index.to_numpy()[rng.choice(len(counts), size=max(2, round(texts / counts.mean())))]
+        table = _repeated(ratings.table, units, drawn)
+        known = None if known is None else _repeated(known, units, drawn)
         ratings = replace(ratings, table=table, texts=known, _memory={})
         people = people_by_criterion(ratings, self.assumed)
         ratings = with_drawn_judges(ratings, people, TOGETHER, rng, PERSON_LIKE[judge])
-        lost = (ratings.table["kind"] == "judge").to_numpy() & (rng.random(len(ratings.table)) < self.losses)
         table = ratings.table.copy()
-        table.loc[lost, ["score", "response"]] = [np.nan, None]
-        table.loc[lost, "status"] = "unparsed"
-        ratings = replace(ratings, table=table, _memory={})
-        return replace(self.panel, ratings=ratings, older=())
+        lost = (table["kind"] == "judge").to_numpy() & (rng.random(len(table)) < self.losses)
+        table.loc[lost, ["score", "response", "status"]] = [np.nan, None, "unparsed"]
+        return replace(self.panel, ratings=replace(ratings, table=table, _memory={}), older=())
 
 
-def _repeated(
-    frame: pd.DataFrame, of_row: pd.Series[str], names: NDArray[np.object_], drawn: NDArray[np.intp]
-) -> pd.DataFrame:
+def _repeated(frame: pd.DataFrame, units: Mapping[str, str], drawn: Iterable[str]) -> pd.DataFrame:
     """The rows of each unit as often as it was drawn, under new names of items and clusters."""
+    of_row = frame["item"].astype(str).map(units)
     rows = of_row.groupby(of_row).indices
-    parts = [rows.get(names[unit], np.array([], dtype=np.intp)) for unit in drawn]
+    parts = [rows.get(unit, np.array([], dtype=np.intp)) for unit in drawn]
     repeated = frame.iloc[np.concatenate(parts)].reset_index(drop=True)
-    turn = np.repeat(np.arange(len(drawn)), [len(part) for part in parts]).astype(str)
+    turn = np.repeat(np.arange(len(parts)), [len(part) for part in parts]).astype(str)
     for name in ("item", "cluster"):
         if name in repeated:
             repeated[name] = repeated[name].astype(str) + np.char.add(" draw ", turn)

@@ -8,8 +8,7 @@ A text has a quality q, standard normal, of which the systems explain a fifth. W
 and the answer is the place of z among cuts that give every answer its share. r is solved for, so that the *observed*
 agreement, the share of the answers' variance that texts explain (the ICC; of pass and fail it is kappa), is the one
 stated. A judge with f times a person's error has r / (r + f^2 (1 - r)) in place of r. Labels without order are right
-with chance a, else drawn by their shares: kappa is a^2, and f times the error leaves 1 - f (1 - a).
-"""
+with chance a, else drawn by their shares: kappa is a^2, and f times the error leaves 1 - f (1 - a)."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -44,6 +43,7 @@ OF_REPEATS = 0.1
 """The share of a judge's error that is drawn anew when it is asked again; the rest is its view of the text."""
 LABELS = ("billing", "bug", "other")
 SCALES: Mapping[str, Scale] = {"pass/fail": Ordinal(("fail", "pass")), "labels": Nominal(LABELS), "pairs": CHOICES}
+OPTIONS = {"pass/fail": ("fail", "pass"), "labels": LABELS, "pairs": ("second", "first")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +103,8 @@ class Setting:
     @property
     def options(self) -> tuple[Any, ...]:
         """The answers from the lowest to the highest."""
-        known: dict[str, tuple[str, ...]] = {
-            "pass/fail": ("fail", "pass"), "labels": LABELS, "pairs": ("second", "first"),
-        }  # fmt: skip
-        if self.scale in known:
-            return known[self.scale]
+        if self.scale in OPTIONS:
+            return OPTIONS[self.scale]
         low, dash, high = self.scale.partition("-")
         if not dash or not low.isdigit() or not high.isdigit() or not int(low) < int(high) <= int(low) + 100:
             raise RecuseError(f"--scale is LOW-HIGH in whole steps, pass/fail, labels or pairs; got {self.scale!r}")
@@ -175,8 +172,8 @@ class Draw:
 
     def answers(self, error: float, length: float = 0.0) -> Codes:
         """What a rater with `error` times a person's says, (repeats, texts). `length`: added for twice the length."""
-        s, rng, shape = self.setting, self.rng, (self.setting.repeats * (2 if self.setting.scale == "pairs" else 1),
-                                                 self.texts)  # fmt: skip
+        s, rng = self.setting, self.rng
+        shape = (2 * s.repeats if s.scale == "pairs" else s.repeats, self.texts)
         if s.scale == "labels":
             right = 1 - error * (1 - s.latent)
             lot = rng.choice(len(s.shares), size=self.texts, p=s.shares)
@@ -206,19 +203,16 @@ class Draw:
 
     def rows(self, rater: str, values: Floats, kind: str = "judge") -> pd.DataFrame:
         """A row per answer. Of pairs, every second repeat has b first, and code 1 says that a won."""
-        frames = []
+        frames, s = [], self.setting
+        named = np.array([*s.options, None], dtype=object)
         for k, row in enumerate(values):
             frame = self.names.assign(rater=rater, kind=kind, repeat=k)
-            if self.setting.scale == "pairs":
+            if s.scale == "pairs":
                 turned = k % 2 == 1
                 frame = frame.assign(target="", repeat=k // 2, **{ORDER: "ba" if turned else "ab"})
                 row = 1 - row if turned else row
-            if self.setting.numbers:
-                frame["score"] = row
-            else:
-                named = np.array([*self.setting.options, None], dtype=object)
-                frame["response"] = named[np.where(np.isnan(row), len(self.setting.options), row).astype(np.intp)]
-            frames.append(frame)
+            codes = np.where(np.isnan(row), len(s.options), row).astype(np.intp)
+            frames.append(frame.assign(score=row) if s.numbers else frame.assign(response=named[codes]))
         return pd.concat(frames, ignore_index=True)
 
 
@@ -228,8 +222,7 @@ PERSON_LIKE: Mapping[str, float] = {"one more person": 1.0, "half a person's err
 """Judges without a fault of their own: how many times a person's error they make."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(NamedTuple):
     """A planted fault at twice its margin: its file, the use that it must prevent, and a pattern of the first cause."""
 
     name: str

@@ -8,13 +8,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
-from dataclasses import dataclass
 from datetime import date
 from functools import cache
 from itertools import islice, product, starmap
 from math import sqrt
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -44,6 +43,8 @@ GOOD: Mapping[str, tuple[Setting, tuple[str, ...]]] = {
 """Settings in which good judges are simulated, and the uses that are shown."""
 
 is_shares = is_json_with("runs", "seed", "good", "faults")
+_door = cache(read_evals)
+"""The same gates and questions for all files that a process draws."""
 
 
 def run_validate(
@@ -109,9 +110,8 @@ def _shares(drawn: Iterable[Sequence[JudgeDecision]], use: str) -> list[float | 
 def _table(record: Mapping[str, Any], sizes: Sequence[int]) -> Iterator[str]:
     runs = record["runs"]
     heads = "".join(f"{n:>8,}" for n in sizes)
-    yield f"{runs} drawn files per number, seed {record['seed']}; Monte-Carlo error of a share at most " + (
-        f"{100 * error_of(0.5, runs):.1f} points, of 5 % {100 * error_of(0.05, runs):.1f}."
-    )
+    errors = f"{100 * error_of(0.5, runs):.1f} points, of 5 % {100 * error_of(0.05, runs):.1f}"
+    yield f"{runs} drawn files per number, seed {record['seed']}; Monte-Carlo error of a share at most {errors}."
     yield ""
     yield f"A good judge is cleared (%){'':<26}texts{heads}   most often held by"
     for name in GOOD:
@@ -149,8 +149,7 @@ class Source(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(NamedTuple):
     """`runs` files of so many texts with one kind of judge."""
 
     source: Source
@@ -175,10 +174,6 @@ def _words(case: Case, folder: Path, today: date, seed: int, run: int) -> list[J
     rng = np.random.default_rng((seed, case.texts, run, *case.judge.encode()))
     answers = ask_file(case.source.draw(case.texts, case.judge, rng, gates), gates, questions, deciding=True)
     return [one for one in answers.decision.judges if one.judge.startswith(JUDGES)]
-
-
-_door = cache(read_evals)
-"""The same gates and questions for all files that a process draws."""
 
 
 def error_of(share: float, runs: int) -> float:

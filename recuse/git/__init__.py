@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from recuse.schema import RecuseError
 
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 PATIENCE_S = 60
 DEFAULT_BRANCHES = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
 """Where the default branch may be, in this order."""
+COMMITS = ("RECUSE_COMMIT", "GITHUB_SHA", "CI_COMMIT_SHA", "BITBUCKET_COMMIT", "BUILDKITE_COMMIT", "GIT_COMMIT")
+"""Where continuous integration says it. Our action sets the first: a pull request's GITHUB_SHA is nobody's merge."""
+SHA = re.compile(r"[0-9a-f]{7,64}")
 
 
 @dataclass(frozen=True)
@@ -36,10 +39,8 @@ class BaseCommit:
 
     def files(self, *folders: str) -> list[str]:
         """Paths of the regular files below these folders and files, as they were."""
-        if not folders:
-            return []
-        rows = (row.split("\t", 1) for row in self._listed("ls-tree", "-r", "-z", self.name, "--", *folders))
-        return [path for about, path in rows if about.startswith("100")]
+        listed = self._listed("ls-tree", "-r", "-z", self.name, "--", *folders) if folders else ()
+        return [path for about, path in (row.split("\t", 1) for row in listed) if about.startswith("100")]
 
     def text(self, path: str) -> str | None:
         """What a file held; None where it was not there, or is no text."""
@@ -58,8 +59,8 @@ class BaseCommit:
         """Path -> "A", "M" or "D" of every file below `root` that is not what it was, those that git does not know yet
         among them, but for installed environments: thousands of files, and no part of the change."""
         words = self._listed("diff", "--name-status", "--no-renames", "--relative", "-z", self.name, "--", ".")
-        there = {path: "A" if kind == "A" else "D" if kind == "D" else "M"
-                 for kind, path in zip(words[::2], words[1::2], strict=True)}  # fmt: skip
+        kinds = zip(words[::2], words[1::2], strict=True)
+        there = {path: kind if kind in ("A", "D") else "M" for kind, path in kinds}
         new = self._listed("ls-files", "--others", "--exclude-standard", "-z")
         environments = tuple(path.removesuffix("pyvenv.cfg") for path in new if path.endswith("/pyvenv.cfg"))
         return there | {path: "A" for path in new if "__pycache__" not in path and not path.startswith(environments)}
@@ -90,8 +91,7 @@ class BaseCommit:
         yield from ((path, content) for path, content in zip(known, every, strict=True) if content is not None)
 
 
-@dataclass(frozen=True, slots=True)
-class Unreadable:
+class Unreadable(NamedTuple):
     """There is no commit to compare with: `why`, and what to do about it."""
 
     why: str
@@ -108,9 +108,8 @@ def base_commit(root: Path, wanted: str | None = None) -> BaseCommit | Unreadabl
                 f"--base {wanted}: git knows no such commit in {root}; give a branch, tag or commit, and fetch it "
                 "first (a checkout of depth 1 has no history)"
             )
-        commit = known.decode().strip()
-        shared_with_it = run_git(root, "merge-base", "HEAD", commit) or commit.encode()
-        return BaseCommit(root, shared_with_it.decode().strip(), given=True, tip=commit)
+        shared, tip = run_git(root, "merge-base", "HEAD", known.decode().strip()), known.decode().strip()
+        return BaseCommit(root, (shared or known).decode().strip(), given=True, tip=tip)
     if not (head := run_git(root, "rev-parse", "--verify", "--quiet", "HEAD")):
         return Unreadable("there is no git commit here", "commit this folder with git, and change it on a branch")
     for branch in DEFAULT_BRANCHES:
@@ -119,10 +118,8 @@ def base_commit(root: Path, wanted: str | None = None) -> BaseCommit | Unreadabl
     branches = (run_git(root, "for-each-ref", "--format=%(refname)", "refs/heads", "refs/remotes") or b"").split()
     if (run_git(root, "symbolic-ref", "--quiet", "HEAD") or b"").split() == branches:  # the only branch is the default
         return BaseCommit(root, head.decode().strip())
-    return Unreadable(
-        "the commit where this branch began is not in this checkout",
-        "fetch all of the history (fetch-depth: 0), or name the commit: --base REV",
-    )
+    remedy = "fetch all of the history (fetch-depth: 0), or name the commit: --base REV"
+    return Unreadable("the commit where this branch began is not in this checkout", remedy)
 
 
 def run_git(root: Path, *words: str, given: bytes | None = None) -> bytes | None:
@@ -147,12 +144,6 @@ def contents_of(root: Path, names: Sequence[str]) -> Iterator[bytes | None]:
         size = int(about[2]) if len(about) == 3 and about[2].isdigit() else -1  # "... missing"
         yield content[at : at + size] if size >= 0 and about[1] == b"blob" else None
         at += size + 1
-
-
-COMMITS = ("RECUSE_COMMIT", "GITHUB_SHA", "CI_COMMIT_SHA", "BITBUCKET_COMMIT", "BUILDKITE_COMMIT", "GIT_COMMIT")
-"""Where continuous integration says it. Our action sets the first: a pull request's GITHUB_SHA is nobody's merge."""
-
-SHA = re.compile(r"[0-9a-f]{7,64}")
 
 
 def identity_of(root: Path, panels: Iterable[str], gates: Path, environ: Mapping[str, str]) -> Known:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import httpx2
 
 MOST = 65_536  # characters of a comment, by GitHub
-
 PAGE, MOST_PAGES = 100, 50
 NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 NO_RIGHT = (401, 403, 404)  # GitHub hides what a token may not see behind a 404
@@ -145,11 +144,9 @@ def comment(summary: Path, *, name: str, author: str) -> int:
         raise RecuseError(f"{summary} is not there; run pytest evals/ before")
     text = body(summary.read_text(encoding="utf-8"), pull_request, name, date.today())
     try:
-        done = put(pull_request, author, text)
+        print(f"Comment {put(pull_request, author, text)} on pull request {pull_request.number}.")
     except NoRight as error:
         print(f"No comment: {error}.")
-        return 0
-    print(f"Comment {done} on pull request {pull_request.number}.")
     return 0
 
 

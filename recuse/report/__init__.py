@@ -18,13 +18,9 @@ SCHEMA = 1
 
 
 def write(
-    results: Results,
-    folder: Path | str,
-    *,
-    template_folders: Sequence[Path | str] = (),
-    drawings: Sequence[str] = (),
+    results: Results, folder: Path | str, *, template_folders: Sequence[Path | str] = (), drawings: Sequence[str] = (),
     identity: Known | None = None,
-) -> list[Path]:
+) -> list[Path]:  # fmt: skip
     """Write results.json, summary.md, index.html, tables/*.csv and the index of the replies into `folder`, each at once
     or not at all; return their paths in this order. Templates in `template_folders` replace shipped ones of their name;
     `drawings` are a team's own, by dotted module name; `identity` is shown beside the results, no part of them.
@@ -48,11 +44,9 @@ def write(
     plain["headline"] = headline(plain)
     facts, tables = canonical(plain), csv_tables(plain)
     known: Known = {**(identity or {}), "results": sha256(facts.encode()).hexdigest(), "tables": list(tables)}
-    texts = {"results.json": facts, "summary.md": summary(plain, drawings=drawings, known=known)}
-    paths = write_files(Path(folder), texts)
-    drawn = pages(plain, template_folders, drawings, known)
-    paths += write_files(Path(folder), drawn)
-    kept = {Path(folder) / name for name in drawn}  # pages of studies that this run did not have go
-    delete_pages(Path(folder), (Path(folder) / STUDIES).glob("*.html"), kept)
-    paths += write_files(Path(folder), {f"tables/{name}": table for name, table in tables.items()})
-    return [*paths, *write_overview(ResultsModel(plain), known.get("replies") or {}, Path(folder))]
+    folder = Path(folder)
+    paths = write_files(folder, {"results.json": facts, "summary.md": summary(plain, drawings=drawings, known=known)})
+    drawn = write_files(folder, pages(plain, template_folders, drawings, known))
+    delete_pages(folder, (folder / STUDIES).glob("*.html"), drawn)  # of studies that this run did not have
+    paths += [*drawn, *write_files(folder, {f"tables/{name}": table for name, table in tables.items()})]
+    return [*paths, *write_overview(ResultsModel(plain), known.get("replies") or {}, folder)]

@@ -12,6 +12,9 @@ from urllib.parse import quote
 from recuse.report.gated_number import Number, plain_name
 from recuse.schema.results import ExcerptRow, RepliesRow
 
+FOLDER, STUDIES = "replies", "studies"
+JUDGES, PROMPTS = "~judges", "~prompts"
+
 
 def verdict_anchor(n: Number) -> str:
     """A verdict's cell in the matrix."""
@@ -32,10 +35,6 @@ def named_anchor(kind: str, *names: str) -> str:
 def digest(value: Any) -> str:
     """Eight hexadecimal digits that stand for a value in an anchor."""
     return f"{zlib.crc32(json.dumps(value, sort_keys=True, ensure_ascii=True).encode()):08x}"
-
-
-FOLDER, STUDIES = "replies", "studies"
-JUDGES, PROMPTS = "~judges", "~prompts"
 
 
 def page_name(name: str, part: int = 0) -> str:

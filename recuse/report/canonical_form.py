@@ -32,8 +32,7 @@ _ORDER_OF = {
     "not_asked": ("question", "panel", "task", "protocol", "missing"),
     "excerpts": ("panel", "task", "protocol", "judge", "target", "factors", "repeat", "text"),
 }
-
-
+_sortable = json.JSONEncoder(sort_keys=True).encode
 _AS_THEY_ARE = frozenset({str, int, bool, type(None)})  # nearly everything: the slower checks are for the rest
 
 
@@ -97,9 +96,6 @@ def _ordered(entries: list[Any], keys: Sequence[str]) -> list[Any]:
     return [e for _, tied in groupby(by_first, itemgetter(0)) for e in _ordered([e for _, e in tied], keys[1:])]
 
 
-_sortable = json.JSONEncoder(sort_keys=True).encode
-
-
 # --------------------------------------------------------------------------- tables
 # In reports/tables/: one file per kind of row, the same files in every run. Columns that a subject has (judge, names,
 # direction, ...) come from the results. No cell begins a formula, whoever opens the file, and each file says its
@@ -112,38 +108,34 @@ ESTIMATE = ("value", "low", "high", "level", "unit", "n", "over", "clusters", "n
 
 def csv_tables(results: Results) -> dict[str, str]:
     """File name -> text, of normalised `results`. A table without rows is its head alone."""
+    verdicts, measured = results.get("verdicts") or [], results.get("measurements") or []
+    decision, baseline = results.get("decision"), results.get("baseline")
+    moved = [*(baseline.get("named") or ()), *(baseline.get("moved") or ())] if baseline else []
+    replies = ({**row, "factors": ", ".join(f"{k} {v}" for k, v in sorted((row.get("factors") or {}).items()))}
+               for row in results.get("excerpts") or ())  # fmt: skip
+    judges = ({"panel": p["name"], **j} for p in results.get("panels") or () for j in p.get("judges") or ())
+    tables: dict[str, tuple[Iterable[str], Iterable[Row]]] = {
+        "verdicts": (("question", "gate", *_subjects(verdicts), "metric", *ESTIMATE, "outcome", "limit", "finding",
+                      "accepted until", "accepted because", "reason"), map(_verdict, verdicts)),
+        "measurements": (("question", *_subjects(measured), "metric", *ESTIMATE), map(_measurement, measured)),
+        "decision": (("panel", "judge", "use", "word", "cause", "gates", "accepted", "next"),
+                     decision["judges"] if decision else ()),
+        "not_asked": (("title", "panel", "task", "protocol", "missing", "unlock"), results.get("not_asked") or ()),
+        "usage": ((*FIRST, "calls", "input_tokens", "output_tokens", "reasoning_tokens", "seconds", "dollars"),
+                  results.get("usage") or ()),
+        "replies": ((*FIRST, "target", "factors", "repeat", "status", "why", "text"), replies),
+        "judges": (("panel", "name", "label", "wire", "model", "author"), judges),
+        "changes": (("what", *_subjects(moved), "field", "before", "after", "delta"),
+                    ({**row["subject"], **row} for row in moved)),
+    }  # fmt: skip
     files = {}
-    for name, head, rows in _tables(results):
+    for name, (head, rows) in tables.items():
         stream = io.StringIO()
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(map(safe_cell, head))
         writer.writerows([_cell(row.get(column)) for column in head] for row in rows)
         files[f"{name}.csv"] = "\ufeff" + stream.getvalue()
     return files
-
-
-def _tables(results: Results) -> Iterable[tuple[str, Sequence[str], Iterable[Row]]]:
-    verdicts, measured = results.get("verdicts") or [], results.get("measurements") or []
-    gate = ("outcome", "limit", "finding", "accepted until", "accepted because", "reason")
-    yield "verdicts", ["question", "gate", *_subjects(verdicts), "metric", *ESTIMATE, *gate], map(_verdict, verdicts)
-    yield "measurements", ["question", *_subjects(measured), "metric", *ESTIMATE], map(_measurement, measured)
-    decision = results.get("decision")
-    judged = ("panel", "judge", "use", "word", "cause", "gates", "accepted", "next")
-    yield "decision", judged, decision["judges"] if decision else ()
-    columns = ("title", "panel", "task", "protocol", "missing", "unlock")
-    yield "not_asked", columns, results.get("not_asked") or ()
-    spent = ("calls", "input_tokens", "output_tokens", "reasoning_tokens", "seconds", "dollars")
-    yield "usage", ("panel", "task", "protocol", "judge", *spent), results.get("usage") or ()
-    columns_of_replies = ("panel", "task", "protocol", "judge", "target", "factors", "repeat", "status", "why", "text")
-    replies = ({**row, "factors": ", ".join(f"{k} {v}" for k, v in sorted((row.get("factors") or {}).items()))}
-               for row in results.get("excerpts") or ())  # fmt: skip
-    yield "replies", columns_of_replies, replies
-    judges = ({"panel": p["name"], **j} for p in results.get("panels") or () for j in p.get("judges") or ())
-    yield "judges", ["panel", "name", "label", "wire", "model", "author"], judges
-    baseline = results.get("baseline")
-    moved = [*(baseline.get("named") or ()), *(baseline.get("moved") or ())] if baseline else []
-    differing = ({**row["subject"], **row} for row in moved)
-    yield "changes", ["what", *_subjects(moved), "field", "before", "after", "delta"], differing
 
 
 def _subjects(rows: Iterable[MeasurementRow | EntryRow]) -> list[str]:

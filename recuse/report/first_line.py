@@ -3,7 +3,7 @@ of it stands in results.json as `decision` (`recuse.gates.decision`); here it is
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from recuse.report.results_model import Panel, ResultsModel
 from recuse.report.verdict_tables import upgrade_tables
@@ -13,11 +13,11 @@ from recuse.schema.results import JudgeDecisionRow, Results
 from recuse.schema.vocabulary import CLEARED, WORD_MEANINGS, printed
 
 MOST_NAMES = 7
-NO_DECISION = "Nothing was decided: these results carry no decision."
+JudgesByPanel = list[tuple[Panel, list[tuple[str, list[tuple[str, JudgeDecisionRow | None]]]]]]
+"""Of each panel its judges, and of each judge every use with the word on it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):
     """Those of a panel with the same word for a use; the cause of the `first` that nobody accepted stands for all."""
 
     state: str  # an identifier of `recuse.schema.vocabulary`
@@ -42,8 +42,7 @@ class Standing:
         return f"{printed(self.state)}: {numbers.listed([first, *others], most=MOST_NAMES)}"
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One panel and use, and whom it clears, does not clear or leaves undecided."""
 
     panel: str
@@ -57,12 +56,12 @@ class Line:
 
     def short(self, room: int) -> str:
         """The same in so many characters where possible: with every first cause, with the worst word's, with none."""
-        about = f"panel {self.panel}, use {self.use}: "
-        ways = [
-            f"{about}{'; '.join(s.short(why=k < n) for k, s in enumerate(self.standings))}."
-            for n in (len(self.standings), 1, 0)
-        ]
-        return next((way for way in ways if len(way) <= room), ways[-1])
+        way = ""
+        for n in (len(self.standings), 1, 0):
+            words = "; ".join(one.short(why=k < n) for k, one in enumerate(self.standings))
+            if len(way := f"panel {self.panel}, use {self.use}: {words}.") <= room:
+                break
+        return way
 
 
 def opening(results: Results) -> list[str]:
@@ -81,7 +80,7 @@ def heading(results: Results) -> tuple[str, str, str]:
 
 def headline(results: Results) -> str:
     """The sentence that these results carry: merge, do not merge or decide, and why."""
-    return str(results.get("headline") or NO_DECISION)
+    return str(results.get("headline") or "Nothing was decided: these results carry no decision.")
 
 
 def next_step(results: Results) -> str:
@@ -105,17 +104,10 @@ def decision_lines(view: ResultsModel) -> list[Line]:
     stated = (one for one in view.judges if one["stated"])
     for (panel, use), judged in grouped(stated, lambda one: (one["panel"], one["use"])).items():
         by_word = grouped(judged, lambda one: str(one["word"]))
-        standings = [
-            Standing(word, [one["judge"] for one in rows], min(rows, key=lambda one: one["accepted"]))
-            for word in WORD_MEANINGS
-            if (rows := by_word.get(word))
-        ]
+        standings = [Standing(word, [one["judge"] for one in rows], min(rows, key=lambda one: one["accepted"]))
+                     for word in WORD_MEANINGS if (rows := by_word.get(word))]  # fmt: skip
         lines.append(Line(panel, use, standings))
     return lines
-
-
-JudgesByPanel = list[tuple[Panel, list[tuple[str, list[tuple[str, JudgeDecisionRow | None]]]]]]
-"""Of each panel its judges, and of each judge every use with the word on it."""
 
 
 def used(view: ResultsModel) -> tuple[list[str], JudgesByPanel] | None:

@@ -21,10 +21,9 @@ from recuse.report.figures.forest_plot import footnotes
 from recuse.report.gated_number import plain_name
 from recuse.report.questions import Drawings
 from recuse.report.questions.generic import plain
-from recuse.report.results_model import OUTCOMES, Question, ResultsModel
+from recuse.report.results_model import LOUD, OUTCOMES, Question, ResultsModel
 from recuse.report.sections.about_the_run import digests, facts, in_one_line, not_asked, parts_after, parts_before
-from recuse.report.sections.against_baseline import TITLE, baseline_part, changed
-from recuse.report.sections.attention import needs_attention, run_faults
+from recuse.report.sections.attention import TITLE, baseline_part, changed, needs_attention, run_faults
 from recuse.report.verdict_tables import column_readings, upgrade_tables, verdict_table, verdict_tables
 from recuse.schema import RecuseError, vocabulary
 from recuse.schema.number_text import count
@@ -34,7 +33,6 @@ from recuse.security.sanitize import shortened, visible
 
 MOST_CHANGES = 12
 """Changes with a row of their own at the head of the page."""
-
 MOST_OPEN, MOST_GATES = 12, 3
 """Judges of a question that is shown open where it is red; gates that are named beside what they came to."""
 
@@ -85,39 +83,28 @@ def parts(view: ResultsModel, questions: list[Question], known: Known) -> dict[s
     of_view = first_line.used, first_line.upgrade_lines, changed, run_faults
     named = {part.__name__: part(view.results) for part in of_results} | {part.__name__: part(view) for part in of_view}
     return named | {
-        "view": view,
-        "decision": view.results.get("decision"),
+        "view": view, "decision": view.results.get("decision"), "baseline": view.results.get("baseline"),
         "meanings": {use: row.get("question") for use, row in (view.results.get("uses") or {}).items()},
-        "changed_title": TITLE,
-        "most_changes": MOST_CHANGES,
+        "changed_title": TITLE, "most_changes": MOST_CHANGES, "attention": needs_attention(view),
         "tally": [(o, *counted(o, counts[o]).split(" ", 1)) for o in reversed(SHOWN) if counts[o]],
-        "let_through": tally(through),
-        "cassettes": view.results.get("cassettes") or {},
-        "upgrades": upgrade_tables(view),
-        "tables": tables,
-        "readings": column_readings(tables),
+        "let_through": tally(through), "cassettes": view.results.get("cassettes") or {},
+        "upgrades": upgrade_tables(view), "tables": tables, "readings": column_readings(tables),
         "words": {(j["panel"], j["judge"]): view.words_on(j["panel"], j["judge"]) for j in view.judges},
-        "attention": needs_attention(view),
         "parts_before": parts_before(view, questions),
         "parts_after": [baseline_part(view), *parts_after(view, known)],
-        "baseline": view.results.get("baseline"),
         "facts": " · ".join(f"{name} {value}" for name, value in facts(view, known)),
         "csv": known.get("tables") or (),
-    }
+    }  # fmt: skip
 
 
 @cache
 def environment(*folders: str) -> Environment:
     """Templates with autoescaping, those of `folders` first; they print invisible characters spelled out."""
     env = Environment(
-        loader=ChoiceLoader([FileSystemLoader(folders), PackageLoader("recuse.report")]),
-        autoescape=True,
-        auto_reload=False,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=StrictUndefined,
+        loader=ChoiceLoader([FileSystemLoader(folders), PackageLoader("recuse.report")]), autoescape=True,
+        auto_reload=False, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined,
         finalize=lambda value: visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value,
-    )
+    )  # fmt: skip
     # With the context as argument, or a word in a template would be folded in when the template is compiled.
     env.filters |= {"prose": style.prose, "printed": pass_context(lambda _, word: vocabulary.printed(word))}
     env.filters |= {"plain": plain_name, "number": count, "slug": lambda name: name.replace(" ", "-")}
@@ -133,13 +120,9 @@ def environment(*folders: str) -> Environment:
         name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(figure).__name__).lower()
         return Markup(env.get_template(f"figures/{name}.html.j2").render(it=figure))
 
-    loud = vocabulary.FAIL, vocabulary.NOT_MEASURED
-    env.globals |= {"draw": draw, "word_outcomes": OUTCOMES, "outcome_names": SHOWN, "loud": loud}
-    for module, names in (
-        (style, "PALETTE ON_SHADE RAMPS STRONGEST"),
-        (vocabulary, "WORD_MEANINGS PROVENANCE_MEANINGS"),
-    ):
-        env.globals |= {name.lower(): getattr(module, name) for name in names.split()}
+    env.globals |= {"draw": draw, "word_outcomes": OUTCOMES, "outcome_names": SHOWN, "loud": LOUD}
+    env.globals |= {name.lower(): getattr(style, name) for name in ("PALETTE", "ON_SHADE", "RAMPS", "STRONGEST")}
+    env.globals |= {"word_meanings": vocabulary.WORD_MEANINGS, "provenance_meanings": vocabulary.PROVENANCE_MEANINGS}
     return env
 
 
@@ -158,15 +141,15 @@ def _section(
     if view.groups(question) and not groups:
         return None
     gated = [n for group in groups for n in group.numbers if n.verdict]
-    drawn, above = [], set[str]()
+    drawn, above, template = [], set[str](), f"questions/{question.id}.html.j2"
     for group in groups:
         drawing, fault = drawings.of(question.id), drawings.faults.get(question.id, "")
         try:
             reading, figures = drawing.reading(group), drawing.draw(group)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:  # drawn plainly instead
             reading, figures, fault = "", plain.draw(group), f"{type(error).__name__}: {error}"
-        template, notes = f"questions/{question.id}.html.j2", footnotes(group, above)
         own = template if not fault and template in env.list_templates() else ""  # a team's own instead of the figures
+        notes = footnotes(group, above)
         drawn.append({"group": group, "reading": reading, "template": own, "figures": figures, "footnotes": notes,
                       "fault": fault})  # fmt: skip
         above.update(notes)
@@ -185,39 +168,32 @@ def _section(
 
 SIZE_LIMIT = 60_000
 """Characters; GitHub refuses comments beyond 65,536."""
-
-LONGEST_TEXT = 600
-LONGEST_NAME = 100
-
+LONGEST_TEXT, LONGEST_NAME = 600, 100
 PARTED = "\f"
 """What the template puts between sections; in a text it is spelled out."""
 
 
 def summary(
-    results: Results, size_limit: int = SIZE_LIMIT, drawings: Sequence[str] = (),
-    known: Known | None = None,
-) -> str:  # fmt: skip
+    results: Results, size_limit: int = SIZE_LIMIT, drawings: Sequence[str] = (), known: Known | None = None
+) -> str:
     """Markdown for normalised `results`; whole sections are left out from the end where it would grow too long."""
     view, order = ResultsModel(results), Drawings(drawings).order
     questions = sorted(view.questions, key=lambda q: order(q.id))
     of_gates = [(q, [group for group in view.groups(q) if group.gates]) for q in questions]
     text = _environment().get_template("summary.md.j2").render(
-        **parts(view, questions, known or {}),
-        lines=first_line.decision_lines(view),
+        **parts(view, questions, known or {}), lines=first_line.decision_lines(view), digests=digests(view),
         questions=[
             (q, [(group, verdict_table([group])) for group in groups],
              [n.state for group in groups for measured in group.gates.values() for n in measured])
             for q, groups in of_gates if groups
         ],
-        unasked=not_asked(view),
-        unasked_in_short=in_one_line(view),
-        digests=digests(view),
+        unasked=not_asked(view), unasked_in_short=in_one_line(view),
     )  # fmt: skip
     sections = [re.sub("\n{3,}", "\n\n", section.strip()) for section in text.split(PARTED)]
     note = "\n\n_Shortened: the rest is in the report (index.html)._\n"
     kept: list[str] = []
     for section in filter(None, sections):
-        if sum(len(part) + 2 for part in [*kept, section]) + len(note) > size_limit:
+        if len("\n\n".join([*kept, section, note])) > size_limit:
             return "\n\n".join(kept)[: size_limit - len(note)] + note
         kept.append(section)
     return "\n\n".join(kept) + "\n"
@@ -247,8 +223,7 @@ def escaped_html(text: str) -> str:
 def code_span(text: str) -> str:
     """A name in a code span, where nothing is Markdown."""
     clean = " ".join(visible(shortened(text, LONGEST_NAME)[0]).split())
-    inert = clean.replace("`", "'").replace("|", "/")
-    return f"`{inert}`"
+    return "`" + clean.replace("`", "'").replace("|", "/") + "`"
 
 
 def fenced(code: str) -> str:

@@ -7,12 +7,11 @@
 
 No judge's name begins with "~" (`recuse.configuration`). Who reads the cassettes, be it a worker, writes the replies,
 the process that reports the rest. What judges write is hostile: Jinja escapes it, invisible characters are spelled out,
-what looks like a credential is taken out, and replies, prompts and pages are bounded.
-"""
+what looks like a credential is taken out, and replies, prompts and pages are bounded."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
@@ -34,6 +33,16 @@ from recuse.security.files import delete_pages, write_files
 from recuse.security.redaction import without_keys
 from recuse.security.sanitize import shortened, visible
 
+LONGEST_REPLY, LONGEST_PROMPT, LONGEST_WHY, LONGEST_NAME = 4_000, 20_000, 300, 200
+REPLIES_PER_PAGE, PAGES_PER_JUDGE = 1_000, 5
+PROMPTS_PER_PAGE = 250
+SHORT_REPLY = 70
+"""A reply of so many characters on one line stands beside what was read in it."""
+LIKELIHOODS = {"expected": "expected by token probabilities", "mass": "probability of all grades"}
+"""What a protocol that reads log-probabilities adds to a criterion (`recuse.protocols.grading`)."""
+Entry = TypeVar("Entry")
+_READ, _WROTE = attrgetter("criterion", "score", "response", "status", "why"), attrgetter("text", "reasoning")
+
 
 def small_page(template: str, *, depth: int, **shown: Any) -> str:
     """The page; `depth`: folders between it and the report, whose address `up` is."""
@@ -51,38 +60,24 @@ def write_overview(view: ResultsModel, written: Mapping[str, RepliesRow], report
     for panel, judge in ((of, name) for of in view.panels for name in of.judge_names if places):
         own = without_twins(n for n in view.numbers if n.who == judge and n.subject.get("panel") == panel.name)
         pages[judge_page(panel.name, judge)] = small_page(
-            "replies/judge.html.j2",
-            depth=3,
-            panel=panel,
-            label=view.label(judge, panel),
-            words=view.words_on(panel.name, judge),
+            "replies/judge.html.j2", depth=3, panel=panel, label=view.label(judge, panel),
+            words=view.words_on(panel.name, judge), places=places, replies=places.said_by(panel.name, judge),
             gated=sorted((n for n in own if n.verdict), key=lambda n: (badness.index(n.state), *view.rank(n))),
             report=f"{STUDIES}/{panel.name}.html" if panel.name in view.studies else "index.html",
             others=sorted((n for n in own if not n.verdict), key=lambda n: (n.measure["rank"], n.metric, view.rank(n))),
-            places=places,
-            replies=places.said_by(panel.name, judge),
-        )
+        )  # fmt: skip
     accounts = {place: account for place, account in sorted(written.items()) if account}
+    files = [name for account in accounts.values() for name in account["files"]]
     if places:
         size = sum(account["bytes"] for account in accounts.values()) + sum(map(len, pages.values()))
-        pages |= {"index.html": small_page(
+        pages["index.html"] = small_page(
             "replies/index.html.j2", depth=1, view=view, judge_page=judge_page, size=f"{size / 1e6:.1f}",
             places=[(*place.split("/", 1), place_anchor(place), account) for place, account in accounts.items()],
-            files=len(pages) + sum(len(account["files"]) for account in accounts.values()),
-            replies=sum(account["replies"] for account in accounts.values()),
-        )}  # fmt: skip
+            files=len(pages) + len(files), replies=sum(account["replies"] for account in accounts.values()),
+        )  # fmt: skip
     paths = write_files(reports, {f"{FOLDER}/{name}": text for name, text in pages.items()})
-    kept = {folder / name for account in accounts.values() for name in account["files"]} | set(paths)
-    delete_pages(reports, folder.rglob("*.html"), kept)
+    delete_pages(reports, folder.rglob("*.html"), {*paths, *(folder / name for name in files)})
     return paths
-
-
-LONGEST_REPLY, LONGEST_PROMPT, LONGEST_WHY, LONGEST_NAME = 4_000, 20_000, 300, 200
-REPLIES_PER_PAGE, PAGES_PER_JUDGE = 1_000, 5
-PROMPTS_PER_PAGE = 250
-SHORT_REPLY = 70
-"""A reply of so many characters on one line stands beside what was read in it."""
-Entry = TypeVar("Entry")
 
 
 def write_transcript(transcript: Transcript, folder: Path) -> RepliesRow:
@@ -98,21 +93,13 @@ def write_transcript(transcript: Transcript, folder: Path) -> RepliesRow:
         parts = _parted(judge, own[:most], REPLIES_PER_PAGE)
         for name, some in parts.items():
             texts[name] = _page(
-                "replies/transcript.html.j2",
-                transcript,
-                name,
-                parts,
-                place_anchor=place_anchor(place),
-                judge=judge,
-                label=labels.get(judge, judge),
+                "replies/transcript.html.j2", transcript, name, parts, place_anchor=place_anchor(place), judge=judge,
                 others=[(other, labels.get(other, other), page_name(other)) for other in by_judge if other != judge],
-                about=_about(transcript, some, prompts),
+                about=_about(transcript, some, prompts), label=labels.get(judge, judge),
                 bad=[reply_id(e.call) for e in some if any(read.status != "ok" for read in e.judgements)],
-                shown=len(some),
-                total=len(own),
+                shown=len(some), total=len(own), left_out=max(0, len(own) - most),
                 compared=any(_people_on(transcript, e.call) for e in some),
-                left_out=max(0, len(own) - most),
-            )
+            )  # fmt: skip
         pages[judge] = [f"{place}/{name}" for name in parts]
         further[judge] = {reply_id(e.call): part for part, some in enumerate(parts.values()) if part for e in some}
     files = [f"{place}/{name}" for name in texts]
@@ -156,7 +143,7 @@ def _people_on(transcript: Transcript, call: Call) -> Sequence[float | str]:
 
 def _about(
     transcript: Transcript, exchanges: Iterable[Exchange], prompts: Mapping[int, Markup]
-) -> list[dict[str, str]]:
+) -> Iterator[dict[str, str]]:
     """By text, then by what was asked of it, as planned; no template draws these thousands, so each part is escaped."""
     levels = {factors: escape(visible(level)) for factors, level in transcript.levels.items()}
 
@@ -174,16 +161,11 @@ def _about(
         name, body = reply_id(exchange.call), _body(tuple(map(_READ, exchange.judgements)), *_WROTE(exchange.reply))
         return f'<li id="{name}"><a href="#{name}">repeat {exchange.call.repeat + 1}</a>{body}</li>'
 
-    about = []
     for (item, target), own in grouped(exchanges, lambda e: (e.call.item, e.call.target)).items():
         lists = (f'{above}<ol class="replies">' + "\n".join(map(reply, alike)) + "</ol>"
                  for above, alike in grouped(own, head).items())  # fmt: skip
         name, shown = _clean(item, LONGEST_NAME)[0], transcript.labels.get(target, target)
-        about.append({"item": name, "target": shown, "drawn": Markup("\n".join(lists))})
-    return about
-
-
-_READ, _WROTE = attrgetter("criterion", "score", "response", "status", "why"), attrgetter("text", "reasoning")
+        yield {"item": name, "target": shown, "drawn": Markup("\n".join(lists))}
 
 
 @lru_cache(maxsize=4096)
@@ -201,19 +183,15 @@ def _body(read: tuple[tuple[Any, ...], ...], text: str, reasoning: str) -> str:
     return "".join((f"<b{bad}>{words}</b>" if words else "", answer, left_out, before if thoughts else ""))
 
 
-LIKELIHOODS = {"expected": "expected by token probabilities", "mass": "probability of all grades"}
-"""What a protocol that reads log-probabilities adds to a criterion (`recuse.protocols.grading`)."""
-
-
 def _in_words(read: Iterable[tuple[Any, ...]]) -> str:
     level_words: dict[str, None] = {}
     for criterion, score, response, status, why in read:
-        if status != "ok":
-            level_words[f"{plain_name(status)}: {shortened(why, LONGEST_WHY)[0]}" if why else plain_name(status)] = None
-        else:
+        words = f"{plain_name(status)}: {shortened(why, LONGEST_WHY)[0]}" if why else plain_name(status)
+        if status == "ok":
             name, _, part = plain_name(criterion).partition(".")
-            words = f"{name} {LIKELIHOODS.get(part, part)}".strip()
-            level_words[f"{words} {f'{score:.4g}' if response is None else response}".strip()] = None
+            about = f"{name} {LIKELIHOODS.get(part, part)}".strip()
+            words = f"{about} {f'{score:.4g}' if response is None else response}".strip()
+        level_words[words] = None
     return ", ".join(level_words)
 
 
@@ -239,11 +217,9 @@ def _prompt_pages(transcript: Transcript) -> tuple[dict[str, str], dict[int, Mar
 
     stem = "~".join(part for part in (PROMPTS, transcript.candidate) if part)
     parts = _parted(stem, list(by_name), PROMPTS_PER_PAGE)
-    pages = {
-        file: _page(
-            "replies/prompts.html.j2", transcript, file, parts, prompts=[shown(name, *by_name[name]) for name in some]
-        )
-        for file, some in parts.items()
-    }
-    where = {name: f"{file}#{name}" for file, some in parts.items() for name in some}
+    pages, where = dict[str, str](), dict[str, str]()
+    for file, some in parts.items():
+        prompts = [shown(name, *by_name[name]) for name in some]
+        pages[file] = _page("replies/prompts.html.j2", transcript, file, parts, prompts=prompts)
+        where |= {name: f"{file}#{name}" for name in some}
     return pages, {identity: escape(where[name]) for identity, name in ids.items()}

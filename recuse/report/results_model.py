@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from recuse.report.addresses import digest
 from recuse.report.gated_number import Lexicon, Number, place_in, plain_name, without_twins
 from recuse.schema.plain_values import grouped
 from recuse.schema.results import JudgeDecisionRow, JudgeRow, Results
-from recuse.schema.vocabulary import CLEARED, FAIL, NOT_CLEARED, PASS, UNDECIDED, printed
+from recuse.schema.vocabulary import CLEARED, FAIL, NOT_CLEARED, NOT_MEASURED, PASS, UNDECIDED, printed
 
 OUTCOMES = {CLEARED: PASS, NOT_CLEARED: FAIL, UNDECIDED: UNDECIDED}
 """The mark that a word on a judge bears."""
+LOUD = (FAIL, NOT_MEASURED)
+"""Outcomes that turn a run red: in capitals, or unfolded."""
 
 
-@dataclass(frozen=True, slots=True)
-class Panel:
+class Panel(NamedTuple):
     """Judges that are measured together, and where their answers come from."""
 
     name: str
@@ -31,8 +33,7 @@ class Panel:
         return [judge["name"] for judge in self.judges]
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """A question of the page: its place, its heading and its note."""
 
     id: str
@@ -106,10 +107,8 @@ class ResultsModel:
     @cached_property
     def panels(self) -> list[Panel]:
         """The panels in the order of the run, and those that only a number names."""
-        listed = [
-            Panel(p["name"], p.get("provenance", ""), p.get("description") or "", tuple(p.get("judges") or ()))
-            for p in self.results.get("panels") or ()
-        ]
+        listed = [Panel(p["name"], p.get("provenance", ""), p.get("description") or "", tuple(p.get("judges") or ()))
+                  for p in self.results.get("panels") or ()]  # fmt: skip
         names = {p.name for p in listed}
         stray = sorted({n.subject.get("panel", "") for n in self.numbers} - names)
         return listed + [Panel(name, "", "", ()) for name in stray]
@@ -130,10 +129,8 @@ class ResultsModel:
     def numbers(self) -> list[Number]:
         """Every estimate, those with a verdict first."""
         verdicts, measured = self.results.get("verdicts") or (), self.results.get("measurements") or ()
-        return [
-            *(Number(v["question"], v["subject"], v["estimate"], v, self.lexicon) for v in verdicts),
-            *(Number(m["question"], m["subject"], m["estimate"], None, self.lexicon) for m in measured),
-        ]
+        gated = [Number(v["question"], v["subject"], v["estimate"], v, self.lexicon) for v in verdicts]
+        return gated + [Number(m["question"], m["subject"], m["estimate"], None, self.lexicon) for m in measured]
 
     @cached_property
     def judges(self) -> list[JudgeDecisionRow]:

@@ -16,8 +16,6 @@ from recuse.schema.vocabulary import printed
 MOST_TOLD = 40
 """Changed rows in the terminal; the page has all."""
 
-NONE = "not there"
-
 
 class Row(NamedTuple):
     """`cells`: gate, judge, where, before, after; `changed`: in words, what of it is another, "" where nothing is."""
@@ -29,9 +27,8 @@ class Row(NamedTuple):
 def side_by_side(before: Results, after: Results) -> list[Row]:
     """One row per gate and subject of either, of normalised results; another outcome first, then another limit, then
     another value, then those that only one has, and the unchanged last."""
-    first, second = (
-        {(n.gate, n.metric, n.about): n for n in ResultsModel(one).numbers if n.verdict} for one in (before, after)
-    )
+    first, second = ({(n.gate, n.metric, n.about): n for n in ResultsModel(one).numbers if n.verdict}
+                     for one in (before, after))  # fmt: skip
     rows = [_row(first.get(key), second.get(key)) for key in dict.fromkeys([*second, *first])]
     order = ("another outcome", "another limit", "another value", "new", "gone", "")
     return sorted(rows, key=lambda row: order.index(row.changed))
@@ -39,23 +36,18 @@ def side_by_side(before: Results, after: Results) -> list[Row]:
 
 def text(rows: list[Row], names: Sequence[str]) -> str:
     """The changed rows for a terminal, and how many stayed the same."""
-    changed = [row for row in rows if row.changed]
-    lines = [f"{names[0]} -> {names[1]}: {len(changed)} of {len(rows)} verdicts differ."]
-    for cells, what in changed[:MOST_TOLD]:
-        lines.append("  {}: {}, {}, {}: {} -> {}".format(what, *(cell.text for cell in cells)))
-    if len(changed) > MOST_TOLD:
-        lines.append(f"  and {len(changed) - MOST_TOLD} more: --html FILE has them all")
-    return "\n".join(lines)
+    lines = ["  {}: {}, {}, {}: {} -> {}".format(what, *(cell.text for cell in cells)) for cells, what in rows if what]
+    more = [f"  and {len(lines) - MOST_TOLD} more: --html FILE has them all"] if len(lines) > MOST_TOLD else []
+    first = f"{names[0]} -> {names[1]}: {len(lines)} of {len(rows)} verdicts differ."
+    return "\n".join([first, *lines[:MOST_TOLD], *more])
 
 
 def page(rows: list[Row], names: Sequence[str], headlines: Sequence[str]) -> str:
     """The same as a page of its own, with both headlines."""
     columns = ["gate", "judge", "where", *names, "what differs"]
     by_change = grouped(rows, lambda row: bool(row.changed))
-    changed, same = (
-        Table("", columns, [[*row.cells, Cell(row.changed)] for row in by_change.get(differs, ())])
-        for differs in (True, False)
-    )
+    changed, same = (Table("", columns, [[*row.cells, Cell(row.changed)] for row in by_change.get(differs, ())])
+                     for differs in (True, False))  # fmt: skip
     about = {"names": names, "headlines": headlines, "changed": changed, "same": same}
     return styled(environment(), "side_by_side.html.j2", **about)
 
@@ -71,11 +63,12 @@ def _row(before: Number | None, after: Number | None) -> Row:
         changed = "another limit"
     else:
         changed = "another value" if before.text() != after.text() else ""  # of what is shown
+
+    def side(n: Number | None) -> Cell:
+        if n is None:
+            return Cell("not there")
+        return Cell(f"{n.text()} {printed(n.state)}{f' (limit {n.limit_text})' if n.limit_text else ''}", "", n.state)
+
     where = [plain_name(one.subject.get(part, "")) for part in ("panel", "task", "protocol")]
-    sides = [Cell(NONE), Cell(NONE)]
-    for k, n in enumerate((before, after)):
-        if n is not None:
-            limit = f" (limit {n.limit_text})" if n.limit_text else ""
-            sides[k] = Cell(f"{n.text()} {printed(n.state)}{limit}", outcome=n.state)
     names = one.gate_title, one.who or "the panel", ", ".join(filter(None, (*where, one.circumstances)))
-    return Row([*map(Cell, names), *sides], changed)
+    return Row([*map(Cell, names), side(before), side(after)], changed)

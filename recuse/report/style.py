@@ -43,6 +43,10 @@ RAMPS = {"o": "over", "u": "under", "r": "rank", "m": "amount"}
 STRONGEST = 72
 """How much of it the strongest shade takes, in percent: enough to stand out, not so much that its number drowns."""
 
+STYLE, STYLE_HASH = "/*style-of-the-page*/", "hash-of-the-style"
+"""What a template prints where both belong; they are known only when the page is written."""
+NAMED = re.compile(r' data-name="([^"]*)"')
+TAG, QUOTED = re.compile(r"<[a-z][^<>]*>"), re.compile(r"""="([^\s"'=<>`]+)"(/?)""")
 _STRESSED = re.compile(r"(?<![\w*])\*(\w(?:[^*\n]{0,60}\w)?)\*(?![\w*])")
 _NAMED = re.compile(r"`([^`\n]{1,60})`")
 
@@ -51,13 +55,6 @@ def prose(text: str) -> Markup:
     """The text escaped, with *stress* and `names` as elements; asterisks of a product or a footnote stay."""
     plain = str(escape(visible(text)))
     return Markup(_STRESSED.sub(r"<em>\1</em>", _NAMED.sub(r"<code>\1</code>", plain)))
-
-
-STYLE, STYLE_HASH = "/*style-of-the-page*/", "hash-of-the-style"
-"""What a template prints where both belong; they are known only when the page is written."""
-
-NAMED = re.compile(r' data-name="([^"]*)"')
-TAG, QUOTED = re.compile(r"<[a-z][^<>]*>"), re.compile(r"""="([^\s"'=<>`]+)"(/?)""")
 
 
 def with_style(page: str, style: str) -> str:

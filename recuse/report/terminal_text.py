@@ -4,36 +4,36 @@ what the words say and is never needed."""
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from recuse.report.canonical_form import normalised
 from recuse.report.first_line import decision_lines, expiring, next_step, opening, upgrade_lines
 from recuse.report.questions import Drawings
-from recuse.report.results_model import ResultsModel
+from recuse.report.results_model import LOUD, ResultsModel
 from recuse.report.sections.about_the_run import in_one_line
-from recuse.report.sections.against_baseline import TITLE, changed
-from recuse.report.sections.attention import Matter, needs_attention, run_faults
+from recuse.report.sections.attention import TITLE, Matter, changed, needs_attention, run_faults
 from recuse.report.verdict_tables import Cell, UpgradeTable, VerdictTable, upgrade_tables, verdict_table
 from recuse.schema import number_text as numbers
 from recuse.schema.results import Results
-from recuse.schema.vocabulary import FAIL, NOT_MEASURED, PASS, SHOWN, printed
+from recuse.schema.vocabulary import PASS, SHOWN, printed
 from recuse.security.sanitize import visible
 
 NARROWEST = 40
 MOST_CASES = 12
-_LOUD = (FAIL, NOT_MEASURED)
+MOST_WORDS = 8
+"""Lines on panels, of which each has two."""
+MOST_LINES = 24
+"""Of the brief text, beside the line that says where the report is."""
+Column = list[tuple[str, str]]
+"""A gate, or one of its levels: its title, its level or "", and its cells; each a text with an outcome, "" for none."""
 _ASCII = str.maketrans({"≥": "at least", "≤": "at most", "±": "+-", "−": "-", "–": "-", "’": "'", "⟦": "<", "⟧": ">"})
 
 
 def terminal(
-    results: Results,
-    width: int = 80,
-    color: bool = False,
-    report: Path | str | None = None,
-    drawings: Sequence[str] = (),
-    verbosity: int = 1,
-) -> str:
+    results: Results, width: int = 80, color: bool = False, report: Path | str | None = None,
+    drawings: Sequence[str] = (), verbosity: int = 1,
+) -> str:  # fmt: skip
     """What pytest prints at the end. `verbosity` 0: the decision, who may be used for what, what changed and what is
     red, in at most 25 lines with where the report is (`report`); below: the word and the report; above: a table per
     question too, what to do about each red verdict, what was not asked, the cassettes. No line exceeds `width`."""
@@ -43,14 +43,12 @@ def terminal(
     if verbosity < 0:
         return "\n".join([_cut(ascii_of(opening(plain)[0]), room), *where])
     if verbosity == 0:
-        return "\n".join([*_brief(plain, view, room, color), *where])
-    lines = [*upgrade_lines(view, "-"), *(line.text for line in decision_lines(view))]
-    standings = [part for line in lines for part in _folded(line, room, "  ", "    ")]
+        return "\n".join([*_brief(view, room, color), *where])
+    standings = [*upgrade_lines(view, "-"), *(line.text for line in decision_lines(view))]
     moved: list[str] = []
     if changes := changed(view):
         rows = numbers.fitting([change.text for change in changes.rows], MOST_CASES, "more changes in the report")
-        rows += [changes.rest] if changes.rest else []
-        moved = [TITLE, *(part for line in rows for part in _folded(line, room, "  ", "    "))]
+        moved = [TITLE, *_folded([*rows, changes.rest], room, "  ", "    ")]
     last = []
     if unasked := in_one_line(view):
         last.append(f"not asked: {unasked}; see the report")
@@ -60,36 +58,29 @@ def terminal(
     if (rates := plain.get("error_rates")) and rates.get("sentence"):
         last.append(f"how sure: {rates['sentence']}")
     blocks = [
-        "\n".join([*_opening(plain, room), *standings]),
-        "\n".join(moved),
-        *["\n".join(_upgrade(table, room, color)) for table in upgrade_tables(view, minus="-")],
+        [*_opening(plain, room), *_folded(standings, room, "  ", "    ")],
+        moved,
+        *(_upgrade(table, room, color) for table in upgrade_tables(view, minus="-")),
         *_questions(view, room, color, Drawings(drawings), methods=verbosity > 1),
-        *_matters(view, room, color),
-        "\n".join(part for line in (*last, *where) for part in _folded(line, room, "", "  ")),
+        _matters(view, room, color),
+        _folded([*last, *where], room, "", "  "),
     ]
-    return "\n\n".join(block for block in blocks if block)
+    return "\n\n".join("\n".join(block) for block in blocks if block)
 
 
-MOST_WORDS = 8
-"""Lines on panels, of which each has two."""
-MOST_LINES = 24
-"""Of the brief text, beside the line that says where the report is."""
-
-
-def _brief(results: Results, view: ResultsModel, width: int, color: bool) -> list[str]:
+def _brief(view: ResultsModel, width: int, color: bool) -> list[str]:
     """The decision and the next step, who may be used for what, what changed and what is red: one line each, the most
     telling first, as many as there is room for; -v shows the rest."""
-    lines = _opening(results, width)
-    upgrades = [part for line in upgrade_lines(view, "-") for part in _folded(line, width, "  ", "    ")]
+    lines, upgrades = _opening(view.results, width), _folded(upgrade_lines(view, "-"), width, "  ", "    ")
     words, panels = [], decision_lines(view)
     for line in panels if panels[1:] else ():
-        start, *rest = _folded(line.short(2 * width - 16), width, "  ", "    ")
+        start, *rest = _folded([line.short(2 * width - 16)], width, "  ", "    ")
         words += [start, *([_cut(rest[0] + " " * width, width)] if rest[1:] else rest)]
     lines += [*numbers.fitting(upgrades, 6, "more lines on upgrades"), *words[:MOST_WORDS]]
     changes = changed(view)
     moved = [_cut(f"  changed: {ascii_of(change.text)}", width) for change in changes.rows] if changes else []
-    faults = [f"fault of the run: {fault}" for fault in run_faults(view)]  # whole: what to do stands at their end
-    red = [part for fault in faults for part in _folded(fault, width, "  ", "    ")]
+    faults = [f"fault of the run: {fault}" for fault in run_faults(view)]
+    red = _folded(faults, width, "  ", "    ")  # whole: what to do stands at their end
     for n, limit in ((n, _limit(matter)) for matter in needs_attention(view) for n in matter.cases):
         text = f"{n.gate_title}: {view.whom(n)}: {n.with_interval()}{limit}"
         red.append(_painted(_cut(f"  {_word(n.state)} {ascii_of(text)}", width), _word(n.state), n.state, color))
@@ -103,23 +94,24 @@ def _brief(results: Results, view: ResultsModel, width: int, color: bool) -> lis
 
 def _opening(results: Results, width: int) -> list[str]:
     step = next_step(results)
-    lines = [*opening(results), *([f"Next: {step}"] if step else []), *filter(None, [expiring(results)])]
-    return [part for line in lines for part in _folded(line, width, "", "  ")]
+    return _folded([*opening(results), f"Next: {step}" if step else "", expiring(results)], width, "", "  ")
 
 
 def _upgrade(table: UpgradeTable, width: int, color: bool) -> list[str]:
-    lines = _folded(f"{table.where}: {table.upgrade['sentence']}", width, "", "  ")
+    lines = _folded([f"{table.where}: {table.upgrade['sentence']}"], width, "", "  ")
     shown = [row for row in table.rows if row.outcome not in (PASS, "")]
     for row in shown:
-        first, *rest = _folded(f"{row.verdict}: {row.title}, {row.change}, {row.allowed}", width, "  ", "    ")
+        first, *rest = _folded([f"{row.verdict}: {row.title}, {row.change}, {row.allowed}"], width, "  ", "    ")
         lines += [_painted(first, row.verdict, row.outcome, color), *rest]
     allowed = sum(row.outcome == PASS for row in table.rows)
     foot = f"allowed: {allowed} of {len(shown) + allowed} comparisons. {' '.join(table.foot)}"
-    return [*lines, *(_folded(foot, width, "  ", "  ") if table.rows else ())]
+    return [*lines, *_folded([foot] if table.rows else [], width, "  ", "  ")]
 
 
-def _questions(view: ResultsModel, width: int, color: bool, drawings: Drawings, *, methods: bool) -> list[str]:
-    blocks, explained = [], set[str]()
+def _questions(
+    view: ResultsModel, width: int, color: bool, drawings: Drawings, *, methods: bool
+) -> Iterator[list[str]]:
+    explained = set[str]()
     for question in sorted(view.questions, key=lambda q: drawings.order(q.id)):
         groups = [(g, verdict_table([g])) for g in view.groups(question) if g.gates]
         if question.id == "upgrade" or not groups:
@@ -135,13 +127,8 @@ def _questions(view: ResultsModel, width: int, color: bool, drawings: Drawings, 
                 explained.add(column.gate)
                 by = "the value itself" if n.verdict["rule"]["decide"] == "point" else "its whole interval"
                 words = f"{column.title}: {n.measure['reading']} Limit {column.limit}, held by {by}: {n.reason}."
-                lines += _folded(words, width, "    ", "      ")
-        blocks.append("\n".join(lines))
-    return blocks
-
-
-Column = list[tuple[str, str]]
-"""A gate, or one of its levels: its title, its level or "", and its cells; each a text with an outcome, "" for none."""
+                lines += _folded([words], width, "    ", "      ")
+        yield lines
 
 
 def _table(table: VerdictTable, width: int, color: bool) -> Iterator[str]:
@@ -160,15 +147,13 @@ def _table(table: VerdictTable, width: int, color: bool) -> Iterator[str]:
         for k, (name, *row) in enumerate(zip(["judge", "", *names], *run, strict=True)):
             if k == 0:  # a gate is named above the first of its columns
                 row = [cell if cell != before else ("", "") for cell, before in zip(row, [None, *row], strict=False)]
-            parts = [
-                f"  {_painted(text, text, outcome, color)}{' ' * (_widest(column) - len(text))}"
-                for (text, outcome), column in zip(row, run, strict=True)
-            ]
+            parts = (f"  {_painted(text, text, outcome, color)}{' ' * (_widest(column) - len(text))}"
+                     for (text, outcome), column in zip(row, run, strict=True))  # fmt: skip
             line = f"  {_cut(name, first):<{first}}{''.join(parts)}".rstrip()
             if k != 1 or any(level for level, _ in row):
                 yield _cut(line, width) if k < 2 else line
     if any(cell.informs for row in table.rows for cell in row.cells):
-        yield from _folded("(in brackets: of a use that the panel does not state)", width, "  ", "  ")
+        yield from _folded(["(in brackets: of a use that the panel does not state)"], width, "  ", "  ")
 
 
 def _widest(column: Column) -> int:
@@ -190,35 +175,36 @@ def _matters(view: ResultsModel, width: int, color: bool) -> list[str]:
     if not matters and not faults:
         return []
     lines, room = ["What turns this run red, and what to do"], MOST_CASES
-    for fault in numbers.fitting([f"the run itself: {f}" for f in faults], MOST_CASES, "more faults of the run"):
-        lines += _folded(fault, width, "  ", "    ")
+    own = numbers.fitting([f"the run itself: {fault}" for fault in faults], MOST_CASES, "more faults of the run")
+    lines += _folded(own, width, "  ", "    ")
     for matter in matters:
         gate, cases = matter.first, matter.cases[:room]
         room -= len(cases)
         if cases:
-            lines += _folded(f"{gate.gate_title} ({gate.gate}){_limit(matter)}: {gate.reason}", width, "  ", "    ")
+            lines += _folded([f"{gate.gate_title} ({gate.gate}){_limit(matter)}: {gate.reason}"], width, "  ", "    ")
         for n in cases:
             word = _word(n.state)
-            first, *rest = _folded(f"{word} {view.whom(n)}: {n.with_interval()}", width, "    ", "      ")
-            lines += [_painted(first, word, n.state, color), *rest, *_folded(n.finding, width, "      ", "      ")]
-        for way in matter.ways if cases else ():
-            lines += _folded(way["advice"], width, "    ", "    ")
+            first, *rest = _folded([f"{word} {view.whom(n)}: {n.with_interval()}"], width, "    ", "      ")
+            lines += [_painted(first, word, n.state, color), *rest, *_folded([n.finding], width, "      ", "      ")]
+        lines += _folded([way["advice"] for way in matter.ways if cases], width, "    ", "    ")
     left_out = sum(len(matter.cases) for matter in matters) - (MOST_CASES - room)
-    return ["\n".join([*lines, *([f"  and {left_out} more in the report"] if left_out else [])])]
+    return [*lines, *([f"  and {left_out} more in the report"] if left_out else [])]
 
 
 def _limit(matter: Matter) -> str:
     return f", limit {matter.limit}" if matter.limit else ""
 
 
-def _folded(text: str, width: int, first: str, rest: str) -> list[str]:
-    lines = textwrap.wrap(ascii_of(text), width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
+def _folded(texts: Iterable[str], width: int, first: str, rest: str) -> list[str]:
+    """The lines of each text; an empty one has none."""
+    wrapper = textwrap.TextWrapper(width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
+    lines = (line for text in texts for line in wrapper.wrap(ascii_of(text)))
     return [line.rstrip() for line in lines]  # a name longer than a line may leave a blank at the end of its last part
 
 
 def _word(outcome: str) -> str:
     """The outcome's word; in capitals where it turns the run red."""
-    return printed(outcome).upper() if outcome in _LOUD else printed(outcome)
+    return printed(outcome).upper() if outcome in LOUD else printed(outcome)
 
 
 def ascii_of(text: str) -> str:

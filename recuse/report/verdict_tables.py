@@ -4,7 +4,7 @@ task; and of one judge upgrade, told by `recuse compare` too."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from recuse.report.addresses import verdict_anchor
 from recuse.report.figures.pictures import Scale
@@ -19,16 +19,18 @@ from recuse.schema.vocabulary import FAIL, NOT_MEASURED, PASS, SHOWN, UNDECIDED,
 
 SHOWN_PER_CELL = 2
 """Verdicts told one by one in a cell; of more, the worst is told and the rest are counted."""
-
 UPGRADE = "upgrade"
 """The question of which each gate is a component of one verdict."""
-
 SIGNS = 4
 """Signs by which levels are told apart without their words."""
+WORDS = {PASS: "allowed", FAIL: "worse"}
+DISTANCES = ("upgrade_human_offset", "upgrade_slice_offset")  # their detail says which way from people a judge lies
+MOST_POWERS = 4
+WIDEST = 2.0
+"""How many times what is allowed the picture of a change shows to either side of none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     """One gate. `levels`: the factor levels that its cells show one by one, in words; none where they are many."""
 
     gate: str
@@ -38,8 +40,7 @@ class Column:
     anchor: str  # where the page draws what was found
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(NamedTuple):
     """What one gate says of one judge: nothing, a verdict, or one per factor level."""
 
     numbers: tuple[Number, ...]
@@ -68,9 +69,7 @@ class Cell:
 
     def value(self, n: Number) -> str:
         """One of its numbers, with as many decimals as the others in it."""
-        if not is_number(n.value):
-            return MISSING
-        return n.text(decimals_for(one.value for one in self.shown))
+        return n.text(decimals_for(one.value for one in self.shown)) if is_number(n.value) else MISSING
 
     @property
     def rest(self) -> str:
@@ -82,8 +81,7 @@ class Cell:
         return Cell(tuple(n for n in self.numbers if n.circumstances == level))
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """A judge, or the panel as a whole, with its cells."""
 
     name: str  # "" for the panel as a whole
@@ -96,8 +94,7 @@ class Row:
         return worst(cell.outcome for cell in self.cells if cell.outcome)
 
 
-@dataclass(frozen=True, slots=True)
-class VerdictTable:
+class VerdictTable(NamedTuple):
     """Rows in panel order, the panel as a whole last; columns in the order of the questions and their gates. `series`:
     levels that all cells of two verdicts alternate between (names shown and hidden), none where there are no signs for
     them, and each verdict says its own."""
@@ -125,10 +122,8 @@ def verdict_table(groups: Sequence[Group]) -> VerdictTable:
     gated = [(group, gate, some) for group in groups for gate, some in group.gates.items()]
     first, table = groups[0], [grouped(some, lambda n: n.who) for _, _, some in gated]
     who = sorted({w for about in table for w in about}, key=lambda w: (w == "", first.place(w)))
-    rows = [
-        Row(w, first.label(w) if w else "the panel as a whole", [Cell(tuple(about.get(w, ()))) for about in table])
-        for w in who
-    ]
+    labels = {w: first.label(w) if w else "the panel as a whole" for w in who}
+    rows = [Row(w, label, [Cell(tuple(about.get(w, ()))) for about in table]) for w, label in labels.items()]
     titles = [", ".join(filter(None, (some[0].gate_title, plain_name(group.protocol)))) for group, _, some in gated]
     columns = []
     for (group, gate, some), title in zip(gated, titles, strict=True):
@@ -152,17 +147,7 @@ def column_readings(tables: Sequence[VerdictTable]) -> dict[str, str]:
     return {title: measure["reading"] for title, measure in first if measure["reading"]}
 
 
-WORDS = {PASS: "allowed", FAIL: "worse"}
-DISTANCES = ("upgrade_human_offset", "upgrade_slice_offset")  # their detail says which way from people a judge lies
-MOST_POWERS = 4
-
-
-WIDEST = 2.0
-"""How many times what is allowed the picture of a change shows to either side of none."""
-
-
-@dataclass(frozen=True, slots=True)
-class UpgradeRow:
+class UpgradeRow(NamedTuple):
     """One component: what it is, both judges' values, the change with its interval, what is allowed, the verdict."""
 
     title: str
@@ -181,8 +166,7 @@ class UpgradeRow:
         return (self.title, self.incumbent, self.candidate, self.change, self.allowed, self.verdict)
 
 
-@dataclass(frozen=True, slots=True)
-class UpgradeTable:
+class UpgradeTable(NamedTuple):
     """An upgrade as results hold it; a row per component; `foot`: of how many items, how sure, what it could find."""
 
     upgrade: UpgradeVerdictRow
@@ -204,11 +188,10 @@ def upgrade_tables(view: ResultsModel, *, minus: str = MINUS) -> list[UpgradeTab
     """One per upgrade of the results: those that are refused first, then what is undecided."""
     badness, tables = (FAIL, NOT_MEASURED, UNDECIDED, PASS), []
     for upgrade in sorted(view.results.get("upgrades") or (), key=lambda u: badness.index(u["outcome"])):
-        own = _compared(view, upgrade)
-        unmeasured = (view.lexicon.measure(name)["title"] for name in upgrade["not_measured"])
-        rows = [_row(n, minus) for n in own]
-        rows += [UpgradeRow(title, "", "", "", "", printed(NOT_MEASURED), "") for title in unmeasured]
-        tables.append(UpgradeTable(upgrade, tuple(rows), tuple(_foot(upgrade, own, minus))))
+        own, titles = _compared(view, upgrade), [view.lexicon.measure(of)["title"] for of in upgrade["not_measured"]]
+        unmeasured = [UpgradeRow(title, "", "", "", "", printed(NOT_MEASURED), "") for title in titles]
+        rows = (*(_row(n, minus) for n in own), *unmeasured)
+        tables.append(UpgradeTable(upgrade, rows, tuple(_foot(upgrade, own, minus))))
     return tables
 
 
@@ -228,13 +211,11 @@ def _compared(view: ResultsModel, upgrade: UpgradeVerdictRow) -> list[Number]:
 def _row(n: Number, minus: str) -> UpgradeRow:
     """Called "agreement on its worst slice (target B)", "cost (dollars per call)"."""
     cost, slice_ = str(n.detail.get("unit") or ""), n.detail.get("slice")
-    about = [n.circumstances, str(n.detail.get("option") or "")]
-    where = ", ".join(filter(None, [*about, f"{slice_['column']} {slice_['level']}" if slice_ else "", cost]))
-    before, after = (
-        ("" if not is_number(value) else f"{value:.3g}" if cost else in_unit(far(value), n.unit, 2, minus=minus))
-        for value in (n.detail.get("incumbent"), n.detail.get("candidate"))
-        for far in [abs if n.metric in DISTANCES else float]
-    )
+    part = f"{slice_['column']} {slice_['level']}" if slice_ else ""
+    where = ", ".join(filter(None, [n.circumstances, str(n.detail.get("option") or ""), part, cost]))
+    far = abs if n.metric in DISTANCES else float
+    before, after = ("" if not is_number(v) else f"{v:.3g}" if cost else in_unit(far(v), n.unit, 2, minus=minus)
+                     for v in (n.detail.get("incumbent"), n.detail.get("candidate")))  # fmt: skip
     change = n.with_interval(minus) if is_number(n.value) else numbers.why_missing(n.why_undefined)
     return UpgradeRow(
         f"{n.gate_title} ({where})" if where else n.gate_title, before, after, change, n.limit_text, _word(n), n.state,
@@ -276,10 +257,9 @@ def _foot(upgrade: UpgradeVerdictRow, compared: list[Number], minus: str) -> Ite
     chance = f"{100 * family['alpha']:.3g} % chance that any is called worse although none is (Holm)" if family else ""
     texts = f"Same {numbers.count(upgrade['items'])} texts, paired"
     yield f"{texts}; {count}, all of which must be allowed, each at 5 %{f'; {chance}' if chance else ''}."
-    by_outcome: dict[str, str] = {}
+    by_gate: dict[str, str] = {}
     for n in sorted(compared, key=lambda n: n.measure["rank"]):
         if is_number(smallest := n.detail.get("smallest")):
-            by_outcome.setdefault(n.gate, f"{n.gate_title} {in_unit(smallest, n.unit, minus=minus)}")
-    if by_outcome:
-        listed = ", ".join([*by_outcome.values()][:MOST_POWERS])
+            by_gate.setdefault(n.gate, f"{n.gate_title} {in_unit(smallest, n.unit, minus=minus)}")
+    if listed := ", ".join([*by_gate.values()][:MOST_POWERS]):
         yield f"Before you looked, this table could find with 80 % power a change of: {listed}."

@@ -22,6 +22,8 @@ from recuse.schema import Verdict
 from recuse.schema.number_text import brief, fixed, in_unit, listed
 from recuse.schema.vocabulary import RIGHT_ANSWERS, UNDECIDED, in_place_of_people
 
+SEVERITY = ("equivalent", "better", UNDECIDED, "different", "not comparable", "worse")  # the last of several counts
+
 
 def judge_upgrade(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], *, share: float = 1.0) -> UpgradeVerdict:
     """The verdict on one upgrade; `subject` is what it is about (panel, task, protocol), `share` one over the number of
@@ -73,9 +75,8 @@ def _named(factors: Sequence[str], levels: Sequence[str]) -> str:
 
 def _decided_in_common(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], share: float) -> UpgradeVerdict:
     _, missing, added = upgrade.overlap
-    if not missing and not added:
-        return _decided(gates, upgrade, subject, share)
-    verdict = _decided(gates, upgrade.missing_as_unanswered(), subject, share)
+    whole = upgrade.missing_as_unanswered() if missing or added else upgrade
+    verdict = _decided(gates, whole, subject, share)
     if missing and verdict.outcome != "pass":
         return upgrade_verdict.without_answers(_decided(gates, upgrade.on_common_texts(), subject, share), len(missing))
     return verdict
@@ -194,6 +195,3 @@ def _decided(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], share: 
 def worst_of(verdicts: Iterable[UpgradeVerdict]) -> UpgradeVerdict:
     """The verdict that counts where a candidate was held against the judge in use at several places."""
     return max(verdicts, key=lambda verdict: (SEVERITY.index(verdict.word), not verdict.accepted))
-
-
-SEVERITY = ("equivalent", "better", UNDECIDED, "different", "not comparable", "worse")  # the last of several counts

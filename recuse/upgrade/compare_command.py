@@ -42,6 +42,8 @@ from recuse.upgrade.sources import Source, files_of, open_sources, pair_up, root
 
 WORDS: QuestionWords = {"question": "upgrade", "title": "May a judge be replaced by its candidate?", "note": ""}
 NAME = 22
+FIXED = {"items": "", "scale": "s"}  # what two judges must share, and how its verb ends
+ROWS = 12
 
 
 def compare(
@@ -168,9 +170,6 @@ def verdict_text(results: Results, worst: UpgradeVerdict) -> str:
 # can show that a judge may replace another. It can show that it may not: where a measure that a gate decides changed
 # beyond chance, corrected over all that both baselines hold, and lies outside the limit that the judge in use keeps.
 
-FIXED = {"items": "", "scale": "s"}  # what two judges must share, and how its verb ends
-ROWS = 12
-
 
 class BaselineVerdict(NamedTuple):
     """As JSON has it. `changes`: as of `recuse.gates.baseline_changes.beyond_chance`, the deciding one first."""
@@ -187,17 +186,13 @@ class BaselineVerdict(NamedTuple):
         yield self.sentence
         yield from (f"  {reason}" for reason in self.reasons)
         if self.shared:
-            yield (
-                f"{self.shared} results of both, {self.tested} differ and can be tested, {len(self.changes)} of them "
-                "beyond chance (5 % over all, Holm)"
-            )
+            beyond = f"{len(self.changes)} of them beyond chance (5 % over all, Holm)"
+            yield f"{self.shared} results of both, {self.tested} differ and can be tested, {beyond}"
         for row in self.changes[:ROWS]:
             about = ", ".join(f"{k} {v}" for k, v in sorted(row["subject"].items()) if k not in ("judge", "panel"))
             by, low, high = (figure(value, signed=True) for value in (row["change"], row["low"], row["high"]))
-            yield (
-                f"  {row['what']:<24} {figure(row['before'])} -> {figure(row['after'])}   {by} ({low} to {high}), "
-                f"{row['test']}   {about}" + (f"   {row['beyond']}" if row["beyond"] else "")
-            )
+            how = f"{by} ({low} to {high}), {row['test']}   {about}" + (f"   {row['beyond']}" if row["beyond"] else "")
+            yield f"  {row['what']:<24} {figure(row['before'])} -> {figure(row['after'])}   {how}"
         if len(self.changes) > ROWS:
             yield f"  and {len(self.changes) - ROWS} more"
 
@@ -236,15 +231,13 @@ def compare_baselines(
         first, *others = reasons or ["the two judges share no result"]
         sentence = f"{called[0]} and {called[1]} cannot be compared: {first}."
         return BaselineVerdict("not comparable", sentence, reasons=others)
-    there = [entry["figures"] for entry in old["entries"] if entry["subject"] in [e["subject"] for e in after.values()]]
     # Of one recording: what is kept of the candidate stands in the incumbent's baseline as well.
+    there = [entry["figures"] for entry in old["entries"] if entry["subject"] in [e["subject"] for e in after.values()]]
     together = any(entry["figures"] in there for entry in after.values())
     named, tested = beyond_chance(pairs, {place_of(now) for _, now in pairs}, gates, only_paired=together)
-    limits = {
-        (entry["what"], *sorted(about.items())): Limit.of(entry["limit"])
-        for entry in after.values() if "limit" in entry
-        for about in (without_levels(entry["subject"]), entry["subject"])  # of all levels together there is no entry
-    }  # fmt: skip
+    limits = {(entry["what"], *sorted(about.items())): Limit.of(entry["limit"])
+              for entry in after.values() if "limit" in entry  # of all levels together there is no entry
+              for about in (without_levels(entry["subject"]), entry["subject"])}  # fmt: skip
     red = (row for row in named if row["kind"] == "verdict" and row["beyond"])
     bounds = ((row, limits[row["what"], *sorted(row["subject"].items())]) for row in red)
     worse = [row for row, limit in bounds if limit.holds(row["before"]) and not limit.holds(row["after"])]
@@ -253,11 +246,9 @@ def compare_baselines(
         f"Whether {called[1]} may replace {called[0]} cannot be told from baselines: nothing that they hold speaks "
         "against it, but they hold no ratings text by text; compare the panels or files that they were made from."
     )
-    if worse:
-        sentence = (
-            f"Do not replace {called[0]} by {called[1]}: {worse[0]['what']} goes from "
-            f"{figure(worse[0]['before'])} to {figure(worse[0]['after'])}, {worse[0]['beyond']}."
-        )
+    for row in worse[:1]:
+        moved = f"goes from {figure(row['before'])} to {figure(row['after'])}, {row['beyond']}"
+        sentence = f"Do not replace {called[0]} by {called[1]}: {row['what']} {moved}."
     return BaselineVerdict("worse" if worse else UNDECIDED, sentence, named, len(pairs), len(tested), reasons)
 
 

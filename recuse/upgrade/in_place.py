@@ -2,8 +2,7 @@
 
 Such a change is an upgrade, declared or not: both recordings are replayed, one from the base commit with its panel and
 task files, and held against each other under its limits: what a change is measured by is not part of the change. What
-is not shown to be equivalent or better is for a person to decide.
-"""
+is not shown to be equivalent or better is for a person to decide."""
 
 from __future__ import annotations
 
@@ -42,9 +41,10 @@ KINDS: Mapping[str, str] = {
 }  # fmt: skip
 """Field of a judge's fingerprint -> what an upgrade that changes it is called; all others are sampling."""
 ORDER = ("model", "prompt", "rubric", "scale", "wire", "sampling", "reader", "recording")
+SAMPLING = ("parameters", "structured", "seeded", "headers", "query", "rename", "omit")
 NEEDED = ("upgrade_agreement", "upgrade_human_offset", "upgrade_shift", "upgrade_losses")  # to decide an upgrade
-MOST_LINES = 3
-LONGEST_LINE = 160
+MOST_LINES, LONGEST_LINE = 3, 160
+Fingerprints = Mapping[str, Mapping[str, object]]
 
 
 def changed_in_place(root: Path, selection: Selection, commit: BaseCommit, gates: Gates) -> list[InPlaceRow]:
@@ -103,8 +103,7 @@ def _reader_changed(root: Path, name: str, commit: BaseCommit) -> str | None:
     if file is None or not file.is_relative_to(root.resolve()):
         return None
     inside = file.relative_to(root.resolve()).as_posix()
-    before = commit.text(inside)
-    return inside if before is not None and before != text_of(file) else None
+    return inside if commit.text(inside) not in (None, text_of(file)) else None
 
 
 def _of_judges(
@@ -132,9 +131,6 @@ def _of_judges(
                 "cause": f"{judge} has another {' and '.join(ordered)}: {cause}",
                 "paste": _declared(judge, new.panel, ordered), "kinds": ordered, "steps": list(steps),
             }  # fmt: skip
-
-
-Fingerprints = Mapping[str, Mapping[str, object]]
 
 
 def _fingerprints(side: Source, place: Elicitation) -> Fingerprints:
@@ -167,10 +163,8 @@ def _word(
             return "decide", f"{place} was not recorded again", (record_command(place.panel),)
         if judge not in before.judges or judge not in after.judges:
             return "decide", f"{place} has no recording of it in both states", (record_command(place.panel),)
-        upgrade = Upgrade(
-            before, judge, after, judge, change=CHANGES,
-            calls=(old.suite.calls(place, judge), new.suite.calls(place, judge)),
-        )  # fmt: skip
+        calls = old.suite.calls(place, judge), new.suite.calls(place, judge)
+        upgrade = Upgrade(before, judge, after, judge, change=CHANGES, calls=calls)
         verdicts.append(judge_upgrade(new.suite.gates, upgrade, subject_of(place), share=1 / len(places)))
     worst = worst_of(verdicts)
     word: Word = worst.word if worst.word in ("better", "equivalent", "worse") else "decide"
@@ -192,9 +186,6 @@ def _was_and_is(judge: str, kind: str, old: Source, new: Source, places: Sequenc
                     for side in (before, after))  # fmt: skip
         return was, now
     return (before.base_url, after.base_url) if before.model == after.model else (before.model, after.model)
-
-
-SAMPLING = ("parameters", "structured", "seeded", "headers", "query", "rename", "omit")
 
 
 def _lines(old: Source, new: Source, task: str, pattern: str) -> tuple[str, str]:

@@ -3,8 +3,7 @@
 Two things can be told offline, and are red: a reply with the id of one of the base commit under another request
 (signed again, not asked again) or of another judge's, and replies whose own `model` is not the one that the panel
 names. Nearly all of a judge's replies in the words of others, if they vary, are for a person to decide: a judge without
-chance may say the same again. That a reply was made up cannot be told offline at all.
-"""
+chance may say the same again. That a reply was made up cannot be told offline at all."""
 
 from __future__ import annotations
 
@@ -119,7 +118,7 @@ def _row(panel: Panel, judge: str, own: Sequence[_Recorded], others: Sequence[tu
     replies = [read_response(known.wire, RawResponse(200, {}, a.body)) for a in now] if known else []
     models = sorted({reply.model for reply in replies if reply.model})
     faults = list(_faults(panel, judge, now, replies, own, others))
-    kept = "" if gone == 0 else f", {gone} of the base commit are gone"
+    kept = f", {gone} of the base commit are gone" if gone else ""
     counts = f"{len(now) - again} replies are new, {again} stand where the base commit has others{kept}"
     ids = [name for answer in now if (name := _id(answer.body))]
     account = f"; {_account(now, replies, known.model if known else '', models, ids)}" if now else ""
@@ -146,13 +145,12 @@ def _account(
 ) -> str:
     """ "answered by gpt-5-2026-08-07 (asked: gpt-5), 2026-10-01 to 2026-10-02, 12000 tokens in, 48 ids ..."."""
     days = sorted(day for answer in answers if (day := _day(answer.body)))
-    when = [days[0] if days[0] == days[-1] else f"{days[0]} to {days[-1]}"] if days else ["no date given"]
-    tokens = [sum(count for count in counts if count) for counts in
-              ([r.usage.input_tokens for r in replies], [r.usage.output_tokens for r in replies])]  # fmt: skip
-    used = [f"{tokens[0]} tokens in, {tokens[1]} out"] if any(tokens) else []
+    when = " to ".join(dict.fromkeys([*days[:1], *days[-1:]])) or "no date given"
+    given, written = (sum(r.usage.input_tokens or 0 for r in replies), sum(r.usage.output_tokens or 0 for r in replies))
+    used = [f"{given} tokens in, {written} out"] if given or written else []
     who = f"answered by {' and '.join(models) or 'a model that it does not name'} (asked: {requested})"
     named = f"{len(ids)} ids of the provider, {ids[0]} to {ids[-1]}" if ids else "no ids given"
-    return ", ".join([who, *when, *used, named])
+    return ", ".join([who, when, *used, named])
 
 
 def _faults(
@@ -161,13 +159,12 @@ def _faults(
 ) -> Iterator[tuple[Word, str]]:  # fmt: skip
     """What of these answers contradicts itself (do not merge), and what only looks like it (decide)."""
     keys, of = {answer.key for answer in answers}, f"of {len(answers)} replies"
-    theirs = {name: {a.place: a for other, one in others if other == name for a in one.answers.values()}
-              for name, _ in others}  # fmt: skip
     before = {a.place: a for one in recorded for a in one.base.values() if a.key not in keys}
-    elsewhere = [("the base commit under other requests", judge, before)]
-    elsewhere += [(name, name, those) for name, those in theirs.items()]
+    elsewhere = {"the base commit under other requests": (judge, before)}
+    for name, one in others:
+        elsewhere.setdefault(name, (name, {}))[1].update({a.place: a for a in one.answers.values()})
     doubts: list[tuple[Word, str]] = []
-    for whose, other, those in elsewhere:
+    for whose, (other, those) in elsewhere.items():
         signs = set(_signs(those.values(), whole=other == judge))
         if same := sum(sign in signs for sign in _signs(answers, whole=other == judge)):
             nobody = ": nobody asked it again" if other == judge else ""

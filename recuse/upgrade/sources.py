@@ -81,9 +81,7 @@ def subject_of(place: Elicitation) -> dict[str, str]:
 
 def split_arguments(given: Sequence[str]) -> tuple[list[Path], list[str]]:
     """The one or two files or panels that come first, and the names of judges after them."""
-    paths = [Path(given[0])]
-    if len(given) > 1 and Path(given[1]).is_file():
-        paths.append(Path(given[1]))
+    paths = [Path(one) for k, one in enumerate(given[:2]) if k == 0 or Path(one).is_file()]
     names = list(given[len(paths) :])
     if len(names) not in (0, 2):
         raise RecuseError(
@@ -103,16 +101,13 @@ def open_sources(
     sources = [open_source(path, gates, given, reader) for path in paths]
     panels = files_of(sources)
     item = max((panel.mapping.item for panel in panels), key=len, default=())
-    if len(panels) < len(sources) or given.get("item") or not all(
-        set(item) <= set(panel.raw.frame.columns) for panel in panels
-    ):  # fmt: skip
+    shared = all(set(item) <= set(panel.raw.frame.columns) for panel in panels)
+    if len(panels) < len(sources) or given.get("item") or not shared:
         return sources
-    given = {**given, "item": item}
-    opened = (
-        source if panel.mapping.item == item or isinstance(path, Ratings) else open_source(path, gates, given, reader)
-        for path, source, panel in zip(paths, sources, panels, strict=True)
-    )
-    return [_file(panel, gates) for panel in on_the_same_items(files_of(opened))]
+    for k, (path, panel) in enumerate(zip(paths, panels, strict=True)):
+        if panel.mapping.item != item and not isinstance(path, Ratings):
+            sources[k] = open_source(path, gates, {**given, "item": item}, reader)
+    return [_file(panel, gates) for panel in on_the_same_items(files_of(sources))]
 
 
 def files_of(sources: Iterable[Source]) -> list[FilePanel]:
@@ -143,11 +138,11 @@ def _file(panel: FilePanel, gates: Gates) -> Source:
     check_for_judges(panel.ratings, panel.path)
     selection = Selection(panel.path.parent, files={panel.name: panel})
     truth = panel.ratings.truth
-    people = ", ".join(people_beside_truth(panel.ratings)) or "none"
+    people = f"people: {', '.join(people_beside_truth(panel.ratings)) or 'none'}"
     people += f"; right answers: {truth}" if truth else ""
     faults = (f"fault: {fault.sentence()}" for fault in panel.faults)
     decided = (note for note in panel.notes if note.startswith(ONE_DECISION))
-    remarks = tuple(f"{panel.path.name}: {remark}" for remark in (f"people: {people}", *decided, *faults))
+    remarks = tuple(f"{panel.path.name}: {remark}" for remark in (people, *decided, *faults))
     return Source(panel.path, Suite(selection, gates, Recordings(selection)), remarks)
 
 
@@ -200,7 +195,7 @@ def _judge_and_levels(source: Source, given: str) -> tuple[str, dict[str, str]]:
 def _only(old: Source, new: Source) -> tuple[str, str]:
     if old is new:
         if len(new.replaces) == 1:
-            candidate, incumbent = next(iter(new.replaces.items()))
+            [(candidate, incumbent)] = new.replaces.items()
             return incumbent, candidate
         like = shlex.join([str(old.path), *old.judges[:2]])
         raise RecuseError(

@@ -1,7 +1,6 @@
 """What a change brings to be measured by: panels, tasks, ratings, evals, pytest's settings, templates, workflows, code.
 None of it is compared with itself: what stands at the base commit is what holds, and each difference is a row. How
-judges are asked (model, prompt, rubric) is no row here: that is an upgrade (`recuse.upgrade.in_place`).
-"""
+judges are asked (model, prompt, rubric) is no row here: that is an upgrade (`recuse.upgrade.in_place`)."""
 
 from __future__ import annotations
 
@@ -27,15 +26,11 @@ from recuse.schema.results import ChangedRow
 from recuse.security.files import text_of
 from recuse.upgrade.executed_code import LONGEST, SETTINGS, executed_code, is_settings
 
-IN_PLACE = frozenset((
-    "model", "wire", "parameters", "structured", "seeded", "headers", "query", "rename", "omit", "prompts",
-    "rubric", "replaces", "change",
-))  # fmt: skip
+IN_PLACE = {"model", "wire", "parameters", "structured", "seeded", "headers", "query", "rename", "omit", "prompts",
+            "rubric", "replaces", "change"}  # fmt: skip
 """Keys of a judge that make it another judge: compared as an upgrade."""
-WORDS = frozenset((
-    "description", "title", "label", "price", "budget_usd", "free", "markers", "concurrency",
-    "timeout_s", "requests_per_minute", "tokens_per_minute",
-))  # fmt: skip
+WORDS = {"description", "title", "label", "price", "budget_usd", "free", "markers", "concurrency", "timeout_s",
+         "requests_per_minute", "tokens_per_minute"}  # fmt: skip
 """Keys that decide nothing."""
 INSTALLS = re.compile(
     r"(^|/)((requirements|constraints)([^/]*|/[^/]+)\.(txt|in)|(uv|poetry|pdm|pixi|Pipfile)\.lock|pylock[^/]*\.toml|"
@@ -308,7 +303,7 @@ def _flat(value: Any, at: Key) -> Iterator[tuple[Key, Any]]:
 
 
 def _lines(before: str | None, now: str | None) -> tuple[str | None, str | None]:
-    sides = [(text or "").splitlines() for text in (before, now)]
+    old, new = ((text or "").splitlines() for text in (before, now))
     gone, come = (next((line.strip()[:LONGEST] for line in one if line.strip() and line not in other), None)
-                  for one, other in ((sides[0], set(sides[1])), (sides[1], set(sides[0]))))  # fmt: skip
+                  for one, other in ((old, {*new}), (new, {*old})))  # fmt: skip
     return gone, come

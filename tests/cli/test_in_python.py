@@ -8,6 +8,7 @@ import json
 import pickle
 from contextlib import suppress
 from pathlib import Path
+from pkgutil import resolve_name
 
 import numpy as np
 import pandas as pd
@@ -295,7 +296,7 @@ def test_every_option_of_a_command_is_an_argument_of_its_function(command: Comma
     parser = argparse.ArgumentParser()
     options = {parser.add_argument(*flags, **how).dest for flags, how in command.options}
     options |= {"given"} if command.given else set()
-    arguments = inspect.signature(command.function()).parameters
+    arguments = inspect.signature(resolve_name(f"recuse.{command.calls}")).parameters
     assert options <= arguments.keys()
     assert {name for name, one in arguments.items() if one.default is one.empty} <= options
 

@@ -1,6 +1,5 @@
 """What a drawing is made of. A figure is a frozen dataclass in a file here, and a template of the same name in
-templates/figures/ that shows it as `it`: `ForestPlot` finds forest_plot.html.j2.
-"""
+templates/figures/ that shows it as `it`: `ForestPlot` finds forest_plot.html.j2."""
 
 from recuse.report.figures.forest_plot import Forest, ForestPlot
 from recuse.report.figures.heat_map import HeatMaps, cell_matrix, deviation_maps, magnitude_maps, main_matrices

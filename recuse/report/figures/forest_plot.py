@@ -82,24 +82,18 @@ class Forest:
 
         whom = {n.who: label(n.who) if n.who else self.panel for n in numbers}
         by_row = grouped(numbers, lambda n: ", ".join(filter(None, (whom[n.who], n.circumstances_but(*shown)))))
-        limited = {name: [n for n in of if n.limit] for name, of in by_row.items()}
-        each = {name: scale.band(of[0].limit_ends) if of else None for name, of in limited.items()}  # what is allowed
-        bands = set(each.values())
-        band = bands.pop() if len(bands) == 1 else None
+        limited = {name: next((n for n in of if n.limit), None) for name, of in by_row.items()}
+        each = {name: scale.band(n.limit_ends) if n else None for name, n in limited.items()}  # what is allowed
+        band = each[next(iter(each))] if len({*each.values()}) == 1 else None
         about = repr([(n.question, n.metric, n.gate, sorted(n.subject.items())) for n in numbers])
         return ForestPlot(
-            caption=self.caption,
-            head=self.head,
-            value_name=self.unit,
+            caption=self.caption, head=self.head, value_name=self.unit, level=interval_levels(numbers), band=band,
             series=[lexicon.level(by, level) for level in levels],
             rows=[(name, [*map(mark, of)], None if band else each[name]) for name, of in by_row.items()],
-            band=band,
             ticks=scale.labels(signed=self.signed, percent=units == {"share"}),
-            zero=scale.at(0.0) if scale.low < 0 < scale.high else None,
-            level=interval_levels(numbers),
+            zero=scale.at(0.0) if scale.low < 0 < scale.high else None, has_band=any(n.limit for n in numbers),
             id=f"g{zlib.crc32(about.encode()):x}",  # short and the same every time: no two plots show the same numbers
-            has_band=any(n.limit for n in numbers),
-        )
+        )  # fmt: skip
 
     def _scale(self, numbers: Sequence[Number]) -> Scale:
         places = [place for n in numbers for place in (n.value, n.low, n.high, *n.limit_ends)]

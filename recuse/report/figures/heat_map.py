@@ -78,14 +78,9 @@ def ranking_maps(matrices: Sequence[Captioned], label: Label) -> HeatMaps:
 
 
 def magnitude_maps(
-    matrices: Sequence[Captioned],
-    label: Label,
-    *,
-    least: str = "0",
-    most: str = "largest",
-    corner: str = CORNER,
+    matrices: Sequence[Captioned], label: Label, *, least: str = "0", most: str = "largest", corner: str = CORNER,
     outlined: str = OWN,
-) -> HeatMaps:
+) -> HeatMaps:  # fmt: skip
     """Matrices of sizes (SDs, counts, shares), shaded from zero to the largest."""
     values = _values(matrices)
     extent = max(map(abs, values), default=0) or 1
@@ -155,8 +150,7 @@ def _is_dense(matrix: Matrix) -> bool:
 
 def _decimals(matrices: Sequence[Captioned]) -> int:
     """2, or 3 where two would break ties and the columns are wide enough to show them."""
-    wide = all(len(m["columns"]) < MANY_COLUMNS for _, m in matrices)
-    return decimals_for(_values(matrices), 3 if wide else 2)
+    return decimals_for(_values(matrices), 2 if any(_is_dense(m) for _, m in matrices) else 3)
 
 
 def _step(letter: str, share: float) -> str:

@@ -73,43 +73,35 @@ class Ladders:
 
     caption: str
     unit: str
-    ladders: list[dict[str, object]]
+    ladders: list[dict[str, Any]]
     falls: bool
     kinds: set[str]
 
 
 def ladders(
-    means: Mapping[str, Sequence[tuple[str, Any]]],
-    label: Callable[[str], str],
-    *,
-    caption: str,
-    unit: str,
-    items: Mapping[str, Mapping[str, Sequence[tuple[Any, str, str]]]] | None = None,
-    notes: Mapping[str, str] | None = None,
-    falls: Mapping[str, Sequence[str]] | None = None,
-) -> Ladders | None:
+    means: Mapping[str, Sequence[tuple[str, Any]]], label: Callable[[str], str], *, caption: str, unit: str,
+    items: Mapping[str, Mapping[str, Sequence[tuple[Any, str, str]]]] = {},
+    notes: Mapping[str, str] = {}, falls: Mapping[str, Sequence[str]] = {},
+) -> Ladders | None:  # fmt: skip
     """`means`: whom -> [(level, mean), ...] from the lowest level; `items`: whom -> level -> [(value, how, name), ...];
     `falls`: whom -> the levels whose mean lies below that of the level under them."""
     if not means:
         return None
-    placed = items or {}
     every = [m for rungs in means.values() for _, m in rungs]
-    every += [v for levels in placed.values() for dots in levels.values() for v, _, _ in dots]
+    every += [v for levels in items.values() for dots in levels.values() for v, _, _ in dots]
     scale = scale_over(every, zero=True, ticks=3)
-    decimals, kinds, any_falls = 2 if scale.high > 0.1 else 4, set[str](), False
-    drawn: list[dict[str, object]] = []
+    decimals, kinds = 2 if scale.high > 0.1 else 4, set[str]()
+    drawn: list[dict[str, Any]] = []
     for who, levels in means.items():
         rungs = []  # the lowest first
         for level, mean in levels:
-            values = [(v, how, name) for v, how, name in placed.get(who, {}).get(level, ()) if is_number(v)]
+            values = [(v, how, name) for v, how, name in items.get(who, {}).get(level, ()) if is_number(v)]
             dots = [{"x": scale.at(v) or 0.0, "how": how, "name": name} for v, how, name in values]
-            fell = level in (falls or {}).get(who, ())
             rungs.append({"level": level, "mean": scale.at(mean), "text": fixed(mean, decimals), "dots": dots,
-                          "falls": fell})  # fmt: skip
+                          "falls": level in falls.get(who, ())})  # fmt: skip
             kinds |= {how for _, how, _ in values}
-            any_falls |= fell
-        drawn.append({"label": label(who), "rungs": rungs, "note": (notes or {}).get(who, "")})
-    return Ladders(caption, unit, drawn, any_falls, kinds)
+        drawn.append({"label": label(who), "rungs": rungs, "note": notes.get(who, "")})
+    return Ladders(caption, unit, drawn, any(rung["falls"] for one in drawn for rung in one["rungs"]), kinds)
 
 
 # --------------------------------------------------------------------------- judge against people
@@ -117,9 +109,8 @@ def ladders(
 # both say the same; a line through the judge's mean where people give about the same score (calibration); below, how
 # often either gives which score.
 
-LARGEST = 7
+LARGEST, SINGLE = 7, 3.0
 """Radius of a dot that stands for the most texts, in pixels; of one text at most `SINGLE`."""
-SINGLE = 3.0
 BINS = 10
 """Equal parts of the scale, of the line and of the bars."""
 HALF = 18
@@ -137,16 +128,14 @@ class Scatters:
 
 def scatters(numbers: Sequence[Number], name: Callable[[Number], str], *, caption: str) -> Scatters | None:
     """Of numbers whose detail has `pairs`; None where there is none."""
-    details = [n.detail for n in numbers]
-    ends = [end for detail in details for end in detail["ends"] if is_number(end)]
+    ends = [end for n in numbers for end in n.detail["ends"] if is_number(end)]
     if not ends:
         return None
     low, high = min(ends), max(ends)
     scale = scale_over([low, high], ticks=4, ends=(low, high))
     ticks = [(scale.at(tick) or 0.0, short(tick)) for tick in dict.fromkeys((low, *scale.ticks, high))]
     inner = [(x, text) for x, text in ticks if x in (0, 100) or 15 < x < 85]
-    pictures = zip(numbers, details, strict=True)
-    plots = [_one(name(n), d, (low, high), f"mean error {n.with_interval()}") for n, d in pictures]
+    plots = [_one(name(n), n.detail, (low, high), f"mean error {n.with_interval()}") for n in numbers]
     return Scatters(caption, plots, inner)
 
 
@@ -156,8 +145,8 @@ def _one(label: str, detail: Detail, ends: tuple[float, float], small: str) -> d
     low, high = ends
     across = high - low or 1.0
     pairs = [(x, y, count) for x, y, count in detail["pairs"] if is_number(x) and is_number(y) and is_number(count)]
-    texts, most = fsum(count for *_, count in pairs), max((count for *_, count in pairs), default=1.0)
-    each = min(SINGLE, LARGEST / most**0.5)
+    texts = fsum(count for *_, count in pairs)
+    each = min(SINGLE, LARGEST / max((count for *_, count in pairs), default=1.0) ** 0.5)
     above, below = (sum(c for x, y, c in pairs if sign * (y - x) > 0) for sign in (1, -1))
     same = texts - above - below
     parts = [[min(int(BINS * (value - low) / across), BINS - 1) for value in pair[:2]] for pair in pairs]
@@ -173,11 +162,9 @@ def _one(label: str, detail: Detail, ends: tuple[float, float], small: str) -> d
     def place(x: float, y: float) -> tuple[float, float]:
         return 100 * (x - low) / across, 100 - 100 * (y - low) / across
 
-    bars, words = [], []
-    for k, (judge, people) in enumerate(shares):
-        bars.append((100 * k / BINS, round(HALF * judge / tallest, 1), round(HALF * people / tallest, 1)))
-        if judge or people:
-            words.append(f"from {short(low + across * k / BINS)}: {rate(judge)} and {rate(people)}")
+    bars = [(100 * k / BINS, *(round(HALF * share / tallest, 1) for share in both)) for k, both in enumerate(shares)]
+    words = [f"from {short(low + across * k / BINS)}: {rate(judge)} and {rate(people)}"
+             for k, (judge, people) in enumerate(shares) if judge or people]  # fmt: skip
     return {
         "label": label, "small": small, "bars": bars, "shares": ", ".join(words),
         "dots": [(*place(x, y), round(each * count**0.5, 1)) for x, y, count in pairs],
@@ -191,8 +178,7 @@ def _one(label: str, detail: Detail, ends: tuple[float, float], small: str) -> d
 # A gated number over the baselines that were committed and in this run, with the gate's limits as a band. Places
 # upwards are pixels.
 
-HEIGHT = 44
-MARGIN = 5
+HEIGHT, MARGIN = 44, 5
 MOST = 48
 """Pictures, those first whose number moved farthest for its interval or whose outcome is another."""
 

@@ -79,17 +79,12 @@ class DetailTable:
 
 
 def cross_table(
-    caption: str,
-    head: str,
-    numbers: Iterable[Number],
-    *,
+    caption: str, head: str, numbers: Iterable[Number], *, rows: Named,
     row: Callable[[Number], Any] = lambda number: number.who,
-    rows: Named,
     column: Callable[[Number], Any] = lambda number: number.circumstances,
-    columns: Named = lambda level: level or "all repeats",
-    cell: Callable[[Number | None], Cell] = number_cell,
+    columns: Named = lambda level: level or "all repeats", cell: Callable[[Number | None], Cell] = number_cell,
     numeric: bool = False,
-) -> Table:
+) -> Table:  # fmt: skip
     """Rows by columns, each number at its place; empty where there are no numbers or no columns."""
     by_place = {(row(n), column(n)): n for n in numbers}
     row_names, column_names = (

@@ -19,11 +19,9 @@ MOST_ROWS = 60
 
 def plain_table(group: Group, numbers: list[Number], caption: str = "Single numbers") -> Table:
     """One row per estimate: what, about whom, its value, interval and n. Looks at no detail."""
-    rows = [
-        [Cell(n.measure["title"], n.circumstances, n.state), group.label(n.who) if n.who else "the panel as a whole",
-         replace(number_cell(n), small=n.why_undefined), n.spread(), str(n.estimate.get("n", ""))]
-        for n in numbers
-    ]  # fmt: skip
+    rows = [[Cell(n.measure["title"], n.circumstances, n.state), group.label(n.who) or "the panel as a whole",
+             replace(number_cell(n), small=n.why_undefined), n.spread(), str(n.estimate.get("n", ""))]
+            for n in numbers]  # fmt: skip
     return table(caption, "what|whom|value|interval|n", rows, (4,), most=MOST_ROWS)
 
 
@@ -47,10 +45,8 @@ def _by_kind(group: Group) -> list[object]:
 def _maps(group: Group, numbers: list[Number]) -> HeatMaps:
     """Signed matrices as deviations, others by size; those of one metric share their shades."""
     title = numbers[0].measure["title"]
-    captioned = [
-        (", ".join(filter(None, (title[:1].upper() + title[1:], n.who, n.circumstances))), n.detail_as(Matrix))
-        for n in numbers
-    ]
+    captioned = [(", ".join(filter(None, (title[:1].upper() + title[1:], n.who, n.circumstances))), n.detail_as(Matrix))
+                 for n in numbers]  # fmt: skip
     signed = any(is_number(v) and v < 0 for _, m in captioned for row in m["values"] for v in row)
     return deviation_maps(captioned, group.label, about="zero") if signed else magnitude_maps(captioned, group.label)
 

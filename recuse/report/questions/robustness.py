@@ -12,18 +12,13 @@ from recuse.schema.number_text import MISSING, count, fixed, in_unit, in_words, 
 from recuse.schema.plain_values import grouped
 
 KINDS = {
-    "same_winner": "same winner both times",
-    "both_ties": "a tie both times",
-    "one_tie": "a tie once",
-    "first_twice": "the first both times",
-    "second_twice": "the second both times",
-}
-SCORINGS = {
-    "single": "one order",
-    "balanced": "both orders",
-    "evidence": "evidence first",
-    "evidence_balanced": "evidence first, both orders",
-}
+    "same_winner": "same winner both times", "both_ties": "a tie both times", "one_tie": "a tie once",
+    "first_twice": "the first both times", "second_twice": "the second both times",
+}  # fmt: skip
+SCORINGS = {"single": "one order", "balanced": "both orders", "evidence": "evidence first",
+            "evidence_balanced": "evidence first, both orders"}  # fmt: skip
+_LIKE_LENGTH = "Longer texts' wins among texts of like length"
+_REFERENCES = {"any": "against any text", "same_length": "against the nearest in length", "change": "change"}
 
 
 def _kept(group: Group) -> str:
@@ -33,18 +28,15 @@ def _kept(group: Group) -> str:
     least, most = (fixed(100 * choose(n.amount for n in known), 0) for choose in (min, max))
     phrase = f"{least} %" if least == most else f"{least} to {most} %"
     half = sum(n.amount < 0.5 for n in known)
-    text = f"With the two texts swapped, {phrase} of the pairs keep their verdict."
-    few = f" {out_of(half, len(known))} judges keep fewer than half."
-    return text + few if half else text
+    few = f" {out_of(half, len(known))} judges keep fewer than half." if half else ""
+    return f"With the two texts swapped, {phrase} of the pairs keep their verdict.{few}"
 
 
 def _pairs(group: Group) -> Table:
     first, ties = ({n.who: n for n in group.of(metric)} for metric in ("first_pick_share", "tie_share"))
-    rows = [
-        [group.label(n.who), *(count(n.detail.get(kind, 0)) if n.detail else MISSING for kind in KINDS),
-         number_cell(first.get(n.who)), number_cell(ties.get(n.who))]
-        for n in group.of("order_consistency")
-    ]  # fmt: skip
+    rows = ([group.label(n.who), *(count(n.detail.get(kind, 0)) if n.detail else MISSING for kind in KINDS),
+             number_cell(first.get(n.who)), number_cell(ties.get(n.who))]
+            for n in group.of("order_consistency"))  # fmt: skip
     columns = ["judge", *KINDS.values(), "first picks among winners", "ties"]
     return table("What became of the pairs", columns, rows, range(1, len(KINDS) + 1))
 
@@ -72,18 +64,13 @@ def _ways_of_asking(group: Group) -> Table:
         gain = gains.get((n.who, n.subject.get("scoring"))) if n else None
         if gain is None or not is_number(gain.value):
             return number_cell(n)
-        more = in_unit(gain.value, "share", signed=True)
-        return number_cell(n, small=f"{more} ({gain.spread(signed=True)})")
+        return number_cell(n, small=f"{in_unit(gain.value, 'share', signed=True)} ({gain.spread(signed=True)})")
 
     return cross_table(
         "Does another way of asking help? Same pairs; below: the gain over one order",
-        "agreement with the others' verdict",
-        group.of("verdict_agreement"),
-        rows=group.label,
-        column=lambda n: n.subject.get("scoring"),
-        columns=SCORINGS,
-        cell=agreed,
-    )
+        "agreement with the others' verdict", group.of("verdict_agreement"), rows=group.label,
+        column=lambda n: n.subject.get("scoring"), columns=SCORINGS, cell=agreed,
+    )  # fmt: skip
 
 
 position_bias = Drawing(
@@ -108,18 +95,13 @@ position_bias = Drawing(
 )  # fmt: skip
 
 
-_LIKE_LENGTH = "Longer texts' wins among texts of like length"
-_REFERENCES = {"any": "against any text", "same_length": "against the nearest in length", "change": "change"}
-
-
 def _padded(group: Group) -> str:
     known = [n for n in group.of("padding_preference") if is_number(n.value)]
     if not known:
         return "No judge gave a usable verdict on a text and its padded twin in both orders."
     sides = (("above", "for"), ("below", "against"))
     counts = [(sum(n.side_of_zero == side for n in known), verb) for side, verb in sides]
-    phrases = [f"{in_words(k)} {verb}" for k, verb in counts if k]
-    if not phrases:
+    if not (phrases := [f"{in_words(k)} {verb}" for k, verb in counts if k]):
         return "No judge prefers padding, or avoids it, beyond chance."
     return f"Of {in_words(len(known))} judges, {' and '.join(phrases)} the text with the padding."
 
@@ -135,7 +117,6 @@ def _raw(n: Number) -> str:
 
 
 def _like_length(group: Group) -> list[Table]:
-
     def levels_of(n: Number) -> str:
         return ", ".join(filter(None, (plain_name(n.subject.get("protocol", "")), n.circumstances_but("reference"))))
 
@@ -145,17 +126,12 @@ def _like_length(group: Group) -> list[Table]:
 
     return [
         cross_table(
-            f"{_LIKE_LENGTH}, {levels}" if levels else _LIKE_LENGTH,
-            "longer text's wins beyond the peers",
-            numbers,
-            rows=group.label,
-            column=lambda n: n.subject.get("reference"),
-            columns=_REFERENCES,
-            cell=gain,
+            f"{_LIKE_LENGTH}, {levels}" if levels else _LIKE_LENGTH, "longer text's wins beyond the peers", numbers,
+            rows=group.label, column=lambda n: n.subject.get("reference"), columns=_REFERENCES, cell=gain,
         )
         for levels, numbers in grouped(group.of("same_length_reference"), levels_of).items()
         if any(is_number(n.value) for n in numbers)
-    ]
+    ]  # fmt: skip
 
 
 length_bias = Drawing(

@@ -24,8 +24,7 @@ def _beyond_chance_in_words(group: Group) -> str:
     if ceiling is None:
         return ""
     judge, people = (fixed(ceiling.detail.get(name)) for name in ("judge_human", "human_human"))
-    who, power = group.label(ceiling.who), ceiling.detail.get("power")
-    right = ceiling.detail.get("held_against")
+    who, power, right = group.label(ceiling.who), ceiling.detail.get("power"), ceiling.detail.get("held_against")
     whom, others = (right, right) if right else ("people", "each other")
     text = f"Beyond chance, {who} agrees with {whom} by {judge}, and people with {others} by {people}."
     if is_number(power):
@@ -38,9 +37,8 @@ def _confusions(group: Group) -> HeatMaps:
     """How often each answer of the judge meets each of people's; a text that several rated is shared out."""
     captioned: list[tuple[str, Matrix]] = []
     for n in group.of("confusion"):
-        counts = n.detail_as(Matrix)
-        options = counts["rows"]
-        values = [[None if v is None else round(v, 1) for v in row] for row in counts["values"]]
+        options, counts = n.detail_as(Matrix)["rows"], n.detail_as(Matrix)["values"]
+        values = [[None if v is None else round(v, 1) for v in row] for row in counts]
         table: Matrix = {"rows": options, "columns": options, "values": values, "own": [[one, one] for one in options]}
         captioned.append((_named(group, n), table))
     corner = "judge says ↓ people say →"
@@ -53,13 +51,10 @@ def _text_by_text(group: Group) -> Scatters | None:
 
 
 def _winning(group: Group) -> Table:
-    rows = [
-        [Cell(f"{_named(group, n)}, in place of {entry['person']}", outcome=PASS if entry["won"] else UNDECIDED),
-         "yes" if entry["won"] else "not shown", fixed(entry["advantage"], signed=True), p_value(entry["p"]),
-         entry["n"]]
-        for n in group.of("winning_rate")
-        for entry in n.detail.get("people") or ()
-    ]  # fmt: skip
+    rows = [[Cell(f"{_named(group, n)}, in place of {entry['person']}", outcome=PASS if entry["won"] else UNDECIDED),
+             "yes" if entry["won"] else "not shown", fixed(entry["advantage"], signed=True), p_value(entry["p"]),
+             entry["n"]]
+            for n in group.of("winning_rate") for entry in n.detail.get("people") or ()]  # fmt: skip
     columns = "whom it may stand in for|as well as that person|advantage|p|texts"
     return table("Alternative annotator test, corrected over people", columns, rows, (2, 3, 4))
 
@@ -82,27 +77,20 @@ def _coefficients(group: Group) -> Table:
     numbers = group.of(*COEFFICIENTS.split())
     measured = {n.metric for n in numbers if is_number(n.value)}
     return cross_table(
-        "Every coefficient that fits the scale",
-        "coefficient",
-        numbers,
-        row=lambda n: n.metric,
+        "Every coefficient that fits the scale", "coefficient", numbers, row=lambda n: n.metric,
         rows={n.metric: n.measure["title"] for n in numbers if n.metric in measured},
-        column=lambda n: _named(group, n),
-        columns=str,
-    )
+        column=lambda n: _named(group, n), columns=str,
+    )  # fmt: skip
 
 
 def _slices(metric: str, caption: str, value: str, *, signed: bool = False) -> Part:
     """What was found slice by slice; the likeliest fault first."""
 
     def part(group: Group) -> Table:
-        rows = [
-            [f"{_named(group, n)}, {entry['column'].replace('target', 'system')} {entry['level']}",
-             fixed(entry["mean"], signed=signed), fixed(entry["difference"], signed=True), p_value(entry["p"]),
-             entry["n"]]
-            for n in group.of(metric)
-            for entry in (n.detail.get("slices") or [])[:MOST_SLICES]
-        ]  # fmt: skip
+        rows = [[f"{_named(group, n)}, {entry['column'].replace('target', 'system')} {entry['level']}",
+                 fixed(entry["mean"], signed=signed), fixed(entry["difference"], signed=True), p_value(entry["p"]),
+                 entry["n"]]
+                for n in group.of(metric) for entry in (n.detail.get("slices") or [])[:MOST_SLICES]]  # fmt: skip
         return table(caption, f"slice|{value}|less elsewhere|p, for all looks|texts", rows, (1, 2, 3, 4))
 
     return part

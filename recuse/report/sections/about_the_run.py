@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from recuse.report.addresses import fault_anchor
 from recuse.report.drawing import Block, Words
@@ -20,10 +19,12 @@ from recuse.schema.vocabulary import NOT_MEASURED, PROVENANCE_MEANINGS, printed,
 
 MOST_UNLOCKS = 40
 """Ways to unlock what was not asked that the page lists, those that unlock most; the table beside it has all."""
+MOST_NEEDS = 5
+DIGITS = 12
+"""Digits of a commit and of a sha256."""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """A part of the page that is one line until somebody opens it: its heading, what it comes to, its figures."""
 
     id: str
@@ -31,9 +32,6 @@ class Part:
     total: str
     figures: list[object]
     is_open: bool = False
-
-
-MOST_NEEDS = 5
 
 
 def not_asked(view: ResultsModel) -> Table:
@@ -75,11 +73,8 @@ def in_one_line(view: ResultsModel) -> str:
 def _panel(view: ResultsModel, panel: Panel) -> Block:
     meaning = PROVENANCE_MEANINGS.get(panel.provenance, "Where these replies come from was not stated.")
     rows = [
-        [
-            Cell(judge["label"] or judge["name"], judge["name"] if judge["label"] != judge["name"] else ""),
-            judge["model"] or "–", judge["wire"] or "–",
-            view.label(judge["author"], panel) if judge["author"] else "none",
-        ]
+        [Cell(judge["label"] or judge["name"], judge["name"] if judge["label"] != judge["name"] else ""),
+         judge["model"] or "–", judge["wire"] or "–", view.label(judge["author"], panel) if judge["author"] else "none"]
         for judge in panel.judges
     ]  # fmt: skip
     words = Words("read", [" ".join(filter(None, (meaning, panel.description)))])
@@ -103,7 +98,7 @@ def _rules(gated: Iterable[Number]) -> Iterator[str]:
         yield f"{text}; the value itself decides" if decide == "point" else text
 
 
-def _accepted(view: ResultsModel, gated: list[Number]) -> list[list[object]]:
+def _accepted(view: ResultsModel, gated: list[Number]) -> Iterator[list[object]]:
 
     def terms(n: Number) -> tuple[str, str, str]:
         fault = n.accepted_fault
@@ -111,14 +106,12 @@ def _accepted(view: ResultsModel, gated: list[Number]) -> list[list[object]]:
         bounds = (limit(fault["accept"]), " or ".join(map(printed, fault["accept"].get("outcome") or ())))
         return ", ".join(filter(None, bounds)), fault["until"], fault["reason"]
 
-    rows = []
     for (accept, until, reason), some in sorted(grouped((n for n in gated if n.accepted_fault), terms).items()):
         who = ", ".join(dict.fromkeys(f"{view.label(n.who)} ({n.subject.get('panel', '')})" for n in some))
         first = Cell(who, outcome=worst(n.state for n in some), anchor=fault_anchor(some[0]))
         values = ", ".join(dict.fromkeys(n.text() for n in some))
         words = " ".join(filter(None, ("accepted", accept, f"until {until}" if until else "")))
-        rows.append([first, some[0].gate_title, values, words, reason])
-    return rows
+        yield [first, some[0].gate_title, values, words, reason]
 
 
 def error_rates(view: ResultsModel) -> list[object]:
@@ -133,18 +126,12 @@ def error_rates(view: ResultsModel) -> list[object]:
     titles = {n.gate: n.gate_title for n in view.numbers if n.verdict}
     sentence = str(rates["sentence"])
     how = "Forecasts by each estimate's own sampling distribution, as if verdicts were independent"
-    faults = [
-        [titles.get(r["gate"], r["gate"]), r["limit"].replace("-", MINUS),
-         *(size(r[known], r["unit"]) for known in ("typical", "worst"))]
-        for r in rates["smallest_faults"]
-    ]  # fmt: skip
-    return [
-        Words("read", [f"{sentence[:1].upper()}{sentence[1:]}. {how}; `recuse validate` simulates."]),
-        table("", "gate|limit|fault that fails with 80 % chance|for the judge known least", faults, (2, 3)),
-    ]
-
-
-SPENT = ("calls", "input_tokens", "output_tokens", "dollars")
+    faults = ([titles.get(r["gate"], r["gate"]), r["limit"].replace("-", MINUS),
+               *(size(r[known], r["unit"]) for known in ("typical", "worst"))]
+              for r in rates["smallest_faults"])  # fmt: skip
+    words = f"{sentence[:1].upper()}{sentence[1:]}. {how}; `recuse validate` simulates."
+    columns = "gate|limit|fault that fails with 80 % chance|for the judge known least"
+    return [Words("read", [words]), table("", columns, faults, (2, 3))]
 
 
 def costs(view: ResultsModel) -> Table:
@@ -156,23 +143,17 @@ def costs(view: ResultsModel) -> Table:
         panel, judge = place_in(list(panels), row["panel"]), place_in(panels.get(row["panel"], []), row["judge"])
         return (panel[0], row["task"], row["protocol"], judge[0])
 
-    rows = [
-        [view.label(row["judge"]), f"{row['panel']}, {plain_name(row['task'])}, {plain_name(row['protocol'])}",
-         *_spent([row])]
-        for row in sorted(usage, key=place)
-    ]  # fmt: skip
+    rows = [[view.label(row["judge"]), f"{row['panel']}, {plain_name(row['task'])}, {plain_name(row['protocol'])}",
+             *_spent([row])] for row in sorted(usage, key=place)]  # fmt: skip
     whole = [["all", "", *_spent(usage)]] if usage else []
     return table("", "judge|panel, task, protocol|calls|input tokens|output tokens|dollars", rows + whole, range(2, 6))
 
 
 def _spent(usage: Iterable[UsageRow]) -> list[str]:
-    sums = {name: [n for row in usage if is_number(n := row.get(name))] for name in SPENT}
-    *counts, dollars = (sum(known) if known else None for known in sums.values())
+    names = ("calls", "input_tokens", "output_tokens", "dollars")
+    each = ([n for row in usage if is_number(n := row.get(name))] for name in names)
+    *counts, dollars = (sum(known) if known else None for known in each)
     return [*map(count, counts), f"{dollars:,.2f}" if is_number(dollars) else "no price"]
-
-
-DIGITS = 12
-"""Digits of a commit and of a sha256."""
 
 
 def facts(view: ResultsModel, known: Known) -> list[tuple[str, str]]:
@@ -202,16 +183,14 @@ def digests(view: ResultsModel) -> list[Table]:
         judges.append([name, panel.name, model, listed(list(settings))])
     names = ("items", "prompt", "rubric", "scale")
     rows = [[place, *(str(of.get(name) or "") for name in names)] for place, of in sorted(sources.items())]
-    return [
-        table("Judges and their versions", "judge|panel|model|digest of its settings", judges),
-        table("Digests of what was asked", "panel, task, protocol|items|prompt|rubric|scale", rows),
-    ]
+    return [table("Judges and their versions", "judge|panel|model|digest of its settings", judges),
+            table("Digests of what was asked", "panel, task, protocol|items|prompt|rubric|scale", rows)]  # fmt: skip
 
 
 def parts_before(view: ResultsModel, questions: Iterable[Question]) -> list[Part]:
     """What was not asked, who judged, the limits, a row per gate in the order of the page, with what is accepted of it,
     and how sure all of it is."""
-    rows, accepted = [], []
+    rows, accepted = list[list[object]](), list[list[object]]()
     for question in questions:
         gated = [n for group in view.groups(question) for some in group.gates.values() for n in some]
         for gate, some in grouped(gated, lambda n: n.gate).items():
@@ -219,10 +198,8 @@ def parts_before(view: ResultsModel, questions: Iterable[Question]) -> list[Part
             title = Cell(some[0].gate_title, gate if some[0].gate_title != plain_name(gate) else "")
             rows.append([title, "\n".join(_rules(some)), "\n".join(reasons), tally(n.state for n in some)])
             accepted += _accepted(view, some)
-    limits: list[object] = [
-        table("", "gate|limit|reason|outcome", rows),
-        table("What is accepted", "judge|gate|measured|accepted|reason", accepted),
-    ]
+    limits: list[object] = [table("", "gate|limit|reason|outcome", rows),
+                            table("What is accepted", "judge|gate|measured|accepted|reason", accepted)]  # fmt: skip
     who, reasoned = [_panel(view, panel) for panel in view.panels], f"{counted(len(rows), 'limit')} with reasons"
     return [
         Part("not-asked", "What was not asked, and what would unlock it?", in_one_line(view), [not_asked(view)]),
