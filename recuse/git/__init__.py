@@ -108,8 +108,9 @@ def base_commit(root: Path, wanted: str | None = None) -> BaseCommit | Unreadabl
                 f"--base {wanted}: git knows no such commit in {root}; give a branch, tag or commit, and fetch it "
                 "first (a checkout of depth 1 has no history)"
             )
-        shared, tip = run_git(root, "merge-base", "HEAD", known.decode().strip()), known.decode().strip()
-        return BaseCommit(root, (shared or known).decode().strip(), given=True, tip=tip)
+        tip = known.decode().strip()
+        shared = run_git(root, "merge-base", "HEAD", tip) or known
+        return BaseCommit(root, shared.decode().strip(), given=True, tip=tip)
     if not (head := run_git(root, "rev-parse", "--verify", "--quiet", "HEAD")):
         return Unreadable("there is no git commit here", "commit this folder with git, and change it on a branch")
     for branch in DEFAULT_BRANCHES:

@@ -152,7 +152,7 @@ class ResultsModel:
     def whom(self, number: Number) -> str:
         """Whom a number is about and where: "judge x, names shown (published, merchant_risk)"; with the protocol where
         only that tells some of the question's numbers apart."""
-        protocols = {group.protocol for group in self._groups[number.question]} - {""}
+        protocols = {group.protocol for group in self._groups.get(number.question, ())} - {""}
         place = [number.subject[key] for key in ("panel", "task") if key in number.subject]
         if (protocol := number.subject.get("protocol", "")) in protocols:
             place.append(plain_name(protocol))
@@ -161,12 +161,12 @@ class ResultsModel:
 
     def groups(self, question: Question) -> list[Group]:
         """Answers to `question`, by panel and task, and by protocol where several measured the same."""
-        return self._groups[question.id]
+        return self._groups.get(question.id, [])
 
     @cached_property
     def _groups(self) -> dict[str, list[Group]]:
-        asked = {question.id: question for question in self.questions}
-        groups: dict[str, list[Group]] = {id: [] for id in asked}
+        questions = {question.id: question for question in self.questions}
+        groups: dict[str, list[Group]] = {id: [] for id in questions}
         places = grouped(self.numbers, lambda n: (n.question, n.subject.get("panel", ""), n.subject.get("task", "")))
         for place in sorted(places, key=lambda place: (self._places[place[1]][0], place[2])):
             (id, panel, task), here = place, places[place]
@@ -174,8 +174,8 @@ class ResultsModel:
             elsewhere = {(metric, gate, tuple(o for o in of if o[0] != "protocol")) for metric, gate, of in kinds}
             apart = len(elsewhere) < len(kinds)  # only the protocol tells some numbers apart: a part for each
             protocols = grouped(here, lambda n: n.subject.get("protocol", "")) if apart else {"": here}
-            named = sorted(protocols.items(), key=lambda one: one[0])
-            groups[id] += [Group(self, asked[id], self.panel(panel), task, name, tuple(some)) for name, some in named]
+            for name, some in sorted(protocols.items(), key=lambda one: one[0]):
+                groups[id].append(Group(self, questions[id], self.panel(panel), task, name, tuple(some)))
         return groups
 
     def rank(self, number: Number) -> tuple[object, ...]:

@@ -84,7 +84,8 @@ class Forest:
         by_row = grouped(numbers, lambda n: ", ".join(filter(None, (whom[n.who], n.circumstances_but(*shown)))))
         limited = {name: next((n for n in of if n.limit), None) for name, of in by_row.items()}
         each = {name: scale.band(n.limit_ends) if n else None for name, n in limited.items()}  # what is allowed
-        band = each[next(iter(each))] if len({*each.values()}) == 1 else None
+        bands = {*each.values()}
+        band = bands.pop() if len(bands) == 1 else None
         about = repr([(n.question, n.metric, n.gate, sorted(n.subject.items())) for n in numbers])
         return ForestPlot(
             caption=self.caption, head=self.head, value_name=self.unit, level=interval_levels(numbers), band=band,

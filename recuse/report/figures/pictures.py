@@ -80,13 +80,14 @@ class Ladders:
 
 def ladders(
     means: Mapping[str, Sequence[tuple[str, Any]]], label: Callable[[str], str], *, caption: str, unit: str,
-    items: Mapping[str, Mapping[str, Sequence[tuple[Any, str, str]]]] = {},
-    notes: Mapping[str, str] = {}, falls: Mapping[str, Sequence[str]] = {},
+    items: Mapping[str, Mapping[str, Sequence[tuple[Any, str, str]]]] | None = None,
+    notes: Mapping[str, str] | None = None, falls: Mapping[str, Sequence[str]] | None = None,
 ) -> Ladders | None:  # fmt: skip
     """`means`: whom -> [(level, mean), ...] from the lowest level; `items`: whom -> level -> [(value, how, name), ...];
     `falls`: whom -> the levels whose mean lies below that of the level under them."""
     if not means:
         return None
+    items, notes, falls = items or {}, notes or {}, falls or {}
     every = [m for rungs in means.values() for _, m in rungs]
     every += [v for levels in items.values() for dots in levels.values() for v, _, _ in dots]
     scale = scale_over(every, zero=True, ticks=3)
