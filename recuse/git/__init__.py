@@ -109,8 +109,8 @@ def base_commit(root: Path, wanted: str | None = None) -> BaseCommit | Unreadabl
                 "first (a checkout of depth 1 has no history)"
             )
         tip = known.decode().strip()
-        shared = run_git(root, "merge-base", "HEAD", tip) or known
-        return BaseCommit(root, shared.decode().strip(), given=True, tip=tip)
+        began = run_git(root, "merge-base", "HEAD", tip) or known
+        return BaseCommit(root, began.decode().strip(), given=True, tip=tip)
     if not (head := run_git(root, "rev-parse", "--verify", "--quiet", "HEAD")):
         return Unreadable("there is no git commit here", "commit this folder with git, and change it on a branch")
     for branch in DEFAULT_BRANCHES:
