@@ -163,8 +163,7 @@ class Batches:
             sleep(POLL_S)
 
     def _identified(self, entry: Entry, known: Mapping[str, Call], report: BatchReport) -> Entry:
-        """The entry with its batch's identifier, where its submission was cut off and the provider lists it by now. One
-        that is not listed after some looks was never taken: its requests have run out of time."""
+        """With its batch's identifier once the provider lists it; not listed after some looks, it was never taken."""
         if entry.id is not None:
             return entry
         names = frozenset(one.id for one in self._state.values() if one.id)

@@ -47,9 +47,8 @@ class Library:
         self.root, self.panel, self.mode = Path(root), checked_name(panel, "panel", "cassettes"), mode
         names = [folder.name for folder in self.root.iterdir()] if self.root.is_dir() else []
         if twin := next((name for name in names if name != panel and name.casefold() == panel.casefold()), None):
-            raise RecuseError(
-                f"{root}: the panels {panel!r} and {twin!r} differ only in case: one folder on some systems. Rename one"
-            )
+            both = f"the panels {panel!r} and {twin!r} differ only in case: one folder on some systems"
+            raise RecuseError(f"{root}: {both}. Rename one")
         self.secrets, self.texts = Secrets(secrets), texts
         self.command = command or record_command(panel)
         self.dropped: dict[tuple[str, str, int], str] = {}  # (cell, key, repeat) -> why

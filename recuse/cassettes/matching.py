@@ -52,9 +52,8 @@ def canonical_json(value: Any) -> CanonicalJson:
     try:
         return canonical(value)
     except (TypeError, ValueError) as error:
-        raise RecuseError(
-            f"a request body must be plain JSON (text, finite numbers, lists, mappings): {error}"
-        ) from None
+        plain = "plain JSON (text, finite numbers, lists, mappings)"
+        raise RecuseError(f"a request body must be {plain}: {error}") from None
 
 
 def canonical_body(body: bytes) -> bytes:

@@ -21,6 +21,7 @@ from recuse.cassettes.record_format import CellIndex, Interaction, Place, Record
 from recuse.schema import RawResponse, RecuseError, Request
 from recuse.security.redaction import Secrets
 
+COMPLETE = f"complete{SIDE}"  # in the folder of a panel: `complete_cells`
 DAMAGED = ".damaged"  # beside a cassette: the file as it was before its damaged lines were cut out
 
 
@@ -124,7 +125,7 @@ class Storage:
         complete = complete_cells(self._root, self._panel)
         if together and not waiting and (anew := {one.cell for one in cassettes if one.anew and one.index.exists}):
             complete |= anew  # from here on the new recording counts, even where it is not in its place yet
-            replace_file(_marker(self._root, self._panel), "\n".join(sorted(complete)).encode())
+            replace_file(self._root / self._panel / COMPLETE, "\n".join(sorted(complete)).encode())
         for cassette in cassettes:
             restamped = not cassette.missing and bool(cassette.stale())  # all that the changed plan asks for is there
             superseded = set(cassette.index.requests) if cassette.anew or restamped else set[str]()
@@ -136,9 +137,9 @@ class Storage:
                 self._rewrite(cassette, superseded, renew_header=cassette.anew or restamped)
         left = sorted(cell for cell in complete if (self._root / f"{cell}{cell_file.SUFFIX}{SIDE}").exists())
         if complete and left:
-            replace_file(_marker(self._root, self._panel), "\n".join(left).encode())
+            replace_file(self._root / self._panel / COMPLETE, "\n".join(left).encode())
         elif complete:
-            remove_file(_marker(self._root, self._panel))
+            remove_file(self._root / self._panel / COMPLETE)
 
     def _header_line(self, cassette: CellCassette) -> bytes:
         if cassette.header is None:
@@ -164,15 +165,11 @@ class Storage:
         cassette.load()
 
 
-def _marker(root: Path, panel: str) -> Path:
-    return root / panel / f"complete{SIDE}"
-
-
 def complete_cells(root: Path, panel: str) -> set[str]:
     """The cells of a new recording that is complete and was being put in the place of the old one when its process
     ended: their side files count, so that what is replayed is all new, and never a mixture."""
     try:
-        return set(_marker(root, panel).read_text(encoding="utf-8").splitlines())
+        return set((root / panel / COMPLETE).read_text(encoding="utf-8").splitlines())
     except FileNotFoundError:
         return set()
 

@@ -103,9 +103,8 @@ def make_plan(
     how = protocol(protocol_name)
     varied = planned_levels(how, protocol_name, factors or {})
     if unknown := [target for target in targets or () if target not in task.targets]:
-        raise RecuseError(
-            f"panel {panel}, task {task.name}: unknown target {', '.join(unknown)}; known: {', '.join(task.targets)}"
-        )
+        strange, known = ", ".join(unknown), ", ".join(task.targets)
+        raise RecuseError(f"panel {panel}, task {task.name}: unknown target {strange}; known: {known}")
     if not getattr(how, "SEEDED", True):
         judges = {name: replace(judge, seeded=False) for name, judge in judges.items()}
     items = {

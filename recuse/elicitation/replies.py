@@ -111,7 +111,6 @@ class _Rows:
             self._settle()
 
     def _settle(self) -> None:
-        """Turn the judgements collected so far into columns."""
         import numpy as np
 
         rows, self._pending = self._pending, []

@@ -142,17 +142,15 @@ def check_description(parameters: Mapping[str, Any], rename: Mapping[str, str], 
     """`RecuseError` for a description under which a judge would not be asked or not be read as the protocol says."""
     given = {*parameters, *rename, *omit}
     if taken := sorted(given & {*PROMPT_FIELDS}):
-        raise RecuseError(
-            f"{', '.join(taken)}: the protocol's prompt stands there; change the task's templates instead"
-        )
+        fields = ", ".join(taken)
+        raise RecuseError(f"{fields}: the protocol's prompt stands there; change the task's templates instead")
     if "model" in given:
         raise RecuseError("model: set the judge's `model` instead, so that the report names what was asked")
     try:
         canonical(parameters)
     except (TypeError, ValueError):
-        raise RecuseError(
-            "parameters: JSON holds text, finite numbers, true and false, lists and tables; no dates"
-        ) from None
+        json_holds = "JSON holds text, finite numbers, true and false, lists and tables; no dates"
+        raise RecuseError(f"parameters: {json_holds}") from None
     # At the top and one level down, where some formats have their generation settings.
     tables = (parameters, *(value for value in parameters.values() if isinstance(value, Mapping)))
     for name, only in SINGLE.items():

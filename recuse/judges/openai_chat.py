@@ -102,9 +102,8 @@ def token(entry: Mapping[str, Any]) -> tuple[str, float]:
 
 def _request_to_azure(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
     if "api-version" not in judge.query:
-        raise RecuseError(
-            f'judge {judge.name}: Azure OpenAI wants a version: add `query = {{ api-version = "2024-10-21" }}`'
-        )
+        remedy = 'add `query = { api-version = "2024-10-21" }`'
+        raise RecuseError(f"judge {judge.name}: Azure OpenAI wants a version: {remedy}")
     url = address(judge, f"/openai/deployments/{segment(judge.model)}/chat/completions")
     return Request(url, described(judge, body(judge, prompt, seed, strict=True)))
 

@@ -115,22 +115,18 @@ def load_panel(path: Path) -> Panel:
     checked_distinct(judges, "judge", where)
     checked_distinct([t.name for t in table.task], "task", where)
     for task in table.task:
-        checked_name(task.name, "task", where)
+        place = f"{path}: task {checked_name(task.name, 'task', where)}"
         checked_distinct(task.protocols, "protocol", where)
         for name in task.protocols:
             try:
                 protocol(checked_name(name, "protocol", where))
             except RecuseError as error:
-                raise ConfigurationError(f"{path}: task {task.name}: {error}") from error
+                raise ConfigurationError(f"{place}: {error}") from error
         for key in ("repeats", "items", "first", "factors"):
             if unknown := [p for p in getattr(task, key) if p not in task.protocols]:
-                raise ConfigurationError(
-                    f"{path}: task {task.name}: {key} for {', '.join(unknown)}, which is not in protocols"
-                )
+                raise ConfigurationError(f"{place}: {key} for {', '.join(unknown)}, which is not in protocols")
         if unknown := [name for name in task.judges or () if name not in judges]:
-            raise ConfigurationError(
-                f"{path}: task {task.name}: unknown judge {', '.join(unknown)}; the panel has {', '.join(judges)}"
-            )
+            raise ConfigurationError(f"{place}: unknown judge {', '.join(unknown)}; the panel has {', '.join(judges)}")
     kept = ("name", "description", "provenance", "source", "budget_usd", "free", "source_fixes", "stand_in")
     candidates = [j for j in table.judge if j.replaces is not None]
     return Panel(

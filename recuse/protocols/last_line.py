@@ -169,9 +169,8 @@ def verdict(reply: Reply, label: str) -> str:
             raise Unreadable("refused", short(text))
         raise Unreadable("unparsed", f'no line "{label}: ..." in the reply' if text.strip() else "the reply is empty")
     if len(set(given)) > 1:
-        raise Unreadable(
-            "unparsed", f'{len(set(given))} different lines "{label}: ..." ({", ".join(map(short, given))[:80]})'
-        )
+        shown = ", ".join(map(short, given))[:80]
+        raise Unreadable("unparsed", f'{len(set(given))} different lines "{label}: ..." ({shown})')
     if values[-1] is None:
         raise Unreadable("unparsed", f'"{label}: {short(given[0])}" is not on the last line')
     if reply.finish == "length":

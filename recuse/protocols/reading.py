@@ -70,9 +70,8 @@ def json_value(reply: Reply, kind: type[dict[str, Any]] | type[list[Any]]) -> An
         named = f"no JSON {_called(kind)} in the reply" if text.strip() else "the reply is empty"
         raise Unreadable("unparsed", named + cut)
     if any(value != values[0] for value in values[1:]):
-        raise Unreadable(
-            "unparsed", f"{len(values)} different JSON values in the reply; which one counts is not for us to guess"
-        )
+        count = f"{len(values)} different JSON values in the reply"
+        raise Unreadable("unparsed", f"{count}; which one counts is not for us to guess")
     if cut and text[placed[-1][1] :].strip("`]} \t\r\n"):
         raise Unreadable("unparsed", f"words follow the JSON {_called(kind)}, and may take it back{cut}")
     return values[0]

@@ -50,7 +50,6 @@ def _render(folders: tuple[Path, ...], name: str, variables: dict[str, Any]) -> 
 
 
 def _place(folders: tuple[Path, ...], name: str) -> Path:
-    """Where the template is, or should be."""
     return next((folder / name for folder in folders if (folder / name).is_file()), folders[-1] / name)
 
 

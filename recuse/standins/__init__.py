@@ -183,9 +183,8 @@ def _read(path: Path) -> dict[tuple[Any, ...], ScriptedReply]:
                 f"{where}: not a reply ({type(error).__name__} {error}); a line has at least judge and text"
             ) from None
         if unknown := set(row) - _KNOWN:
-            raise StandInError(
-                f"{where}: unknown member(s) {', '.join(sorted(unknown))}; known: {', '.join(sorted(_KNOWN))}"
-            )
+            strange, known = ", ".join(sorted(unknown)), ", ".join(sorted(_KNOWN))
+            raise StandInError(f"{where}: unknown member(s) {strange}; known: {known}")
         address = _address(judge, row, tuple(name for name in _SELECTORS if name in row))
         if address in replies:
             raise StandInError(f"{where}: this call was already answered on an earlier line; keep one of the two")
