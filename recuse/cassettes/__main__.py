@@ -143,9 +143,8 @@ class Checked:
         rows = []
         for name, n in (*sorted(one for one in self.panels.items() if one[1]["files"]), ("all", self.total)):
             compressed = f" ({n['packed']} compressed)" if n["packed"] else ""
-            rows.append(
-                f"{name}: {n['files']} cassettes{compressed}, {n['answers']} answers, {n['bytes'] / 1e6:.2f} MB"
-            )
+            counts = f"{n['files']} cassettes{compressed}, {n['answers']} answers"
+            rows.append(f"{name}: {counts}, {n['bytes'] / 1e6:.2f} MB")
         head = f"{len(self.faults)} fault{'s'[: len(self.faults) > 1]}:" if self.faults else "no faults"
         return visible("\n".join([*rows, head, *(f"  {fault}" for fault in self.faults)]))
 

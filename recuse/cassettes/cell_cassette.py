@@ -173,10 +173,9 @@ def checked_cell(cell: str) -> str:
         checked_name(part, what, f"cassette {cell!r}")
     for part in parts[3].split(JOIN):
         checked_name(part, "part of a cell", f"cassette {cell!r}")
-    if len(parts[3]) > LONGEST_FILE:
-        raise RecuseError(
-            f"the cell name {parts[3]!r} has {len(parts[3])} characters; at most {LONGEST_FILE} fit. Shorten the ids"
-        )
+    if (length := len(parts[3])) > LONGEST_FILE:
+        most = f"at most {LONGEST_FILE} fit. Shorten the ids"
+        raise RecuseError(f"the cell name {parts[3]!r} has {length} characters; {most}")
     return cell
 
 

@@ -125,9 +125,8 @@ def _named(folder: str, index: Stamp | None) -> dict[Path, Pack]:
         packs = map(Pack.model_validate, json.loads(read_plain(path)[0])["packs"])
         return {path.parents[1] / STORE / pack.name: pack for pack in packs}
     except (ValueError, TypeError, KeyError, RecursionError):
-        raise CassetteError(
-            f"{path}: not what `python -m recuse.cassettes pack` writes; restore it from version control"
-        ) from None
+        why = "not what `python -m recuse.cassettes pack` writes"
+        raise CassetteError(f"{path}: {why}; restore it from version control") from None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -96,9 +96,8 @@ def locked(folder: Path, *, wait: bool = False) -> Iterator[None]:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         except OSError:
-            raise RecuseError(
-                f"another process is recording into {folder}; wait for it to end (two at once would pay twice)"
-            ) from None
+            remedy = "wait for it to end (two at once would pay twice)"
+            raise RecuseError(f"another process is recording into {folder}; {remedy}") from None
         yield
     finally:
         os.close(descriptor)

@@ -32,7 +32,6 @@ from recuse.cassettes.plain_file import CassetteError, CassetteWarning, Stamp, o
 from recuse.schema import RawResponse
 
 SCHEMA = 1
-
 Recorded = tuple[str, str, bytes]  # method, URL and body of a request
 
 _REST = 26  # the checksum covers the line from here to its end, line feed excluded
@@ -44,7 +43,6 @@ _SECONDS = b'"seconds":'
 _LIKE_AT = _REQUEST_KEY + 32 + len(_LIKE)
 _ANSWER_KEY = KIND_AT + len('answer","key":"')
 _REPEAT_AT = _ANSWER_KEY + 32 + len('","run":')
-
 _LINE_BREAK = re.compile(rb"[\r\n]+[ \t\r\n]*")
 Place = tuple[int, int]  # first byte and length of a line, line feed excluded
 Interaction = tuple[str, int]  # key and repeat
@@ -245,9 +243,8 @@ def index_of(path: Path, data: bytes, stamp: Stamp | None = None) -> CellIndex:
     index = CellIndex(path, stamp, len(data))
     verified = is_in_pack(path)
     if not data:
-        index.faults.append(
-            f"{path}: the file is empty; restore it from version control, or delete it and record again"
-        )
+        remedy = "restore it from version control, or delete it and record again"
+        index.faults.append(f"{path}: the file is empty; {remedy}")
         return index
     keys: dict[str, str] = {}  # one string per key, however many repeats it has
     view, number, start, size = memoryview(data), 0, 0, len(data)
@@ -270,9 +267,8 @@ def index_of(path: Path, data: bytes, stamp: Stamp | None = None) -> CellIndex:
             index.faults.append(f"{index.path}:{number}: {_what_is_wrong(data[start:end])}")
         start = end + 1
     if index.header is None and not index.faults:
-        index.faults.append(
-            f"{path}:1: the file does not begin with a header line; restore it or delete it and record again"
-        )
+        remedy = "restore it or delete it and record again"
+        index.faults.append(f"{path}:1: the file does not begin with a header line; {remedy}")
     if index.torn:
         warnings.warn(
             f"{path}: the last line is unfinished ({index.torn} bytes, an interrupted write) and was left out",

@@ -92,9 +92,8 @@ class Storage:
             new.append(record_format.answer_line(key, repeat, answer.status, headers, clean(answer.body), seconds))
             data = b"".join(new)
             if self._secrets.found_in(data):
-                raise RecuseError(
-                    f"cell {cassette.cell}: an answer was not stored, a secret could not be taken out of it"
-                )
+                why = "a secret could not be taken out of it"
+                raise RecuseError(f"cell {cassette.cell}: an answer was not stored, {why}")
             assert not is_packed(index.path)  # `prepare` has unpacked what lacks answers
             start = index.sound_size
             self.writer.append(index.path, (b"\n" if index.unended else b"") + data, start)

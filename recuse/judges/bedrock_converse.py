@@ -42,9 +42,8 @@ def signer(judge: Judge) -> Callable[[Request], Mapping[str, str]]:
         from botocore.awsrequest import AWSRequest
         from botocore.session import Session
     except ImportError:
-        raise RecuseError(
-            f"judge {judge.name}: Bedrock is asked with botocore, which is not installed: pip install 'recuse[bedrock]'"
-        ) from None
+        why = "Bedrock is asked with botocore, which is not installed"
+        raise RecuseError(f"judge {judge.name}: {why}: pip install 'recuse[bedrock]'") from None
     session = Session()
     labels = (urlsplit(judge.base_url).hostname or "").split(".")
     of_address = labels[1] if len(labels) > 2 and labels[0].startswith("bedrock-runtime") else None

@@ -332,9 +332,8 @@ def check_no_keys(judge: JudgeTable) -> None:
     """`RecuseError` where a judge's table holds what should be in the environment. The message never shows it."""
     for place, name in [("api_key_env", judge.api_key_env), *(("headers_env", v) for v in judge.headers_env.values())]:
         if name is not None and (looks_like_a_key(name) or not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name)):
-            raise RecuseError(
-                f'{place} holds the name of an environment variable, such as "MY_JUDGE_KEY" (value not shown)'
-            )
+            what = 'the name of an environment variable, such as "MY_JUDGE_KEY"'
+            raise RecuseError(f"{place} holds {what} (value not shown)")
     for place in ("base_url", "model", "parameters", "headers", "query"):
         for name, text in _texts(getattr(judge, place), place):
             own = name.rpartition(".")[2].lower()

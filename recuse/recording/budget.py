@@ -25,7 +25,6 @@ OUTPUT_LIMITS = frozenset({  # every name under which an API bounds the tokens o
 REASONING_BUDGETS = {"budget_tokens", "thinking_budget", "thinkingBudget", "reasoning_budget", "max_thinking_tokens"}
 
 ANSWERS_PER_REQUEST = frozenset(["n", "best_of", "candidateCount", "candidate_count", "num_generations"])
-
 REASONING = frozenset(["thinkingConfig", "thinking_config", "thinking", "reasoning", "reasoning_config"])
 SETTINGS = REASONING | frozenset({  # objects of a body that hold settings; in others the same names may be text
     "generationConfig", "generation_config", "inferenceConfig", "inferenceConfiguration", "textGenerationConfig",

@@ -50,9 +50,8 @@ class ScriptedReply:
 def open_source(panel: Panel, root: Path) -> Source:
     """The source that the panel's [stand_in] names; folders are below `root`, the repo the panel belongs to."""
     if panel.stand_in is None:
-        raise StandInError(
-            f"{panel.path}: panel {panel.name} is recorded from real judges; it has no [stand_in] to answer for them"
-        )
+        why = f"panel {panel.name} is recorded from real judges; it has no [stand_in] to answer for them"
+        raise StandInError(f"{panel.path}: {why}")
     folder = root / (panel.stand_in.folder or "")
     if panel.stand_in.kind != "table":
         return ScriptedSource(folder, panel.judges, panel.behaviours)
@@ -179,9 +178,8 @@ def _read(path: Path) -> dict[tuple[Any, ...], ScriptedReply]:
             row = json.loads(line)
             words, judge = row["text"], row["judge"]
         except (ValueError, TypeError, KeyError) as error:
-            raise StandInError(
-                f"{where}: not a reply ({type(error).__name__} {error}); a line has at least judge and text"
-            ) from None
+            why = f"not a reply ({type(error).__name__} {error})"
+            raise StandInError(f"{where}: {why}; a line has at least judge and text") from None
         if unknown := set(row) - _KNOWN:
             strange, known = ", ".join(sorted(unknown)), ", ".join(sorted(_KNOWN))
             raise StandInError(f"{where}: unknown member(s) {strange}; known: {known}")
