@@ -85,10 +85,8 @@ def batch_interface(judge: Judge) -> BatchInterface:
     """The batch interface of a judge's provider; `RecuseError` where its wire format names none."""
     name = getattr(wire(judge.wire), "BATCH", None)
     if name is None:
-        raise RecuseError(
-            f"judge {judge.name}: the wire format {judge.wire} has no batch interface; record this judge with "
-            "--record=missing, and leave it out here with --judges"
-        )
+        remedy = "record this judge with --record=missing, and leave it out here with --judges"
+        raise RecuseError(f"judge {judge.name}: the wire format {judge.wire} has no batch interface; {remedy}")
     needs = ("MOST_REQUESTS", "MOST_BYTES", "entry", "submit", "progress", "result", "cancel", "find")
     where, known = BATCHES.get(name, name), tuple(BATCHES)
     return cast(BatchInterface, named(where, what="batch interface", package=__name__, known=known, needs=needs))

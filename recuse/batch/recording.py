@@ -286,10 +286,9 @@ class State(dict[str, Entry]):
         except FileNotFoundError:
             return
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise RecuseError(
-                f"{self.path}: cannot be read ({type(error).__name__}). It says which batches are under way: restore "
-                "it, or delete it once the provider's console shows none"
-            ) from None
+            remedy = "restore it, or delete it once the provider's console shows none"
+            why = f"cannot be read ({type(error).__name__}). It says which batches are under way"
+            raise RecuseError(f"{self.path}: {why}: {remedy}") from None
 
     def holding(self, numbers: Iterable[str]) -> list[Entry]:
         """Batches with some of these requests."""

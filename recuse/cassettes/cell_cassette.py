@@ -97,10 +97,8 @@ class CellCassette:
         """What the header says if the cassette is of the judge and the words of today: `stale` compares. `RecuseError`
         without provenance or fingerprint. A side file that was begun for another header is obsolete from here on."""
         if header.get("provenance") not in PROVENANCES or not isinstance(header.get("fingerprint"), Mapping):
-            raise RecuseError(
-                f"cell {self.cell}: a cassette header needs a `provenance` (one of {', '.join(PROVENANCES)}) "
-                "and a `fingerprint` table"
-            )
+            what = f"a `provenance` (one of {', '.join(PROVENANCES)}) and a `fingerprint` table"
+            raise RecuseError(f"cell {self.cell}: a cassette header needs {what}")
         self.header = header
         if self._side_header is not None and _identity(self._side_header) != _identity(header):
             self.obsolete_side, self.index = True, CellIndex(self.index.path, None)

@@ -139,10 +139,8 @@ def unpacked(raw: bytes, path: Path) -> bytes:
     if stream.eof and not stream.unused_data and len(data) == length:
         return data
     why = "more follows its end" if stream.unused_data else why
-    raise UnpackingError(
-        f"{path}: the compressed cassette is damaged ({why}); restore it from version control, "
-        "or delete it and record again"
-    )
+    remedy = "restore it from version control, or delete it and record again"
+    raise UnpackingError(f"{path}: the compressed cassette is damaged ({why}); {remedy}")
 
 
 def replace_contents(path: Path, data: bytes) -> None:

@@ -53,10 +53,8 @@ class Chain:
         self._items = _items_shown(plan) if self.stages else {}
         self._steps: dict[str, dict[Step, None]] = {name: {} for name in self._asking}  # "": those that judge
         if taken := [stage.name for stage in self.stages if stage.name in plan.task.targets]:
-            raise RecuseError(
-                f"protocol {plan.protocol}: its stage {taken[0]!r} is called like a target of task {plan.task.name}; "
-                "their cassettes would share a name. Rename one"
-            )
+            why = f"its stage {taken[0]!r} is called like a target of task {plan.task.name}"
+            raise RecuseError(f"protocol {plan.protocol}: {why}; their cassettes would share a name. Rename one")
         if self.stages:
             crossed = itertools.product(plan.items, plan.crossed_levels, range(plan.repeats))
             self._steps[""] = dict.fromkeys(Step("", *where, chosen, repeat) for where, chosen, repeat in crossed)

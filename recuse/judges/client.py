@@ -273,10 +273,8 @@ def keys_from_environment(judges: Mapping[str, Judge], environment: Variables = 
     every = sorted({variable for variables in wanted.values() for variable in variables})
     if missing := [variable for variable in every if not environment.get(variable)]:
         names = ", ".join(sorted(name for name, variables in wanted.items() if set(variables) & set(missing)))
-        raise MissingKeyError(
-            f"recording {names} needs the environment variable(s) {', '.join(missing)}; "
-            "set them, or leave these judges out with --judges"
-        )
+        remedy = "set them, or leave these judges out with --judges"
+        raise MissingKeyError(f"recording {names} needs the environment variable(s) {', '.join(missing)}; {remedy}")
     # Found here, and not by the HTTP client, whose message would show the key.
     if broken := [variable for variable in every if not re.fullmatch(r"[\x21-\x7e]+", environment[variable])]:
         raise MissingKeyError(

@@ -78,10 +78,8 @@ def _google_signer(judge: Judge) -> Callable[[Request], Mapping[str, str]]:
         import google.auth
         from google.auth.exceptions import GoogleAuthError
     except ImportError:
-        raise RecuseError(
-            f"judge {judge.name}: Vertex AI is asked with google-auth, which is not installed: "
-            "pip install 'recuse[vertex]'"
-        ) from None
+        why = "Vertex AI is asked with google-auth, which is not installed"
+        raise RecuseError(f"judge {judge.name}: {why}: pip install 'recuse[vertex]'") from None
     try:
         credentials, _ = google.auth.default(scopes=["https://www.googleapis.com/auth/cloud-platform"])
     except GoogleAuthError as error:

@@ -287,32 +287,24 @@ class PanelTable(Table):
         if (self.stand_in is None) == (self.provenance != "recorded"):
             raise ValueError('a "recorded" panel has no [stand_in]; a "reconstructed" or "scripted" one needs it')
         if self.source_fixes != "pairs" and self.provenance != "reconstructed":
-            raise ValueError(
-                f'the replies of a "{self.provenance}" panel are the judges\' own, so source_fixes is "pairs"; '
-                f'got "{self.source_fixes}"'
-            )
+            got = f'so source_fixes is "pairs"; got "{self.source_fixes}"'
+            raise ValueError(f'the replies of a "{self.provenance}" panel are the judges\' own, {got}')
         called: dict[str, str] = {}
         for judge in self.judge:
             for name in (judge.name, judge.label or judge.name):
                 other = called.setdefault(name.casefold(), judge.name)
                 if other.casefold() != judge.name.casefold():
-                    raise ValueError(
-                        f"judges {judge.name} and {other} are both called {name!r} in reports; give each a label of "
-                        "its own"
-                    )
+                    remedy = "give each a label of its own"
+                    raise ValueError(f"judges {judge.name} and {other} are both called {name!r} in reports; {remedy}")
             if judge.host.endswith(".invalid") == (self.provenance == "recorded"):
-                raise ValueError(
-                    f"judge {judge.name}: a stand-in is reached at a host that ends in .invalid, a real judge never is "
-                    f"(got {judge.host}, provenance {self.provenance})"
-                )
+                rule = "a stand-in is reached at a host that ends in .invalid, a real judge never is"
+                raise ValueError(f"judge {judge.name}: {rule} (got {judge.host}, provenance {self.provenance})")
         in_use = [judge.name for judge in self.judge if judge.replaces is None]
         for judge in self.judge:
             if judge.replaces is not None and judge.replaces not in in_use:
                 known = ", ".join(in_use) or "none"
-                raise ValueError(
-                    f"judge {judge.name}: replaces names a judge of this panel that is in use; got {judge.replaces!r}, "
-                    f"in use: {known}"
-                )
+                rule = "replaces names a judge of this panel that is in use"
+                raise ValueError(f"judge {judge.name}: {rule}; got {judge.replaces!r}, in use: {known}")
             for kind, key, example in (("prompt", "prompts", "prompts-v2"), ("rubric", "rubric", "rubric-v2.toml")):
                 own = getattr(judge, key)
                 if own is not None and judge.replaces is None:

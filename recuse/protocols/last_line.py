@@ -53,10 +53,8 @@ class Verdict:
     def criterion_of(self, task: Task) -> str:
         """The criterion of the judgement; `RecuseError` where it has no options."""
         if "options" not in task.data["criterion"][0]:
-            raise RecuseError(
-                f"{task.folder / 'task.toml'}: criterion {task.criteria[0]} has no options; give it "
-                'options = ["no", "yes"], or ask by a protocol that scores'
-            )
+            remedy = 'give it options = ["no", "yes"], or ask by a protocol that scores'
+            raise RecuseError(f"{task.folder / 'task.toml'}: criterion {task.criteria[0]} has no options; {remedy}")
         return task.criteria[0]
 
     def headline(self, task: Task) -> tuple[str, ...]:

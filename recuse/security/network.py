@@ -69,10 +69,8 @@ def check_address(address: Any) -> None:
 def check_host(host: Any) -> None:
     """Raise `NetworkBlockedError` unless the host name or address is this machine."""
     if host is not None and not is_loopback(host):
-        raise NetworkBlockedError(
-            f"replay blocked a connection to {_shown(host)}: recorded runs never use the network. "
-            "To record what is missing: pytest evals/ --record=missing"
-        )
+        why = "recorded runs never use the network. To record what is missing: pytest evals/ --record=missing"
+        raise NetworkBlockedError(f"replay blocked a connection to {_shown(host)}: {why}")
 
 
 def is_loopback(host: Any) -> bool:

@@ -74,10 +74,8 @@ class StandIns:
         url, cell, repeat = str(request.url), request.headers.get(CELL_HEADER, ""), int(request.headers[REPEAT_HEADER])
         key = request_key(Request(url, request.content, request.method))
         if (known := self._planned.get((cell, key, repeat))) is None:
-            raise StandInError(
-                f"{url}: repeat {repeat} of this request (key {key}) is not in the plan of {len(self._planned)} calls "
-                f"for cell {cell}"
-            )
+            plan = f"the plan of {len(self._planned)} calls for cell {cell}"
+            raise StandInError(f"{url}: repeat {repeat} of this request (key {key}) is not in {plan}")
         call, judge, fields = known
         reply = self._source.reply(call, fields)
         # No tokenizer is involved: a quarter of the length is good for an estimate of the size, not for a bill.
