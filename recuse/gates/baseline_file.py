@@ -24,9 +24,18 @@ from recuse.gates.gate_set import Gates
 from recuse.gates.gate_tables import AcceptedFault, Gate, RunTable, UseTable
 from recuse.git import BaseCommit
 from recuse.schema import RecuseError, verdict_rows
-from recuse.schema.details import Matrix, detail_as
 from recuse.schema.results import Results
-from recuse.schema.verdict_rows import Baseline, BaselineEntry, Because, EntryRow, Examined, SourceRow, StatedGates
+from recuse.schema.verdict_rows import (
+    Baseline,
+    BaselineEntry,
+    Because,
+    EntryRow,
+    Examined,
+    Matrix,
+    SourceRow,
+    StatedGates,
+    detail_as,
+)
 from recuse.security.files import write_files
 
 SCHEMA, EARLIER = 3, (1, 2)

@@ -14,8 +14,8 @@ from math import ceil, floor, log10
 import numpy as np
 
 from recuse.gates.records import Figure, VerdictRecord
-from recuse.schema.details import Matrix, detail_as
 from recuse.schema.number_text import brief, fixed, in_number, listed, of_units, why_missing
+from recuse.schema.verdict_rows import Matrix, detail_as
 from recuse.schema.vocabulary import NOT_MEASURED, RIGHT_ANSWERS, UNDECIDED, in_place_of_people, printed
 
 UNANSWERED = ("unanswered", "parse_rate")

@@ -12,10 +12,9 @@ from typing import Any, Literal
 from recuse.gates.gate_tables import EVERY_GATE, UseTable
 from recuse.gates.limits import Limit
 from recuse.schema import Outcome
-from recuse.schema.details import Detail
 from recuse.schema.number_text import counted, listed
 from recuse.schema.results import AskedRow, ChangedRow, InPlaceRow, MeasureRow, Results, UpgradeVerdictRow
-from recuse.schema.verdict_rows import Comparison, MeasurementRow, VerdictRow
+from recuse.schema.verdict_rows import Comparison, Detail, MeasurementRow, VerdictRow
 from recuse.schema.vocabulary import ACCEPTED, FILE, GREEN, NOT_MEASURED, UNDECIDED, printed, record_command
 
 Asks = Literal["merge", "decide", "do not merge"]

@@ -24,7 +24,7 @@ from recuse.ratings import Numeric, Ordinal, Ratings, Scale
 from recuse.ratings.answers import COMPARED, Answers, answers_of_people
 from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.schema.arrays import Floats, Mask, taken, total
-from recuse.schema.details import Detail
+from recuse.schema.verdict_rows import Detail
 from recuse.statistics.agreement import correlation, options
 from recuse.statistics.agreement.coefficient import Coefficient
 from recuse.statistics.agreement.options import CELLS, Level, Rate, Weights, alpha_of_products, alpha_of_tables

@@ -18,8 +18,8 @@ from recuse.metrics.agreement_estimates import JACKKNIFE, describe_people, too_f
 from recuse.metrics.estimates import SHARES, add_losses, estimated, number, undefined
 from recuse.metrics.measure import measure, per_judge
 from recuse.ratings import Ratings
-from recuse.ratings.answers import COMPARED, Answers, answers_against_truth
-from recuse.ratings.binary_decisions import BinaryDecisions, each_decided, has_several_options
+from recuse.ratings.answers import COMPARED, Answers, BinaryDecisions, answers_against_truth, each_decided
+from recuse.ratings.scale import has_several_options
 from recuse.ratings.text_slices import groups_on, label_weights
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, average, taken, total
@@ -40,12 +40,12 @@ def sensitivity(ratings: Ratings, positive: str = "", threshold: float | None = 
     the judge calls positive (of several answers to one text: the share of them), unanswered ones being missed, so that
     no judge gains by leaving out the hard ones.
 
-    What is positive: see `recuse.ratings.binary_decisions`; the detail names it (`positive`, and `stated`, whether
-    somebody did), with `held_against`, `unanswered`, `answered_only` (what it would be without the unanswered texts),
-    `even` (texts on which people are split evenly, which do not count) and `of` (all texts). Clopper-Pearson interval,
-    so that a judge below a limit passes at most as often as the level says at any size (Clopper and Pearson 1934,
-    Biometrika 26, 404-413); over clusters at the effective sample size. Undefined where the reference has no positive
-    text.
+    What is positive: see `recuse.ratings.answers.BinaryDecisions`; the detail names it (`positive`, and `stated`,
+    whether somebody did), with `held_against`, `unanswered`, `answered_only` (what it would be without the unanswered
+    texts), `even` (texts on which people are split evenly, which do not count) and `of` (all texts). Clopper-Pearson
+    interval, so that a judge below a limit passes at most as often as the level says at any size (Clopper and Pearson
+    1934, Biometrika 26, 404-413); over clusters at the effective sample size. Undefined where the reference has no
+    positive text.
 
     >>> found = sensitivity(rated(judge="ffpp-p", ann="fffppp"), positive="fail").of(judge="judge")
     >>> round(found.value, 4), found.detail["positive"]

@@ -108,21 +108,16 @@ def open_suite(config: pytest.Config) -> Suite:
         from recuse.suite import Suite
 
         files: list[str] = given(config, "ratings")
+        root, texts = config.rootpath, config.getini("recuse_texts")
         config.stash[_suite] = Suite.from_options(
-            root=config.rootpath,
-            panels=given(config, "panel") or (config.getini("recuse_panels") if not files else ()),
+            root=root, panels=given(config, "panel") or (config.getini("recuse_panels") if not files else ()),
             ratings=[str(Path(config.invocation_params.dir, file)) for file in files],
             judges=[name.strip() for name in given(config, "judges").split(",") if name.strip()],
-            record=given(config, "record"),
-            yes=given(config, "yes"),
-            models=config.rootpath / given(config, "models"),
-            gates=config.rootpath / config.getini("recuse_gates"),
+            record=given(config, "record"), yes=given(config, "yes"), models=root / given(config, "models"),
+            gates=root / config.getini("recuse_gates"), baseline=baseline_path(config), base=_base(config),
             distributed=is_worker(config) or bool(getattr(config.option, "numprocesses", None)),
-            baseline=baseline_path(config),
-            base=_base(config),
-            keep=partial(_write_replies, config.rootpath / "reports") if config.getini("recuse_texts") else None,
-            texts=config.getini("recuse_texts"),
-        )
+            keep=partial(_write_replies, root / "reports") if texts else None, texts=texts,
+        )  # fmt: skip
     return config.stash[_suite]
 
 

@@ -74,11 +74,9 @@ class _Gathering:
             return None
         from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
-        class PanelTaskScheduling(LoadScopeScheduling):  # type: ignore[misc]
-            def _split_scope(self, nodeid: str) -> str:
-                return scope_of(nodeid)
-
-        return PanelTaskScheduling(config, log)
+        scheduling = LoadScopeScheduling(config, log)
+        scheduling._split_scope = scope_of
+        return scheduling
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:

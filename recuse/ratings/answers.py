@@ -3,7 +3,7 @@ measures of agreement, which need no levels. Choices between two texts are read 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -15,15 +15,14 @@ from numpy.typing import NDArray
 from recuse.ratings.array import among, cluster_places_of, mean_of, names_at, numbers_at, times_of
 from recuse.ratings.ratings import Ratings, remembered
 from recuse.ratings.ratings_table import PERSON
-from recuse.ratings.scale import Nominal, Numeric, Ordinal, ResponseSets, Scale
+from recuse.ratings.scale import PLACES, Nominal, Numeric, Ordinal, ResponseSets, Scale, is_binary
 from recuse.schema import RecuseError, arrays
-from recuse.schema.arrays import Floats, Mask
+from recuse.schema.arrays import Floats, Mask, total
 from recuse.schema.factors import LABELS, ORDER
 from recuse.schema.vocabulary import RIGHT_ANSWERS
 
 COMPARED = (ORDER, LABELS)
 """Factors that answers are pooled over: a choice is the same choice whoever stood first and whatever it was called."""
-PLACES = {"first", "second", "tie"}
 WON = ("a", "b", "tie")
 TIE = WON.index("tie")
 TURNED = [1, 0, 2]
@@ -335,3 +334,82 @@ def _of_persons(ratings: Ratings, part: Ratings, *, right: bool) -> Ratings:
         return replace(part, table=part.table[~others], _memory={})
 
     return part.remember(("of persons", right), made)
+
+
+@dataclass(frozen=True, eq=False)
+class BinaryDecisions:
+    """Of what a judge decides, which answers are positive, and what people or the right answers say of them.
+
+    `judged` (J, U): share of a judge's answers to a text that are positive; `expected` (U,): the same of the right
+    answer, or of one person drawn from those who rated the text. NaN where there is no answer. `positive` names the
+    positive side ("toxic", "4 or more"), `stated` says whether somebody named it. What is positive follows one rule:
+
+    1. the option given as `positive`, in the call or as `Ratings.positive` of the criterion; or all scores from the
+       threshold on, given in the call or as the one threshold of the criterion in `Ratings.thresholds`;
+    2. of two options for which nothing is given: the one that people give to fewer texts, since what a judge is asked
+       to find is seldom the rule; the worse or the first one where both are equally common.
+    """
+
+    answers: Answers
+    positive: str
+    stated: bool
+    judged: Floats
+    expected: Floats
+
+    @cached_property
+    def reference(self) -> Floats:
+        """1 where the right answer, or most people's, is positive, 0 where it is not, (U,); NaN where people are split
+        evenly or nobody answered."""
+        split = ~np.isfinite(self.expected) | (self.expected == 0.5)
+        return np.where(split, np.nan, (self.expected > 0.5).astype(float))
+
+    @property
+    def held_against(self) -> str:
+        """Whose answers the judge's are compared with, in words."""
+        if self.answers.right:
+            return RIGHT_ANSWERS
+        rated = self.answers.raters.max(initial=0) > 1
+        return "most people" if rated else "one person for each text" if len(self.answers.people) > 1 else "one person"
+
+
+def each_decided(
+    ratings: Ratings, positive: str = "", threshold: float | None = None
+) -> Iterator[tuple[tuple[str, ...], BinaryDecisions]]:
+    """(levels, decisions) for every criterion of which it is known what is positive, and every combination of factor
+    levels; choices in both orders, and with labels swapped, together. The right answers (`Ratings.truth`) stand in the
+    place of people where they are known.
+
+    Raises `RecuseError` where no criterion has the option `positive`, and where no person rated anything."""
+    if positive and not any(positive in _option_names(ratings, name) for name in ratings.headline):
+        known = ", ".join(dict.fromkeys(option for name in ratings.headline for option in _option_names(ratings, name)))
+        raise RecuseError(f"positive = {positive!r} is none of the options; there are {known or 'numbers only'}")
+    held = against_truth(ratings)
+    for names, part in held.each(*COMPARED):
+        name = part.criterion
+        option = positive if positive in _option_names(part, name) else part.positive.get(name, "")
+        thresholds = part.thresholds.get(name, ()) if threshold is None else (threshold,)
+        if is_binary(part.scale, option, thresholds):
+            yield names, _decided(part, held, option, thresholds)
+
+
+def _decided(part: Ratings, ratings: Ratings, positive: str, thresholds: Sequence[float]) -> BinaryDecisions:
+    answers = answers_of(part, ratings)
+    scale = part.scale
+    if isinstance(scale, Numeric):
+        (start,) = thresholds
+        limit = float(scale.turned(start)) if scale.reversed else start
+        judged, persons = (
+            np.where(np.isfinite(given), given >= limit, np.nan) for given in (answers.judged, answers.rated)
+        )
+        name = f"{start:g} or {'less' if scale.reversed else 'more'}"
+        return BinaryDecisions(answers, name, True, mean_of(judged, 2), mean_of(mean_of(persons, 2), 0))
+    stated, given = positive in answers.options, total(np.nan_to_num(answers.people_shares), answers.times)
+    # else the one that people give less often, or the first where they are equally common
+    place = answers.options.index(positive) if stated else int(given[1] < given[0] - 1e-9)
+    return BinaryDecisions(
+        answers, answers.options[place], stated, answers.judge_shares[..., place], answers.people_shares[..., place]
+    )
+
+
+def _option_names(ratings: Ratings, criterion: str) -> tuple[str, ...]:
+    return getattr(ratings.scales[criterion], "options", ())

@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.ratings.ratings import remembered
+from recuse.ratings.ratings import Ratings, remembered
 from recuse.ratings.ratings_table import PERSON, combined
 from recuse.ratings.scale import Scale
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 from recuse.schema.pandas_when_used import pd
-
-if TYPE_CHECKING:
-    from recuse.ratings.ratings import Ratings
 
 Axes = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 AXES = ("rater", "item", "target")

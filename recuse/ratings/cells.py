@@ -8,19 +8,17 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recuse.ratings import array
+from recuse.ratings.ratings import Ratings
 from recuse.ratings.ratings_table import JUDGE
 from recuse.ratings.scale import Scale
 from recuse.schema.arrays import Floats, distinct, taken
 from recuse.schema.pandas_when_used import pd
-
-if TYPE_CHECKING:
-    from recuse.ratings.ratings import Ratings
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,17 +6,15 @@ pattern. Every other is given single items, or is not measured where there are t
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from recuse.ratings.array import first_of
+from recuse.ratings.ratings import Ratings
 from recuse.schema import RecuseError
-
-if TYPE_CHECKING:
-    from recuse.ratings.ratings import Ratings
 
 FOLDED_FROM = 20_000
 """So many items are folded; of fewer, resamples draw items, as they always did."""

@@ -11,10 +11,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from recuse.ratings import Nominal, Ordinal, Ratings, Scale
 from recuse.ratings.array import first_of, grouped
-from recuse.ratings.binary_decisions import has_property, has_several_options, is_binary
-from recuse.ratings.ratings import Ratings
-from recuse.ratings.scale import PLACE, Nominal, Ordinal, Scale, counted_criteria
+from recuse.ratings.scale import PLACE, counted_criteria, has_property, has_several_options, is_binary
 from recuse.ratings.text_slices import have_slices
 from recuse.schema import RecuseError
 from recuse.schema.factors import DIRECTION, LEVELS, ORDER, TEMPERATURE, VERSION, WORDING, levels_in

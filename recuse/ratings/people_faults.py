@@ -31,12 +31,12 @@ import numpy as np
 
 from recuse.ratings.answers import WON, Answers, answers_of
 from recuse.ratings.array import mean_of
+from recuse.ratings.ratings import Ratings
 from recuse.schema.arrays import Floats, average, taken
 from recuse.schema.number_text import rate
 from recuse.statistics.agreement.coefficient import Coefficient
 
 if TYPE_CHECKING:
-    from recuse.ratings.ratings import Ratings
     from recuse.statistics.distributions import Student
 
 LEVEL = 0.01

@@ -172,6 +172,31 @@ ORDERED: Sequence[tuple[str, str]] = (("fail", "pass"), ("no", "yes"), ("false",
 """Pairs of options whose order needs no telling."""
 
 
+PLACES = frozenset(["first", "second", "tie"])
+"""Options of a choice between two texts: which place won."""
+
+
+def is_binary(scale: Scale, positive: str = "", thresholds: Sequence[float] = ()) -> bool:
+    """Whether answers on a scale are a yes or no: two options, or a stated option, or one threshold. A choice between
+    two texts is none: neither text is the property."""
+    if isinstance(scale, Numeric):
+        return len(thresholds) == 1
+    single = not isinstance(scale, ResponseSets) and not set(scale.options) <= PLACES
+    return single and (len(scale.options) == 2 or positive in scale.options)
+
+
+def has_property(scale: Scale, positive: str = "") -> bool:
+    """Whether one of the options is what texts are judged for: a stated one, one of two, or the best of several."""
+    options: Sequence[str] = getattr(scale, "options", ())
+    return positive in options or isinstance(scale, Ordinal) or (len(options) == 2 and not set(options) <= PLACES)
+
+
+def has_several_options(scale: Scale, positive: str = "") -> bool:
+    """Whether answers are three options or more, of which none is stated to be positive."""
+    options = () if isinstance(scale, Numeric | ResponseSets) else scale.options
+    return len(options) > 2 and not set(options) <= PLACES and not is_binary(scale, positive)
+
+
 def check_thresholds(thresholds: Iterable[float], scales: Iterable[Scale], place: str = "") -> None:
     """`RecuseError` for a threshold that all scores of every scale of numbers pass, or none: it decides nothing."""
     numeric = [scale for scale in scales if isinstance(scale, Numeric)]

@@ -11,10 +11,18 @@ from functools import cached_property
 from typing import Any, cast
 
 from recuse.schema import number_text
-from recuse.schema.details import Detail, Kind, detail_as
 from recuse.schema.number_text import MINUS, is_number
 from recuse.schema.results import UNDESCRIBED, MeasureRow, Results
-from recuse.schema.verdict_rows import AcceptanceRow, EstimateRow, LimitRow, RemedyRow, VerdictRow
+from recuse.schema.verdict_rows import (
+    AcceptanceRow,
+    Detail,
+    EstimateRow,
+    Kind,
+    LimitRow,
+    RemedyRow,
+    VerdictRow,
+    detail_as,
+)
 from recuse.schema.vocabulary import ACCEPTED, ACCEPTED_DOUBT, ACCEPTED_FAULT, GREEN, NOT_MEASURED, UNDECIDED
 
 
@@ -93,7 +101,7 @@ class Number:
         return self.lexicon.measure(self.metric)
 
     def detail_as(self, kind: type[Kind]) -> Kind:
-        """Its detail as of a kind that its metric has (`recuse.schema.details`)."""
+        """Its detail as of a kind that its metric has (`recuse.schema.verdict_rows`)."""
         return detail_as(kind, self.detail)
 
     def entries(self, name: str) -> list[Any]:

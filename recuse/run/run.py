@@ -275,8 +275,7 @@ class Run(Records):
     def _cassettes(self) -> row_types.CassetteRows:
         def counts(places: Iterable[str]) -> row_types.CassetteCounts:
             parts = [self.replayed[place] for place in places]
-            used, unused = sum(part["used"] for part in parts), sum(part["unused"] for part in parts)
-            files = sum(part["files"] for part in parts)
+            files, used, unused = (sum(part[of] for part in parts) for of in ("files", "used", "unused"))
             return {"files": files, "interactions": used + unused, "used": used, "unused": unused}
 
         by_panel = grouped(sorted(self.replayed), lambda place: place.split("/")[0])

@@ -5,16 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from recuse.schema.errors import RecuseError
 from recuse.schema.number_text import html_table, span, subject
 from recuse.schema.pandas_when_used import pd
 from recuse.schema.plain_values import builtins
+from recuse.schema.verdict_rows import AcceptanceRow, LimitRow, PowerRow, RemedyRow, RuleRow
 from recuse.schema.vocabulary import GREEN, Outcome
-
-if TYPE_CHECKING:
-    from recuse.schema.verdict_rows import AcceptanceRow, LimitRow, PowerRow, RemedyRow, RuleRow
 
 
 class Distribution(Protocol):

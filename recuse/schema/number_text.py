@@ -8,10 +8,9 @@ import html
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import Any, TypeGuard
 
-if TYPE_CHECKING:
-    from recuse.schema.verdict_rows import EstimateRow, LimitRow
+from recuse.schema.verdict_rows import EstimateRow, LimitRow
 
 MISSING = "–"
 MINUS = "−"

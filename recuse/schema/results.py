@@ -167,12 +167,9 @@ class CassetteRows(CassetteCounts):
     unused_lines: list[str]
 
 
-class Replayed(TypedDict):
+class Replayed(CassetteCounts):
     """What replaying the cassettes of a place gave, as a worker hands it over."""
 
-    files: int
-    used: int
-    unused: int
     unused_lines: list[str]
     usage: list[UsageRow]
     excerpts: list[ExcerptRow]

@@ -243,8 +243,8 @@ class Recordings:
         cells = {call.cell for call in chain.calls}
         unused = [one for one in library.unused() if one.cell in cells]
         account: Any = {
-            "files": len(cells), "used": len(chain.calls), "unused": len(unused),
-            "unused_lines": [line.strip() for line in unused_lines(unused)], "left_out": sorted(left_out),
+            "files": len(cells), "interactions": len(chain.calls) + len(unused), "used": len(chain.calls),
+            "unused": len(unused), "unused_lines": [line.strip() for line in unused_lines(unused)],
             "usage": elicited.usage, "excerpts": elicited.excerpts if self.texts else [],
             "source": digests(plan, headers(panel, plan, chain.calls)),
         }  # fmt: skip

@@ -218,10 +218,10 @@ class Selection:
 
     def judges_of(self, elicitation: Elicitation) -> tuple[str, ...]:
         """The judges that a conclusion at this place is about, as far as verdicts on them are wanted."""
-        file, shown = self.files.get(elicitation.panel), self.shown
+        file = self.files.get(elicitation.panel)
         every = file.judges if file else self.panels[elicitation.panel].judges_of(elicitation.task)
         about = [elicitation.candidate] if elicitation.candidate else every
-        return tuple(judge for judge in about if not shown or judge in shown)
+        return tuple(judge for judge in about if self.is_shown({"judge": judge}))
 
     def other_protocols(self, elicitation: Elicitation, needs: Iterable[str]) -> list[Elicitation]:
         """The same panel's and task's other protocols that offer a kind among `needs`."""
@@ -235,13 +235,9 @@ class Selection:
     def share_of(self, elicitation: Elicitation) -> float:
         """One over the number of tasks and protocols at which a candidate is held against the judge in use."""
         panel = self.panels[elicitation.panel]
-        places = sum(
-            known_protocol(name).OFFERS in UPGRADED
-            for table in panel.tasks.values()
-            if elicitation.candidate in panel.candidates_of(table.name)
-            for name in table.protocols
-        )
-        return 1 / max(places, 1)
+        tables = [table for table in panel.tasks.values() if elicitation.candidate in panel.candidates_of(table.name)]
+        kinds = [known_protocol(name).OFFERS for table in tables for name in table.protocols]
+        return 1 / max(sum(kind in UPGRADED for kind in kinds), 1)
 
     def offers(self, elicitation: Elicitation) -> frozenset[str]:
         """The needs that its ratings meet; worked out once, since every question asks for it."""
@@ -262,15 +258,14 @@ class Selection:
         items = planned_items(protocol, task, next(iter(judges.values())), first) if judges else ()
         varied = planned_levels(protocol, elicitation.protocol, table.factors.get(elicitation.protocol, {}))
         known = [{**facts_of(protocol, task, item), "item": item.id, "target": item.target} for item in items]
-        shown, scales, persons = self.shown, scales_of(protocol, task), persons_of(task, elicitation.protocol)
+        scales, persons = scales_of(protocol, task), persons_of(task, elicitation.protocol)
         texts = pd.DataFrame(known, columns=[*dict.fromkeys(("item", "target", *(known[0] if known else ())))])
         headline = {name: (scales[name], "", task.thresholds) for name in headline_of(protocol, task) if name in scales}
         decided = decisions_of(headline, panel.uses or ()) if protocol.OFFERS == "scores" else {}
-        about = [elicitation.candidate] if elicitation.candidate else [*judges]
         return offered(
             kind=protocol.OFFERS,
             judges=judges,
-            about=[judge for judge in about if not shown or judge in shown],
+            about=self.judges_of(elicitation),
             wrote=panel.own(list(task.targets)),
             families=panel.families,
             texts=texts[["item", "target"]].drop_duplicates(),
@@ -308,7 +303,4 @@ def _task_row(name: str, criteria: list[str], scales: Iterable[Scale]) -> TaskRo
 
 def panel_path(root: Path, given: str) -> Path:
     """The file of a panel, which may be named by its short name alone."""
-    path = Path(given)
-    if not path.suffix:
-        path = Path("fixtures/panels") / f"{given}.toml"
-    return path if path.is_absolute() else root / path
+    return root / (given if Path(given).suffix else Path("fixtures/panels") / f"{given}.toml")

@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 
 from recuse.metrics.upgrade.change import Pair
 from recuse.ratings import PERSON, Nominal, Numeric, Ratings, Scale
-from recuse.ratings.answers import COMPARED, PLACES, Answers, answers_of
+from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.array import clusters_of
+from recuse.ratings.scale import PLACES
 from recuse.schema import RecuseError
 from recuse.schema.factors import ORDER
 

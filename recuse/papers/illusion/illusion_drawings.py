@@ -14,8 +14,8 @@ from recuse.report.figures import Cell, DetailTable, Forest, HeatMaps, Table, de
 from recuse.report.gated_number import Number
 from recuse.report.questions.generic import all_but
 from recuse.report.results_model import Group
-from recuse.schema.details import Matrix
 from recuse.schema.number_text import MISSING, fixed, in_words, is_number, out_of, rate
+from recuse.schema.verdict_rows import Matrix
 
 # --------------------------------------------------------------------------- agreement at three resolutions
 

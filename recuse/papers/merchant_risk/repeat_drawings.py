@@ -8,9 +8,9 @@ from recuse.report.figures import Forest, HeatMaps, Table, cross_table, magnitud
 from recuse.report.gated_number import Number, plain_name
 from recuse.report.questions.generic import usable_replies
 from recuse.report.results_model import Group
-from recuse.schema.details import Matrix
 from recuse.schema.number_text import MISSING, fixed, in_words, is_number, short
 from recuse.schema.plain_values import grouped
+from recuse.schema.verdict_rows import Matrix
 
 FEWEST_CRITERIA = 2  # from so many on a table of criteria says more than the heat map of the one score
 MOST_NUMBERS = 4000  # that a page carries: more are for results.json and the tables in reports/tables/

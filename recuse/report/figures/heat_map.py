@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from recuse.report.gated_number import Number, place_in
 from recuse.report.results_model import Group
 from recuse.report.style import STEPS
-from recuse.schema.details import Matrix
 from recuse.schema.number_text import MISSING, decimals_for, fixed, is_number
+from recuse.schema.verdict_rows import Matrix
 
 Label = Callable[[str], str]
 Captioned = tuple[str, Matrix]

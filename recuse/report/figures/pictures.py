@@ -10,9 +10,9 @@ from math import fsum
 from typing import Any
 
 from recuse.report.gated_number import Number
-from recuse.schema.details import Detail
 from recuse.schema.number_text import fixed, in_unit, is_number, rate, short
 from recuse.schema.results import PastBaseline
+from recuse.schema.verdict_rows import Detail
 
 _STEPS = (1, 2, 2.5, 5, 10)
 

@@ -11,8 +11,8 @@ from recuse.report.figures.plain_table import number_cell, table
 from recuse.report.gated_number import Number, plain_name
 from recuse.report.results_model import Group
 from recuse.report.verdict_tables import upgrade_tables
-from recuse.schema.details import Matrix
 from recuse.schema.number_text import count, is_number
+from recuse.schema.verdict_rows import Matrix
 
 MOST_ROWS = 60
 

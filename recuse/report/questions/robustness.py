@@ -7,9 +7,9 @@ from recuse.report.figures import Cell, Forest, Table, cross_table, number_cell,
 from recuse.report.gated_number import Number, plain_name
 from recuse.report.questions.generic import usable_replies
 from recuse.report.results_model import Group
-from recuse.schema.details import Gap
 from recuse.schema.number_text import MISSING, count, fixed, in_unit, in_words, is_number, out_of, rate
 from recuse.schema.plain_values import grouped
+from recuse.schema.verdict_rows import Gap
 
 KINDS = {
     "same_winner": "same winner both times", "both_ties": "a tie both times", "one_tie": "a tie once",

@@ -8,8 +8,8 @@ from recuse.report.figures import Forest, HeatMaps, Scatters, magnitude_maps, sc
 from recuse.report.figures.plain_table import Cell, DetailTable, Table, cross_table, detail_cell, table
 from recuse.report.gated_number import Number
 from recuse.report.results_model import Group
-from recuse.schema.details import Matrix
 from recuse.schema.number_text import fixed, is_number
+from recuse.schema.verdict_rows import Matrix
 from recuse.schema.vocabulary import PASS, UNDECIDED
 
 COEFFICIENTS = (
