@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 from recuse.configuration.toml_files import did_you_mean
 from recuse.gates.explanation import Verdicts, next_step, rule_of, under_accepted_fault
@@ -21,7 +22,6 @@ from recuse.gates.gate_tables import STANDARD, AcceptedFault, Gate, LimitElsewhe
 from recuse.gates.limits import AgainstLimit, GatesError, Limit, decide_estimate
 from recuse.gates.verdict_power import power_of
 from recuse.schema import Estimate, Estimates, Verdict, members
-from recuse.schema.results import EndRow
 from recuse.schema.verdict_rows import FamilyRow, VerdictRow
 from recuse.schema.vocabulary import UNDECIDED, in_place_of_people, printed
 from recuse.statistics.multiplicity import decision_levels
@@ -128,7 +128,7 @@ class Gates(Mapping[str, Gate]):
         weights = [g.weight for g in map(self.__getitem__, among) if g.decide == "interval" and g.together is None]
         return round(self.run.false_fail * share * gate.weight / max(sum(weights), gate.weight), 12)
 
-    def ends(self) -> list[EndRow]:
+    def ends(self) -> list[dict[str, Any]]:
         """What is accepted or allowed until a day that has passed or comes within `WARNED` days; the earliest first."""
         dated = [(known.until, known.gate, known.described) for known in self.accepted_faults]
         allowed = f"{printed(UNDECIDED)} allowed"

@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from operator import itemgetter, mul
 from statistics import median
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -36,7 +37,7 @@ from recuse.schema import Distribution, Estimate
 from recuse.schema.arrays import Floats
 from recuse.schema.number_text import percent
 from recuse.schema.plain_values import grouped
-from recuse.schema.results import ErrorRates, JudgeErrors, SmallestFault
+from recuse.schema.results import ErrorRates
 from recuse.schema.verdict_rows import PowerRow, VerdictRow
 from recuse.statistics.distributions import Binomial, bisected
 
@@ -274,7 +275,7 @@ def error_rates(verdicts: Iterable[VerdictRow], false_fail: float) -> ErrorRates
             sentence += f" ({by_value} verdicts are not counted: the value decides, not its interval)"
     faults = ((v, fault) for v in known if (p := v.get("power")) and (fault := p["smallest_fault"]) is not None)
     gates = grouped(faults, lambda one: (one[0]["gate"], one[0]["rule"]["limit_text"], one[0]["estimate"]["unit"]))
-    smallest: list[SmallestFault] = [
+    smallest: list[dict[str, Any]] = [
         {"gate": gate, "limit": limit, "unit": unit, "typical": float(f"{median(value for _, value in values):.4g}"),
          "worst": (min if "at_least" in values[0][0]["limit"] else max)(value for _, value in values)}
         for (gate, limit, unit), values in sorted(gates.items(), key=itemgetter(0))
@@ -285,7 +286,7 @@ def error_rates(verdicts: Iterable[VerdictRow], false_fail: float) -> ErrorRates
     }  # fmt: skip
 
 
-def _judges(verdicts: list[VerdictRow]) -> Iterator[JudgeErrors]:
+def _judges(verdicts: list[VerdictRow]) -> Iterator[dict[str, Any]]:
     """By what each may lose; a gate that allows undecided is left out, as is one that cannot tell what fair is."""
     powerful = ((v["subject"], power, v["allowed"]) for v in verdicts if (power := v.get("power")))
     of_judges = (one for one in powerful if "judge" in one[0])

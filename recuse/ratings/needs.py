@@ -81,8 +81,6 @@ def unlock_by_column(need: str) -> str:
     return (NEEDS[need].column if need in NEEDS else "") or unlock(need)
 
 
-# --------------------------------------------------------------------------- what is met
-
 FEWEST = 20
 """Items that two people rated below which nothing is said of their agreement (`recuse.metrics.agreement_estimates`)."""
 

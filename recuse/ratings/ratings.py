@@ -219,13 +219,8 @@ class Ratings:
             chosen[name] = pd.Series(kept, index, dtype=column.dtype, copy=False)  # or pandas looks for texts
         table = pd.DataFrame(chosen, index, copy=False)
         table.columns = pd.Index([*chosen], dtype=object)  # as `completed` has them
-        memory = {**self._origin, "part of": (self, rows)}
+        memory = {**self._kept(ORIGIN), "part of": (self, rows)}
         return replace(self, table=table, factors=left, scales=scales, _memory=memory)
-
-    @property
-    def _origin(self) -> dict[Any, Any]:
-        """What is remembered of some of these rows as well: where they come from, and what was said of them."""
-        return {ORIGIN: self._memory[ORIGIN]} if ORIGIN in self._memory else {}
 
     @remembered
     def without(self, /, *judges: str) -> Ratings:
@@ -238,7 +233,7 @@ class Ratings:
             return None if beside_rows is None else beside_rows.without(*judges)
 
         kept = self.table[~(self.table["rater"].isin(judges) & self.table["kind"].eq(JUDGE))]
-        return replace(self, table=kept, beside=without_judges, _memory=self._origin)
+        return replace(self, table=kept, beside=without_judges, _memory=self._kept(ORIGIN))
 
     def joined_by(self, other: Ratings) -> Ratings:
         """The same ratings with the judges of `other`, who were asked the same, among the raters; `beside` is
@@ -381,8 +376,10 @@ class Ratings:
 
     def __getstate__(self) -> dict[str, Any]:
         """What was computed is left behind where ratings are pickled, for another process or a file."""
-        kept = {key: made for key, made in self._memory.items() if key in (ORIGIN, "whole", "single")}
-        return {**self.__dict__, "_memory": kept}
+        return {**self.__dict__, "_memory": self._kept(ORIGIN, "whole", "single")}
+
+    def _kept(self, *keys: str) -> dict[Any, Any]:
+        return {key: self._memory[key] for key in keys if key in self._memory}
 
     def remember(self, key: Any, make: Callable[[], Found]) -> Found:
         """What `make` returns, made once for these ratings."""

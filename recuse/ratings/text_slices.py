@@ -127,9 +127,6 @@ def label_weights(groups: NDArray[np.intp], judged: NDArray[np.bool_], labelled:
     return weights
 
 
-# --------------------------------------------------------------------------- how long texts are
-
-
 def doublings_of_texts(ratings: Ratings, array: RatingArray) -> Floats:
     """log2 of the words of each text, shape (items, targets); NaN where unknown."""
     texts = _text_columns(ratings, ["item", "target"], ["words"])

@@ -82,14 +82,6 @@ def in_time(names: Sequence[str]) -> list[str] | None:
     """
     if len(names) < 2:
         return [*names]
-    keys = _keys_in_time(names)
-    if keys is None or len({*keys}) < len({*names}):
-        return None
-    return [name for _, name in sorted(zip(keys, names, strict=True))]
-
-
-def _keys_in_time(names: Sequence[str]) -> list[tuple[int, ...]] | None:
-    """What sorts each name; None where names do not tell."""
     tokens = [[token.lower() for token in TOKEN.findall(name)] for name in names]
     months = [[MONTHS[token] for token in each if token in MONTHS] for each in tokens]
     words = {tuple(token for token in each if not token.isdecimal() and token not in MONTHS) for each in tokens}
@@ -97,18 +89,19 @@ def _keys_in_time(names: Sequence[str]) -> list[tuple[int, ...]] | None:
     lengths, named = {*map(len, numbers)}, {*map(len, months)}
     if len(words) > 1 or len(lengths) > 1 or len(named) > 1 or max(named) > 1 or {*lengths, *named} == {0}:
         return None
-    years = [place for place in range(*lengths) if all(each[place] in YEARS for each in numbers)]
-    if not years:
-        keys = [(*month, *each) for month, each in zip(months, numbers, strict=True)]
-        there, late = {key[0] for key in keys}, 11 if months[0] else 47
-        turned = late <= max(there) <= 53 and len(there) <= max(there) - min(there)  # December, January
-        return None if turned or any(map(SHORT_DAY.fullmatch, names)) else keys
-    rest = [[*each[: years[0]], *each[years[0] + 1 :]] for each in numbers]
-    if years[0] == 2 and not months[0]:  # day and month, or month and day
+    years = [place for place in range(*lengths) if all(each[place] in YEARS for each in numbers)][:1]
+    rest = [[number for place, number in enumerate(each) if place not in years] for each in numbers]
+    if years == [2] and not months[0]:  # day and month, or month and day
         first, second = (max(each[place] for each in rest) for place in (0, 1))
         day_first = first > 12 or (second <= 12 and all("." in name for name in names))
         if min(first, second) > 12 or not (day_first or second > 12):
             return None
         if day_first:
             rest = [[each[1], each[0], *each[2:]] for each in rest]
-    return [(each[years[0]], *month, *left) for each, month, left in zip(numbers, months, rest, strict=True)]
+    keys = [(*map(each.__getitem__, years), *month, *left)
+            for each, month, left in zip(numbers, months, rest, strict=True)]  # fmt: skip
+    there, late = {key[0] for key in keys}, 11 if months[0] else 47
+    turned = late <= max(there) <= 53 and len(there) <= max(there) - min(there)  # December, January
+    if (not years and (turned or any(map(SHORT_DAY.fullmatch, names)))) or len({*keys}) < len({*names}):
+        return None
+    return [name for _, name in sorted(zip(keys, names, strict=True))]

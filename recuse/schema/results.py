@@ -210,32 +210,13 @@ class Known(TypedDict, total=False):
 # --------------------------------------------------------------------------- what it comes to
 
 
-class JudgeErrors(TypedDict):
-    """How often a judge is not cleared: were it fair, and were it recorded again."""
-
-    panel: str
-    judge: str
-    fair_not_cleared: float
-    again_not_cleared: float
-
-
-class SmallestFault(TypedDict):
-    """The true value nearest the limit that fails with 80 % chance, for the typical and the worst verdict."""
-
-    gate: str
-    limit: str
-    unit: str
-    typical: float
-    worst: float
-
-
 class ErrorRates(TypedDict):
     """See `recuse.gates.verdict_power`."""
 
     false_fail: dict[str, float]  # chance that any fair judge is failed: allowed, and spent by so many families
-    judges: list[JudgeErrors]
+    judges: list[dict[str, Any]]  # panel, judge, and how often it is not cleared, were it fair or recorded again
     red_again: float | None
-    smallest_faults: list[SmallestFault]
+    smallest_faults: list[dict[str, Any]]  # per gate and limit, `typical` and `worst` values that fail with 80 % chance
     sentence: NotRequired[str]
 
 
@@ -321,15 +302,6 @@ class ChangedRow(TypedDict):
     ids: NotRequired[list[str]]  # of recordings: the names that the provider gave the replies, as far as it gave any
 
 
-class EndRow(TypedDict):
-    """An accepted failure that ends soon, or has: `days` from now, below 0 where it is over."""
-
-    gate: str
-    about: str
-    until: str
-    days: int
-
-
 class PassRateRow(TypedDict):
     """Of the `texts` that `who` answered twice or more, `disputed` have both answers. `rate` of them have `option` from
     at least half; `low` and `high` are the smallest and the largest rate for beta up to `beta`
@@ -376,5 +348,5 @@ class Results(TypedDict, total=False):
     usage: list[UsageRow]
     excerpts: list[ExcerptRow]
     baseline: Comparison | None
-    ends: list[EndRow]
+    ends: list[dict[str, Any]]  # accepted failures that end soon or have: gate, about, until, days, below 0 where over
     underspecified: list[PassRateRow]  # of a file that was checked

@@ -178,8 +178,6 @@ class Selection:
         """Whether a verdict on this subject is wanted."""
         return not self.shown or "judge" not in subject or subject["judge"] in self.shown
 
-    # -- whom a question can be asked of
-
     def offering(
         self, needs: Sequence[str], *, task: str | None = None, protocol: str | None = None,
         rests_on: SourceFixes = "pairs",
