@@ -96,12 +96,12 @@ def given(config: pytest.Config, name: str) -> Any:
     return config.getoption(f"--recuse-{name}")
 
 
-_suite = pytest.StashKey["Suite"]()
+SUITE = pytest.StashKey["Suite"]()  # there is one as soon as a test of the session asks about judges
 
 
 def open_suite(config: pytest.Config) -> Suite:
     """The suite that the options ask for; `RecuseError` for a mistake in them or in a file they name."""
-    if _suite not in config.stash:
+    if SUITE not in config.stash:
         from recuse.schema.plain_values import spare_the_cycle_collector
 
         spare_the_cycle_collector()
@@ -109,7 +109,7 @@ def open_suite(config: pytest.Config) -> Suite:
 
         files: list[str] = given(config, "ratings")
         root, texts = config.rootpath, config.getini("recuse_texts")
-        config.stash[_suite] = Suite.from_options(
+        config.stash[SUITE] = Suite.from_options(
             root=root, panels=given(config, "panel") or (config.getini("recuse_panels") if not files else ()),
             ratings=[str(Path(config.invocation_params.dir, file)) for file in files],
             judges=[name.strip() for name in given(config, "judges").split(",") if name.strip()],
@@ -118,7 +118,7 @@ def open_suite(config: pytest.Config) -> Suite:
             distributed=is_worker(config) or bool(getattr(config.option, "numprocesses", None)),
             keep=partial(_write_replies, root / "reports") if texts else None, texts=texts,
         )  # fmt: skip
-    return config.stash[_suite]
+    return config.stash[SUITE]
 
 
 def _write_replies(reports: Path, transcript: Transcript) -> RepliesRow:
@@ -144,11 +144,6 @@ def _base(config: pytest.Config) -> str | None:
 def baseline_path(config: pytest.Config) -> Path:
     """What the run is compared with."""
     return config.rootpath / (given(config, "baseline") or BASELINE)
-
-
-def is_opened(config: pytest.Config) -> bool:
-    """Whether any test of this session asked about judges."""
-    return _suite in config.stash
 
 
 def is_worker(config: pytest.Config) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from recuse.plugin.command_line import SHORT_NAMES, given, is_opened, is_worker, open_suite
+from recuse.plugin.command_line import SHORT_NAMES, SUITE, given, is_worker, open_suite
 
 if TYPE_CHECKING:
     from recuse.gates import Verdicts
@@ -85,7 +85,7 @@ def pytest_collection_modifyitems(config: pytest.Config) -> None:
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Everything that the collected tests will want is recorded before the first of them runs: one budget, one stop."""
     config = session.config
-    if not is_opened(config):
+    if SUITE not in config.stash:
         return
     from recuse.schema.plain_values import spare_the_cycle_collector
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from recuse.plugin.command_line import baseline_path, given, is_opened, is_worker, open_suite
+from recuse.plugin.command_line import SUITE, baseline_path, given, is_worker, open_suite
 from recuse.plugin.fixtures import NOBODY, RECORDS, UNMEASURED
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """An xdist worker hands what it replayed to the process that reports."""
     config = session.config
-    if is_worker(config) and is_opened(config):
+    if is_worker(config) and SUITE in config.stash:
         config.workeroutput["recuse"] = json.dumps(vars(open_suite(config).records))  # type: ignore[attr-defined]
 
 

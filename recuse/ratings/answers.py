@@ -305,15 +305,10 @@ def shares_of(answers: Floats, options: int) -> Floats:
     return shares
 
 
-def against_truth(ratings: Ratings, part: Ratings | None = None) -> Ratings:
-    """The same ratings, or one `part` of them, without the other people where right answers are known: of the criteria
-    that these are about."""
-    return _of_persons(ratings, ratings if part is None else part, right=True)
-
-
 def without_truth(ratings: Ratings, part: Ratings | None = None) -> Ratings:
-    """The same without the right answers, which are nobody's opinion: of the criteria that people rated beside them."""
-    return _of_persons(ratings, ratings if part is None else part, right=False)
+    """The same ratings, or one `part` of them, without the right answers, which are nobody's opinion: of the criteria
+    that people rated beside them."""
+    return against_truth(ratings, part, right=False)
 
 
 def people_beside_truth(ratings: Ratings) -> tuple[str, ...]:
@@ -321,7 +316,9 @@ def people_beside_truth(ratings: Ratings) -> tuple[str, ...]:
     return tuple(name for name in ratings.persons if name != ratings.truth)
 
 
-def _of_persons(ratings: Ratings, part: Ratings, *, right: bool) -> Ratings:
+def against_truth(ratings: Ratings, part: Ratings | None = None, *, right: bool = True) -> Ratings:
+    """The same without the other people where right answers are known: of the criteria that these are about."""
+    part = ratings if part is None else part
     if not ratings.truth or ratings.persons == (ratings.truth,):
         return part
 

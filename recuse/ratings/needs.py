@@ -13,7 +13,7 @@ import pandas as pd
 
 from recuse.ratings import Nominal, Ordinal, Ratings, Scale
 from recuse.ratings.array import first_of, grouped
-from recuse.ratings.scale import PLACE, counted_criteria, has_property, has_several_options, is_binary
+from recuse.ratings.scale import PLACE, TRUE, has_property, has_several_options, is_binary
 from recuse.ratings.text_slices import have_slices
 from recuse.schema import RecuseError
 from recuse.schema.factors import DIRECTION, LEVELS, ORDER, TEMPERATURE, VERSION, WORDING, levels_in
@@ -200,6 +200,15 @@ def offered(
         ORDER: ORDER in levels,  # known, if only of one: which one follows from the names of the two
     }
     return frozenset(name for name, there in offers.items() if there) | beside
+
+
+def counted_criteria(ratings: Ratings) -> tuple[str, ...]:
+    """The criteria of which some text's right score is known, in their order."""
+    if ratings.texts is None:
+        return ()
+    return tuple(
+        name for name in ratings.criteria if TRUE + name in ratings.texts and ratings.texts[TRUE + name].notna().any()
+    )
 
 
 def has_neutral_texts(judges: Iterable[str], targets: Iterable[str], authors: Mapping[str, str]) -> bool:

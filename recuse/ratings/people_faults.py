@@ -22,7 +22,7 @@ Source: Fisher (1921) for the interval; leave-one-out agreement as in crowd-work
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal, cast
@@ -169,9 +169,8 @@ def _correlation(x: Floats, y: Floats, texts: Answers) -> _Correlation | None:
     return _Correlation(math.tanh(z.value), max(spread.se, 1 / math.sqrt(count - 3)), texts.number(both))
 
 
-def _alone(criterion: str, people: tuple[str, ...], answers: Floats, texts: Answers) -> list[PeopleFault]:
+def _alone(criterion: str, people: tuple[str, ...], answers: Floats, texts: Answers) -> Iterator[PeopleFault]:
     level = LEVEL / len(people)
-    faults = []
     for k, name in enumerate(people):
         rest = np.delete(answers, k, 0)
         r = _correlation(answers[k], mean_of(rest, axis=0), texts)
@@ -182,22 +181,21 @@ def _alone(criterion: str, people: tuple[str, ...], answers: Floats, texts: Answ
             share, n = _constant(answers[k], rest, texts)
             among = _among(rest, texts) if share**n < level else None
             if among is not None and among.end(level / 2) > 0:
-                faults.append(PeopleFault("constant", criterion, (name,), others, share, share, share, among.value, n))
+                yield PeopleFault("constant", criterion, (name,), others, share, share, share, among.value, n)
             continue
         low, high = r.end(level / 2), r.end(1 - level / 2)
         if len(rest) == 1:
             if high < 0 and k == 0:
-                faults.append(PeopleFault("opposed", criterion, (name,), others, r.value, low, high, None, r.n))
+                yield PeopleFault("opposed", criterion, (name,), others, r.value, low, high, None, r.n)
             continue
         among = _among(rest, texts)
         if among is None or among.end(level / 2) <= max(high, 0.0):
             continue
         facts = (criterion, (name,), others, r.value, low, high, among.value, r.n)
         if high < 0:
-            faults.append(PeopleFault("reversed", *facts))
+            yield PeopleFault("reversed", *facts)
         elif r.end(0.975) >= 0 and high < HALF * among.value:
-            faults.append(PeopleFault("unrelated", *facts))
-    return faults
+            yield PeopleFault("unrelated", *facts)
 
 
 def _constant(own: Floats, rest: Floats, texts: Answers) -> tuple[float, int]:

@@ -8,16 +8,13 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 from recuse.schema.pandas_when_used import pd
-
-if TYPE_CHECKING:
-    from recuse.ratings.ratings import Ratings
 
 Values = TypeVar("Values")
 
@@ -264,12 +261,3 @@ PLACE = "place"
 """The criterion under which a text's place in a ranking stands, 1 for the best."""
 TRUE = "true_"
 """How the column of right scores is called among the texts, before its criterion."""
-
-
-def counted_criteria(ratings: Ratings) -> tuple[str, ...]:
-    """The criteria of which some text's right score is known, in their order."""
-    if ratings.texts is None:
-        return ()
-    return tuple(
-        name for name in ratings.criteria if TRUE + name in ratings.texts and ratings.texts[TRUE + name].notna().any()
-    )

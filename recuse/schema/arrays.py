@@ -47,9 +47,7 @@ def cluster_times(clusters: NDArray[np.intp], times: Floats | None) -> Floats | 
 
 def number_of_clusters(clusters: NDArray[np.intp], times: Floats | None) -> int:
     """How many clusters these observations (n,) are of; `times` (G,): how many each cluster stands for."""
-    if times is None:
-        return distinct(clusters)
-    return int(times[np.unique(clusters)].sum())
+    return distinct(clusters) if times is None else int(times[np.unique(clusters)].sum())
 
 
 def average(values: Floats, times: Floats | None) -> float:

@@ -51,12 +51,9 @@ def decimals_for(values: Iterable[Any], most: int = 3) -> int:
 def interval(low: Any, high: Any, decimals: int = 2, *, signed: bool = False, minus: str = MINUS) -> str:
     """ "0.64 to 0.90"; "0.931 to 0.933" where it takes a third decimal to tell the ends apart, and "±0.000" where that
     is not enough; empty if neither end is known, "below"/"above" if only one is."""
-    if not is_number(low) and not is_number(high):
-        return ""
-    if not is_number(low):
-        return f"below {fixed(high, decimals, signed=signed, minus=minus)}"
-    if not is_number(high):
-        return f"above {fixed(low, decimals, signed=signed, minus=minus)}"
+    below, above = (fixed(end, decimals, signed=signed, minus=minus) for end in (high, low))
+    if MISSING in (below, above):
+        return f"above {above}" if above != MISSING else f"below {below}" if below != MISSING else ""
     for places in (decimals, decimals + 1):
         ends = [fixed(end, places, signed=signed, minus=minus) for end in (low, high)]
         if ends[0] != ends[1]:

@@ -33,9 +33,7 @@ def builtins(value: Any) -> Any:
         return {str(k): builtins(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
         return [builtins(v) for v in value]
-    if hasattr(value, "tolist"):  # numpy's scalars and arrays
-        return builtins(value.tolist())
-    return value
+    return builtins(value.tolist()) if hasattr(value, "tolist") else value  # numpy's scalars and arrays
 
 
 T = TypeVar("T")

@@ -38,13 +38,6 @@ class Matrix(TypedDict):
     criterion: NotRequired[str]
 
 
-class Slice(TypedDict):
-    """Part of the texts: those with one level of a column."""
-
-    column: str
-    level: str
-
-
 class Losses(TypedDict):
     """What answers that were lost may have said. `sides`: how many were lost, of how many, on each; `bounds` of the
     value, had they said the worst (None: none)."""
@@ -56,13 +49,6 @@ class Losses(TypedDict):
     unrelated: bool
 
 
-class Constant(TypedDict, total=False):
-    """The commonest answer, and how often it would agree with people."""
-
-    answer: str
-    agrees: float | None
-
-
 Gap = tuple[float | None, float | None, float | None, float | None]
 """Two texts as far apart as low to high: how many pairs, and the share that the order turns."""
 
@@ -70,7 +56,7 @@ Gap = tuple[float | None, float | None, float | None, float | None]
 class Detail(TypedDict, total=False):
     """What any measure but a matrix may say."""
 
-    slice: Slice | None  # the part of the texts that the number is of, where one was looked for
+    slice: dict[str, str] | None  # column and level of the texts that the number is of, where some were looked for
     losses: Losses  # of a comparison of two sides, both of which lose answers
     these_texts: list[float | None] | None  # the interval for these texts alone, where only replies are new
     these_texts_df: float | None
@@ -85,7 +71,7 @@ class Detail(TypedDict, total=False):
     people: list[dict[str, Any]]  # does the judge as well as one: person, won, advantage, p, n
     groups: list[dict[str, Any]]  # a share of the texts, surest first: errors among its labels, and at_most possible
     bound: float | None
-    constant: Constant | None
+    constant: dict[str, Any] | None  # the commonest `answer`, and how often it `agrees` with people
     judge_alone: float | None
     labels: int  # for a mean as people would rate: there are, and the wanted interval takes
     labels_needed: int | None
@@ -262,7 +248,7 @@ class Figures(EstimateRow, total=False):
 
     these_texts: list[float | None]
     these_texts_df: float | None
-    slice: Slice
+    slice: dict[str, str]
     cells: dict[str, float | None]
 
 

@@ -18,7 +18,8 @@ from recuse.papers.self_preference import over_texts
 from recuse.papers.self_preference.over_texts import Scored, by_rater, mean_or_none, scored_under, true_scores
 from recuse.ratings import Cells, Ratings, arrays_by_level, mean_of
 from recuse.ratings.answers import against_truth
-from recuse.ratings.scale import TRUE, counted_criteria
+from recuse.ratings.needs import counted_criteria
+from recuse.ratings.scale import TRUE
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, Mask, distinct
 from recuse.schema.factors import PROMPT
