@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,8 +20,7 @@ from recuse.schema.factors import DIRECTION, LEVELS, ORDER, TEMPERATURE, VERSION
 from recuse.schema.number_text import more
 
 
-@dataclass(frozen=True, slots=True)
-class Need:
+class Need(NamedTuple):
     """`means`: what is there when it is offered; `unlock`: what to add when it is not; `column`: the same of a file of
     ratings, "" where no column unlocks it."""
 

@@ -23,9 +23,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 import numpy as np
 
@@ -46,8 +45,7 @@ MOST_IN_CAMPS = 12
 HALF = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class PeopleFault:
+class PeopleFault(NamedTuple):
     """`people` are at fault in the way of `kind`; in camps and opposition they stand against the people in `against`.
     `agreement` with its interval `low` to `high` (99 % over all people): of `people` with the others, of camps the best
     across them; of a constant answer its share of the others' answers, without an interval. `others`: what the others
@@ -130,8 +128,7 @@ def _values(answers: Answers) -> tuple[tuple[str, ...], Floats]:
     return tuple([answers.people[k] for k in who.tolist()]), values[who]
 
 
-@dataclass(frozen=True, slots=True)
-class _Correlation:
+class _Correlation(NamedTuple):
     value: float
     error: float  # of atanh(value)
     n: int

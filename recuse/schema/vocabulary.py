@@ -6,8 +6,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 PASS: Final = "pass"
 FAIL: Final = "fail"
@@ -75,8 +74,7 @@ def printed(identifier: str) -> str:
     return PRINTED.get(identifier, identifier)
 
 
-@dataclass(frozen=True, slots=True)
-class OutcomeSigns:
+class OutcomeSigns(NamedTuple):
     """How an outcome is shown beside its word."""
 
     mark: str  # one character of the page, told from others by shape, not by colour

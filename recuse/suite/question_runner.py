@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -62,8 +62,7 @@ class Records:
             own.update(kept) if isinstance(kept, dict) else own.extend(kept)
 
 
-@dataclass(frozen=True, slots=True)
-class Respondents:
+class Respondents(NamedTuple):
     """Whom a question is asked of. `place`: task, panel and protocol; `uses`: what the judges are used for; `offers`:
     the needs that their ratings meet; `newest`: the version that verdicts are on, where several files are versions."""
 
