@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 SHORT_NAMES = "recuse.plugin.short_names"  # active in suites of ours only; a conftest.py may name it too
 BASELINE = "reports/baseline.json"  # where the baseline is, unless `--baseline FILE` says otherwise
+SUITE = pytest.StashKey["Suite"]()  # there is one as soon as a test of the session asks about judges
+_ci_base = pytest.StashKey[str]()
 
 
 def _baseline_file(text: str) -> str:
@@ -66,9 +68,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("recuse_gates", "file with limits and accepted failures", default="evals/gates.toml")
 
 
-_ci_base = pytest.StashKey[str]()
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_load_initial_conftests(
     early_config: pytest.Config, parser: pytest.Parser, args: list[str]
@@ -94,9 +93,6 @@ def pytest_load_initial_conftests(
 def given(config: pytest.Config, name: str) -> Any:
     """The value of our option `name`, without its prefix."""
     return config.getoption(f"--recuse-{name}")
-
-
-SUITE = pytest.StashKey["Suite"]()  # there is one as soon as a test of the session asks about judges
 
 
 def open_suite(config: pytest.Config) -> Suite:

@@ -28,6 +28,10 @@ WORDS = (
     '"authors"); it runs for every panel, task and protocol that offers all of it, and whose source fixes what its '
     'numbers rest on: "margins", "cells" or "pairs"'
 )
+RECORDS, UNMEASURED, NOBODY = "recuse.records", "recuse.unmeasured", "recuse.nobody"  # in a report's `user_properties`
+ASKING: pytest.StashKey[Asking] = pytest.StashKey()  # a test's question, while it runs
+UNASSERTED = "a gate was asked and its answer not asserted: write `assert gate(...)`"
+_shown_in_full = pytest.StashKey[set[str]]()
 _mistake = pytest.StashKey[str]()
 
 
@@ -186,12 +190,6 @@ def recuse_may_replace(
         return rows
 
     return decide
-
-
-RECORDS, UNMEASURED, NOBODY = "recuse.records", "recuse.unmeasured", "recuse.nobody"  # in a report's `user_properties`
-ASKING: pytest.StashKey[Asking] = pytest.StashKey()  # a test's question, while it runs
-UNASSERTED = "a gate was asked and its answer not asserted: write `assert gate(...)`"
-_shown_in_full = pytest.StashKey[set[str]]()
 
 
 @pytest.hookimpl(wrapper=True)

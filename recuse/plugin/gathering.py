@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 OURS = "recuse."
 QUOTES = ("examples", "texts")  # where the detail of an estimate lists what judges wrote
 PLACE = ("task", "panel", "protocol")  # the test's own name says them
+MOST, LONGEST = 10, 400  # errors that GitHub shows of one step, and their characters
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -213,10 +214,6 @@ def readable(properties: Sequence[tuple[str, Any]]) -> list[tuple[str, Any]]:
             (f"{name}.limit", verdict["rule"]["limit_text"]),
         ]
     return kept
-
-
-MOST = 10  # errors that GitHub shows of one step
-LONGEST = 400
 
 
 def annotation_lines(results: Mapping[str, Any], gates: Path, workspace: Path) -> list[str]:

@@ -30,6 +30,8 @@ class Need(NamedTuple):
 
 
 CANDIDATE = "candidate"
+FEWEST = 20
+"""Items that two people rated below which nothing is said of their agreement (`recuse.metrics.agreement_estimates`)."""
 
 _WORDS = tomllib.loads(Path(__file__).with_name("needs.toml").read_text(encoding="utf-8"))
 KINDS: Mapping[str, Need] = {name: Need(**words) for name, words in _WORDS["kinds"].items()}
@@ -78,10 +80,6 @@ NOT_OF_A_FILE = frozenset(
 def unlock_by_column(need: str) -> str:
     """What column of a file would unlock a need; where none does, what would unlock it in a panel."""
     return (NEEDS[need].column if need in NEEDS else "") or unlock(need)
-
-
-FEWEST = 20
-"""Items that two people rated below which nothing is said of their agreement (`recuse.metrics.agreement_estimates`)."""
 
 
 def offers_of(ratings: Ratings, kind: str = "") -> frozenset[str]:

@@ -20,6 +20,16 @@ Values = TypeVar("Values")
 
 SLACK = 1e-9
 """Scores this far (times the range) beyond an end are on it: 9.999999999 is 10 after arithmetic."""
+PLACES = frozenset(["first", "second", "tie"])
+"""Options of a choice between two texts: which place won."""
+DECIDE = "decide"
+"""The use of a judge whose answer somebody acts on."""
+RIGHT = frozenset(["1", "1.0", "true", "yes", "chosen", "correct"])
+"""What marks one of several texts as the right one, in lower case."""
+PLACE = "place"
+"""The criterion under which a text's place in a ranking stands, 1 for the best."""
+TRUE = "true_"
+"""How the column of right scores is called among the texts, before its criterion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,10 +179,6 @@ ORDERED: Sequence[tuple[str, str]] = (("fail", "pass"), ("no", "yes"), ("false",
 """Pairs of options whose order needs no telling."""
 
 
-PLACES = frozenset(["first", "second", "tie"])
-"""Options of a choice between two texts: which place won."""
-
-
 def is_binary(scale: Scale, positive: str = "", thresholds: Sequence[float] = ()) -> bool:
     """Whether answers on a scale are a yes or no: two options, or a stated option, or one threshold. A choice between
     two texts is none: neither text is the property."""
@@ -205,10 +211,6 @@ def check_thresholds(thresholds: Iterable[float], scales: Iterable[Scale], place
                 f"{place}threshold = {score:g} decides nothing: scores are from {known}, of which all or none pass; "
                 "give one between these, or the scale where it reaches further (--scale LOW-HIGH)"
             )
-
-
-DECIDE = "decide"
-"""The use of a judge whose answer somebody acts on."""
 
 
 def decisions_of(
@@ -253,11 +255,3 @@ def scale_of(scores: pd.Series[Any], responses: pd.Series[Any]) -> Scale:
         if lowered and lowered.keys() <= {worse, better}:
             return Ordinal((lowered.get(worse, worse), lowered.get(better, better)))
     return Nominal(tuple(options))
-
-
-RIGHT = frozenset(["1", "1.0", "true", "yes", "chosen", "correct"])
-"""What marks one of several texts as the right one, in lower case."""
-PLACE = "place"
-"""The criterion under which a text's place in a ranking stands, 1 for the best."""
-TRUE = "true_"
-"""How the column of right scores is called among the texts, before its criterion."""

@@ -15,6 +15,8 @@ from recuse.schema.results import Results
 from recuse.security import files
 from recuse.security.sanitize import visible
 
+Row = Mapping[str, Any]
+
 
 def load_results(path: Path) -> dict[str, Any]:
     """The results in a file, or in the folder of a report. Raises `RecuseError` naming the file and what it is not."""
@@ -78,9 +80,6 @@ def write_results(results: Results, to_json: Path | None, to_html: Path | None) 
         from recuse.report.page import pages
 
         files.write_output(to_html, pages(normalised(results), studies=())["index.html"], files.is_page)
-
-
-Row = Mapping[str, Any]
 
 
 def check_tables(columns: Sequence[str], to_json: Path | None, to_csv: Path | None) -> None:

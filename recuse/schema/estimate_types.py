@@ -14,6 +14,12 @@ from recuse.schema.plain_values import builtins
 from recuse.schema.verdict_rows import AcceptanceRow, LimitRow, PowerRow, RemedyRow, RuleRow
 from recuse.schema.vocabulary import GREEN, Outcome
 
+NORMAL = 1.959963984540054
+"""Half the width of a normal distribution's 95 % interval, in standard errors."""
+_COLUMNS = (
+    "metric", "value", "low", "high", "level", "unit", "over", "n", "n_clusters", "n_excluded", "method", "note",
+)  # fmt: skip
+
 
 class Distribution(Protocol):
     """Where an estimate's value would fall on repetition; lets a gate ask for another level."""
@@ -96,15 +102,6 @@ class Estimate:
 
     def _repr_html_(self) -> str:
         return Estimates((), {(): self})._repr_html_()
-
-
-NORMAL = 1.959963984540054
-"""Half the width of a normal distribution's 95 % interval, in standard errors."""
-
-
-_COLUMNS = (
-    "metric", "value", "low", "high", "level", "unit", "over", "n", "n_clusters", "n_excluded", "method", "note",
-)  # fmt: skip
 
 
 class Estimates(Mapping[tuple[str, ...], Estimate]):

@@ -14,8 +14,8 @@ from recuse.schema.verdict_rows import EstimateRow, LimitRow
 
 MISSING = "–"
 MINUS = "−"
-MOST_LISTED = 3
-"""Names listed one by one in a sentence."""
+MOST_LISTED, MOST_ROWS = 3, 40
+"""Names listed one by one in a sentence; rows of a table in a notebook."""
 DUST = 1e-9
 """A value nearer to a bound than this is shown as the bound: 1.05e-40 % is nobody's finding."""
 UNDEFINED, NO_INTERVAL = "undefined: ", "no interval: "
@@ -226,9 +226,6 @@ def figure(value: float, *, signed: bool = False, apart_from: tuple[float, ...] 
         if all((float(text) > b) == (value > b) and (float(text) < b) == (value < b) for b in bounds):
             break
     return text
-
-
-MOST_ROWS = 40
 
 
 def html_table(caption: str, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

@@ -55,11 +55,6 @@ def value_type(cls: type[T]) -> type[T]:
     return dataclass(slots=True, unsafe_hash=True)(cls)
 
 
-# --------------------------------------------------------------------------- python's cycle collector
-
-OBJECTS = 1_000_000
-
-
 @contextmanager
 def paused_cycle_collector() -> Iterator[None]:
     """The collector looks through all living objects again and again while they grow in number, for cycles that a plan
@@ -74,7 +69,7 @@ def paused_cycle_collector() -> Iterator[None]:
 
 
 def spare_the_cycle_collector() -> None:
-    """For the rest of the process: what is there now, such as all that was imported, is not looked through again; of
-    new objects OBJECTS come together before cycles are looked for, instead of 700: what was measured stays as well."""
+    """For the rest of the process: what is there now, such as all that was imported, is not looked through again; a
+    million new objects come together before cycles are looked for, instead of 700: what was measured stays as well."""
     gc.freeze()
-    gc.set_threshold(OBJECTS, *gc.get_threshold()[1:])
+    gc.set_threshold(1_000_000, *gc.get_threshold()[1:])

@@ -19,6 +19,8 @@ import numpy as np
 from recuse.gates import Gates, Verdicts
 from recuse.gates.causes import EXPLAINING
 from recuse.gates.gate_tables import Uses
+from recuse.panels import LEVELS
+from recuse.protocols import offered_kinds
 from recuse.ratings.needs import NEEDS, check_needs, kind_of, missing
 from recuse.ratings.text_slices import WEIGHED, are_chosen
 from recuse.readers.file_ratings import FilePanel
@@ -262,9 +264,6 @@ def words_of(path: Path, module: ModuleType) -> QuestionWords:
 def needs_of(marks: Iterable[Any], place: str) -> tuple[tuple[str, ...], dict[str, Any]]:
     """What the `asks` marks of a test, its class and its module name together, the nearest first; of `task`, `protocol`
     and `rests_on` the nearest counts. `RecuseError` for a mark that names anything else, with the place."""
-    from recuse.panels import LEVELS
-    from recuse.protocols import offered_kinds
-
     needs: dict[str, None] = {}
     narrowed: dict[str, Any] = {}
     for mark in marks:
