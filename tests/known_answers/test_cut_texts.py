@@ -13,9 +13,7 @@ from pathlib import Path
 import pytest
 
 from recuse.papers.merchant_risk import generation, rubric_joint
-from recuse.papers.self_preference import choice_protocols as choices
-from recuse.papers.self_preference import grading_calibrated as calibrated
-from recuse.papers.self_preference import grading_protocols as grading
+from recuse.papers.self_preference import asking_protocols as asking
 from recuse.papers.self_preference import writing_protocols as writing
 from recuse.protocols import rubric
 from recuse.protocols.reading import Unreadable
@@ -135,14 +133,14 @@ def uncapped(name: str) -> Task:
 
 def of_pairs(task: Task) -> str:
     item = task.with_items("pairs-few-local.jsonl").items[0]
-    asked = [choices.EVIDENCE.prompt(task, item, PAIR)]
+    asked = [asking.EVIDENCE.prompt(task, item, PAIR)]
     asked += [stage.prompt(task, item, PAIR, {"review": {"text": ""}, "peer review": {"text": ""}})
-              for stage in choices.DISCUSSION.STAGES]  # fmt: skip
+              for stage in asking.DISCUSSION.STAGES]  # fmt: skip
     return " ".join(str(prompt.grammar) for prompt in asked)
 
 
 def of_criteria(task: Task) -> str:
-    draft, _, refine = calibrated.STAGES
+    draft, _, refine = asking.CALIBRATED.STAGES
     earlier = {"draft": {"text": ""}, "trial": {"grades": [1] * 40}}
     return " ".join(str(stage.prompt(task, ANY, {"criteria": "draft-1"}, earlier).grammar)
                     for stage in (draft, refine))  # fmt: skip
@@ -205,11 +203,11 @@ def test_a_text_that_ends_where_the_task_ends_it_is_none(headline, lead, whole):
 
 
 def test_an_own_text_or_solution_that_a_cap_ended_is_shown_to_no_judge():
-    [solution] = grading.PROMPTS.STAGES
+    [solution] = asking.GRADING_PROMPTS.STAGES
     assert solution.read(load_task(TASKS / "headlines"), ANY, {}, headed(20, 40), {})["text"].startswith("Headline: h")
     with pytest.raises(Unreadable, match="the headline was cut at the 100 characters"):
         solution.read(load_task(TASKS / "headlines"), ANY, {}, headed(100, 40), {})
-    [solved] = grading.CORRECTNESS.STAGES
+    [solved] = asking.CORRECTNESS.STAGES
     with pytest.raises(Unreadable, match="the working was cut at the 120 characters"):
         solved.read(load_task(TASKS / "word_problems"), ANY, {}, Reply(f"{'9' * 118}\nAnswer: 4"), {})
 
@@ -225,6 +223,6 @@ def test_a_text_that_the_token_limit_cuts_is_none(how, words):
 
 
 def test_criteria_that_the_token_limit_cuts_are_none():
-    draft = calibrated.STAGES[0]
+    draft = asking.CALIBRATED.STAGES[0]
     with pytest.raises(Unreadable, match="the token limit cut the reply"):
         draft.read(uncapped("headlines"), ANY, {}, Reply("- It is clear\n- It names the pla", finish="length"), {})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from recuse.papers.merchant_risk.repeat_drawings import cell_tables
+from recuse.papers.merchant_risk.merchant_risk_drawings import cell_tables
 from recuse.report.canonical_form import normalised
 from recuse.report.results_model import ResultsModel
 

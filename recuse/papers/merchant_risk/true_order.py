@@ -6,7 +6,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Any
 
-from recuse.report.drawing import Drawing, Words, chance, folded, p_value, pair, words
+from recuse.report.drawing import Drawing, chance, folded, p_value, pair, words
 from recuse.report.figures import Cell, Forest, Ladders, Table, ladders, table
 from recuse.report.gated_number import Number
 from recuse.report.results_model import Group
@@ -71,16 +71,15 @@ def _far(group: Group) -> Table:
     return table(caption, "model|item|its level|level by the data|true value", rows, {2, 3, 4}, most=MOST_MISPLACED)
 
 
-def _near(group: Group) -> Words | None:
+def _near(group: Group) -> list[str]:
     """ "gpt: 5651 (2, by the data 3), ..." for the picks one level off."""
-    lines = [
+    return [
         f"{group.label(n.who)}: " + ", ".join(
             f"{pick.get('item', '')} ({short(pick.get('assigned'))}, by the data {short(pick.get('empirical'))})"
             for pick in n.entries("adjacent")
         )
         for n in group.of("misassignments") if n.entries("adjacent")
     ]  # fmt: skip
-    return Words("list", lines) if lines else None
 
 
 def _sources(group: Group) -> Table | None:
@@ -114,7 +113,7 @@ ground_truth = Drawing(
         words(_unknown),
         _ladders,
         _far,
-        folded("Items one level off", " the boundaries are fuzzy", _near),
+        folded("Items one level off", " the boundaries are fuzzy", words(_near, "list")),
         pair(_sources, _figures),
     ),
 )  # fmt: skip

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from recuse.papers.self_preference.choice_protocols import rotated
-from recuse.papers.self_preference.grading_calibrated import labelled
+from recuse.papers.self_preference.asking_protocols import labelled, rotated
 from recuse.papers.self_preference.writing_protocols import number
 from recuse.protocols import protocol
 from recuse.protocols.reading import Unreadable
