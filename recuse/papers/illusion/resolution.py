@@ -379,9 +379,7 @@ def _of_criteria(ratings: Ratings, metric: str, form: Callable[[Floats], Floats]
         others = [array_of(part.with_criterion(name), array.axes).means for name in wanted[1:]]
         means = form(np.stack([array.means, *others]))
         for place, judge in enumerate(array.raters):
-            shares = np.sum(
-                [pair_shares(one[place], np.delete(one, place, 0), _centre(means)) for one in means], axis=0
-            )
+            shares = np.sum([pair_shares(one[place], np.delete(one, place, 0), _centre(means)) for one in means], 0)
             agreement = coefficient_from(
                 shares, lambda sums: mean_known(sample_r(sums)),
                 lambda sums: "" if len(sums) else "no other judge to agree with",

@@ -248,7 +248,6 @@ TAU = 0.5
 BETAS = (0.0, 0.1, 0.2, 0.3, 0.4)
 FACE_VALUE = (0.0,)
 CONSISTENT = "share of texts, Clopper-Pearson with design effect"
-BIASED = "difference of shares, t with Agresti-Min weights"
 
 
 @measure(
@@ -358,7 +357,7 @@ def _at_threshold(metric: str, rated: RatedOptions, judge: int, tau: float, beta
     there = np.isfinite(own[:, rated.positive]) & np.isfinite(people[0, :, rated.positive])
     facts = {
         "n": int(rated.times[there].sum()), "n_excluded": int(rated.lost[judge]),
-        "method": BIASED if biased else CONSISTENT, **rated.facts,
+        "method": "difference of shares, t with Agresti-Min weights" if biased else CONSISTENT, **rated.facts,
     }  # fmt: skip
     if not np.isfinite(own).any():
         return undefined(metric, "the judge has no valid answer", **facts)

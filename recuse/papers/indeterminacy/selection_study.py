@@ -14,16 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recuse.papers.indeterminacy.definitions import (
-    KNOWN,
-    TAUS,
-    Definition,
-    RatingVectors,
-    consistency,
-    decisions,
-    definition,
-    estimation_bias,
-)
+from recuse.papers.indeterminacy import definitions
+from recuse.papers.indeterminacy.definitions import TAUS, RatingVectors, decisions, definition, estimation_bias
 from recuse.papers.indeterminacy.rating_task import Design, Population, draw_population
 from recuse.papers.rank_tests import spearman
 from recuse.schema import RecuseError
@@ -32,7 +24,6 @@ from recuse.statistics.distributions import generator
 
 Progress = Callable[[str, int, int], None]
 Sizes = Sequence[tuple[int, int]]
-Work = tuple[Design, range, tuple[int, ...], Sizes, int]
 
 BUDGETS = (1, 3, 10, 100)
 REPEATS = 20  # how often each judge is asked about an item
@@ -53,7 +44,7 @@ DISTRIBUTIONAL = (
 )  # fmt: skip
 CHOOSING = tuple(map(definition, (*CATEGORICAL, *DISTRIBUTIONAL, "coverage(h/hrs)", "mse(srs/srs)")))
 """Those that see forced choices alone, and two that are given response sets."""
-RANKING = tuple(each for each in KNOWN.values() if each.measure != "set_size")
+RANKING = tuple(each for each in definitions.KNOWN.values() if each.measure != "set_size")
 """Every definition but set size, by which the judge that names nothing would be best."""
 
 
@@ -104,10 +95,10 @@ def downstream(population: Population) -> tuple[Floats, Floats]:
     people endorse without error."""
     judged = decisions(population.judges.endorsed, 0, TAUS)
     right = decisions(population.truth, 0, TAUS)[:, None]
-    return consistency(judged, right), np.abs(estimation_bias(judged, right))
+    return definitions.consistency(judged, right), np.abs(estimation_bias(judged, right))
 
 
-def gains_of(judges: RatingVectors, people: RatingVectors, by: Sequence[Definition] = CHOOSING) -> Floats:
+def gains_of(judges: RatingVectors, people: RatingVectors, by: Sequence[definitions.Definition] = CHOOSING) -> Floats:
     """Definitions, more being better, (taus, D, B, J), of judges (J, I, K) and people (B, I, K); undefined is worst."""
     beside = RatingVectors(people.choices[:, None], people.endorsed[:, None])
     free = {each: each.value(judges, beside) for each in by if "hrs" not in (each.judge, each.people)}
@@ -116,7 +107,7 @@ def gains_of(judges: RatingVectors, people: RatingVectors, by: Sequence[Definiti
     return np.where(np.isnan(gains), -np.inf, gains)
 
 
-def _block(work: Work) -> list[Floats]:
+def _block(work: tuple[Design, range, tuple[int, ...], Sizes, int]) -> list[Floats]:
     """The three arrays of `SelectionStudy` for some trials of one setting, trials first."""
     design, trials, budgets, sizes, seed = work
     parts, rows = [], np.arange(len(TAUS))[:, None, None]
@@ -150,7 +141,7 @@ def few_ratings(design: Design, budgets: Sequence[int] = BUDGETS, *, trials: int
     for population, rng in populations(replace(design, judges=1), range(trials), sizes, 2):
         few = decisions(population.sampled_people(budgets, rng).endorsed, 0, TAUS)
         whole = decisions(population.people.endorsed, 0, TAUS)[:, None]
-        drawn.append((consistency(few, whole).T, estimation_bias(few, whole).T))
+        drawn.append((definitions.consistency(few, whole).T, estimation_bias(few, whole).T))
     return FewRatings(tuple(budgets), *np.mean(drawn, axis=0))
 
 
@@ -262,11 +253,9 @@ def text(study: SelectionStudy, few: FewRatings, choice_bias: Mapping[float, Flo
     for setting in study.settings:
         lines += ["", f"{setting:<44}" + "".join(f"{budget:>14d}" for budget in study.budgets)]
         for name in study.names:
-            pairs = (
-                (study.chosen(setting, name, n), study.chosen(setting, name, n, "abs_bias")) for n in study.budgets
-            )
+            both = ((study.chosen(setting, name, n), study.chosen(setting, name, n, "abs_bias")) for n in study.budgets)
             gained = "{:+.3f} / {:+.3f}".format(*_gained(study, setting, name))
-            values = "".join(f"{consistent:>7.3f}, {off:.3f}" for consistent, off in pairs)
+            values = "".join(f"{consistent:>7.3f}, {off:.3f}" for consistent, off in both)
             lines.append(f"    {name:<40}{values}   {gained}")
     short = "".join(f"{setting.split()[-2]:>14}" for setting in study.settings)
     lines += ["", f"{'Rank correlation with consistency':<44}{short}"]

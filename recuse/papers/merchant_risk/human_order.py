@@ -276,9 +276,7 @@ def kendalls_w(ratings: Ratings, draws: int = 9999) -> Estimates:
             each = ranks(used)
             orders = np.broadcast_to(each, (draws, judges, texts))
             drawn = generator(SEED, "kendalls_w", *names).permuted(orders, axis=2)
-            observed, spread = (
-                ((one.sum(axis=-2) - judges * (texts + 1) / 2) ** 2).sum(axis=-1) for one in (each, drawn)
-            )
+            observed, spread = (((one.sum(-2) - judges * (texts + 1) / 2) ** 2).sum(-1) for one in (each, drawn))
             p, how = (int((spread >= observed - 1e-9).sum()) + 1) / (draws + 1), f"{draws} random orders"
         detail |= {"mean_rho": number((judges * value - 1) / (judges - 1)), "p": number(p), "p_method": how}
         note = "no interval: these judges on these texts"

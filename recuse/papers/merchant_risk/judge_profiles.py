@@ -228,9 +228,7 @@ def _figures(part: Ratings, ratings: Ratings) -> dict[str, Floats]:
         return [known.get(judge, np.nan) for judge in cells.judges]
 
     own = [cells.texts_of(part.authors.get(judge)) for judge in cells.judges]
-    quality = [
-        float(mean_of(mean_of(np.delete(cells.mean, j, axis=0), axis=0)[texts], axis=0)) for j, texts in enumerate(own)
-    ]
+    quality = [float(mean_of(mean_of(np.delete(cells.mean, j, 0), 0)[texts], 0)) for j, texts in enumerate(own)]
     figures = {"self_bias": of(self_bias(part)), "leniency": of(leniency(part)), "quality": quality}
     if part.persons or part.people is not None:
         figures["distance"] = mean_of(np.abs(compared(part, ratings).differences), axis=1).tolist()

@@ -26,7 +26,6 @@ from recuse.statistics.agreement.correlation import ICC, icc, mean_squares
 from recuse.statistics.distributions import Student, welch_satterthwaite
 from recuse.statistics.multiplicity import holm
 
-BESIDE = "blinded_people"
 SIMULATED = "simulated people: nobody was asked"
 
 
@@ -71,7 +70,7 @@ def blinded_groups(ratings: Ratings) -> Estimates:
 
 def _of_blinded(ratings: Ratings, by: tuple[str, ...], compute: Callable[[Ratings], Estimates]) -> Estimates:
     """Of the people who stand beside, saying so where nobody was asked; empty without."""
-    people = ratings.beside(BESIDE)
+    people = ratings.beside("blinded_people")
     if people is None:
         return Estimates(by, {})
     estimates = compute(people)

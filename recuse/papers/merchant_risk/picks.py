@@ -257,9 +257,7 @@ def pick_overlap(part: Ratings) -> Estimate:
     truth, step, names = part.reference, float(getattr(part.scale, "step", None) or 1.0), {}
     if truth is not None and "name" in truth:
         names = dict(zip(truth["item"].astype(str), truth["name"].fillna("").astype(str), strict=True))
-    listed = [
-        [item, names.get(item, ""), {m: number(v) for m, v in of.dropna().items()}] for item, of in shared.iterrows()
-    ]
+    listed = [[item, names.get(item, ""), of.dropna().map(number).to_dict()] for item, of in shared.iterrows()]
     gaps = (shared.max(axis=1) - shared.min(axis=1)) / step
     by_all = [row for row in listed if len(row[2]) == len(models)]
     detail = matrix(

@@ -13,6 +13,7 @@ from recuse.protocols import reading, rubric, wording
 from recuse.ratings import Numeric, Scale
 from recuse.ratings.scale import PLACE
 from recuse.schema import Item, Judge, Judgement, Prompt, Reply
+from recuse.schema.plain_values import grouped
 from recuse.tasks import Task
 
 OFFERS = "scores"
@@ -31,9 +32,7 @@ def scales(task: Task) -> dict[str, Scale]:
 
 def items(task: Task, judge: Judge) -> Sequence[Item]:
     """One item per id with the sets of all its targets in `sets`; where no two sets share an id, one item of all."""
-    by_id: dict[str, list[Item]] = {}
-    for item in task.items:
-        by_id.setdefault(item.id, []).append(item)
+    by_id = grouped(task.items, lambda item: item.id)
     together = by_id if any(len(of) > 1 for of in by_id.values()) else {ALL: list(task.items)}
     return tuple(
         Item(task.name, name, ALL, {"sets": [{"id": i.id, "target": i.target, **i.fields} for i in of]})

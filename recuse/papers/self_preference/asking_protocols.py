@@ -137,7 +137,6 @@ GRADING_PROMPTS = Grading(
 # Is this answer right? Items have `problem`, `answer`, `solution` and `working` (what is right). EXPLAINING: solve,
 # explain in a line what is right and wrong, decide (sec. 2.4.1).
 
-LIKELY_ANSWER = {"answer": "x" * (LIKELY["working"] + 16)}
 CORRECTNESS = Verdict(
     OFFERS="prompted_verdicts", WORDING="correctness", label="Answer", lead=_observations,
     FACTORS={"prompt": ("plain", OBSERVED, "examples", "reference", "solved")}, tokens="of the chain",
@@ -147,7 +146,7 @@ CORRECTNESS = Verdict(
     },
     STAGES=(_first("correctness.solution", writing.SOLVING, lambda task, item, levels, reply, earlier: {
         "answer": " Answer: ".join(writing.working_and_answer(task, reply)), "tokens": spent(reply),
-    }, LIKELY_ANSWER),), uses=_own_first,
+    }, {"answer": "x" * (LIKELY["working"] + 16)}),), uses=_own_first,
 )  # fmt: skip
 EXPLAINING = replace(CORRECTNESS, FACTORS={"prompt": ("plain", "solved", EXPLAINED)})
 

@@ -228,7 +228,6 @@ def _over_lists(metric: str, part: Ratings, value: Any, why: str, detail: dict[s
 PLAIN = ("single", "balanced")
 SCORINGS = (*PLAIN, "evidence", "evidence_balanced")
 ORDERS = ("ab", "ba")
-PAIRED_DIFFERENCES = "mean of paired differences, cluster-robust t over clusters"
 NO_EVIDENCE = "no usable verdict after evidence"
 NO_REFERENCE = "no pair has a usable verdict in both orders and a reference: people's choice, or peers' scores of both"
 
@@ -316,7 +315,7 @@ def own_win_excess_change(part: Ratings) -> Iterator[Named]:
         detail = {name: with_interval(clustered_mean(side, groups[both])) for name, side in sides if both.any()}
         yield (judge, "position_calibration"), bounded_estimate(
             metric, moved[:, 1] - moved[:, 0], groups, (-1.0, 1.0), why, distribution=clustered_mean, unit="share",
-            method=PAIRED_DIFFERENCES, detail=detail, **repeated_over(part),
+            method="mean of paired differences, cluster-robust t over clusters", detail=detail, **repeated_over(part),
         )  # fmt: skip
 
 

@@ -132,9 +132,8 @@ def committee_blocks(ratings: Ratings) -> Blocks:
         places = _places(part, "clean")
         own = _grid(part["before"], places)
         off = np.abs(_medians(own) - own)
-        on_clean.append(
-            part.assign(item=part["clean"], blocked=np.where(np.isnan(off), NO_ANSWER, off >= step)[places])
-        )
+        blocked = np.where(np.isnan(off), NO_ANSWER, off >= step)[places]
+        on_clean.append(part.assign(item=part["clean"], blocked=blocked))
     columns = ["defence", "judge", *names, "item", "target", "cluster", "blocked"]
     attacks, clean = (pd.concat(f, ignore_index=True).assign(defence="committee") for f in (on_attacks, on_clean))
     return Blocks(attacks[columns], clean[columns])

@@ -15,13 +15,8 @@ from numpy.typing import NDArray
 from recuse.metrics.estimates import add_losses, estimated, number, undefined
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.metrics.presentation import NO_PAIR, SHARE_ENDS, complete, lost_by_order, paired, pairs_by_judge
-from recuse.papers.self_preference.over_texts import (
-    JACKKNIFE,
-    bounded_estimate,
-    jackknifed,
-    mean_or_none,
-    share_estimate,
-)
+from recuse.papers.self_preference import over_texts
+from recuse.papers.self_preference.over_texts import bounded_estimate, mean_or_none, share_estimate
 from recuse.ratings import Ratings, grouped, mean_of, moments_of
 from recuse.ratings.answers import without_truth
 from recuse.ratings.array import beyond_others, first_of
@@ -318,7 +313,7 @@ def controlled_own_win_excess(part: Ratings) -> Iterator[Named]:
     >>> controlled_own_win_excess(example("judge response", "x first; y tie", **more)).of(judge="x").defined
     False
     """
-    choices, over = pair_array(part), {"method": JACKKNIFE, **repeated_over(part)}
+    choices, over = pair_array(part), {"method": over_texts.JACKKNIFE, **repeated_over(part)}
     # The credit of the first of each pair of authors, (judges, clusters, pairs of authors)
     swap = choices.a > choices.b
     first, second = np.where(swap, choices.b, choices.a), np.where(swap, choices.a, choices.b)
@@ -363,7 +358,7 @@ def _controlled(own: Floats, neutral: Floats, sides: Floats, judged: int, over: 
     if not np.isfinite(values).all():
         why = "the texts of the other authors win alike, so nothing tells how well the judge tells texts apart"
         return undefined(metric, why, n=counted, n_clusters=count, **over)
-    return jackknifed(
+    return over_texts.jackknifed(
         metric, float(values[0]), values[1:], n=counted, unit="share", span=2.0, n_excluded=judged - counted,
         detail={"discrimination": number(discrimination[0])}, **over,
     )  # fmt: skip

@@ -208,9 +208,7 @@ def author_score(part: Ratings) -> Iterator[Named]:
     """
     array = judges_array(part)
     own = np.array(array.columns(part.authors), dtype=object)
-    values = {
-        target: mean_of(array.means[own != column, :, column], axis=0) for column, target in enumerate(array.targets)
-    }
+    values = {target: mean_of(array.means[own != k, :, k], axis=0) for k, target in enumerate(array.targets)}
     for target, per_item in values.items():
         detail = {"rank": _rank(target, values)}
         yield target, paired_change("author_score", part, array, per_item, "nobody else scored it", detail)
