@@ -18,8 +18,7 @@ from recuse.metrics.measure import Named, itself, measure, per_judge, per_subjec
 from recuse.papers.illusion import resolution
 from recuse.papers.illusion.resolution import all_pairs, common_items, estimate_of, mean_known, sample_r, units_of
 from recuse.papers.rank_tests import kendall, spearman, spearman_t, spearman_test
-from recuse.ratings import Numeric, RatingArray, Ratings, arrays_by_level, judges_array, mean_of
-from recuse.ratings.answers import against_truth
+from recuse.ratings import Numeric, RatingArray, Ratings, against_truth, arrays_by_level, judges_array, mean_of
 from recuse.ratings.array import among
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats

@@ -50,11 +50,6 @@ class RatingTask:
             sets = (chosen for size in range(1, len(names) + 1) for chosen in combinations(names, size))
         return cls(names, tuple(frozenset(members) for members in sets))
 
-    @property
-    def underspecified(self) -> bool:
-        """Definition 2.1, read strictly: |O| < |Q|. With the printed <= every task would be underspecified."""
-        return len(self.options) < len(self.sets)
-
     @cached_property
     def membership(self) -> Floats:
         """Lambda (K, V): 1 where set v holds option k."""

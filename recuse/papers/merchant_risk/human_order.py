@@ -18,8 +18,7 @@ from recuse.metrics.measure import Named, measure, per_judge, per_subject
 from recuse.papers import rank_tests
 from recuse.papers.merchant_risk.judge_profiles import ZERO
 from recuse.papers.rank_tests import kendall, ranks, spearman
-from recuse.ratings import Ratings, mean_of
-from recuse.ratings.scale import PLACE
+from recuse.ratings import PLACE, Ratings, mean_of
 from recuse.schema import Distribution, Estimate, Estimates
 from recuse.schema.arrays import Floats, distinct, taken
 from recuse.statistics.agreement.coefficient import ratio

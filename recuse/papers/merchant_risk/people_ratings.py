@@ -17,8 +17,7 @@ from recuse.metrics.measure import itself, measure, per_subject
 from recuse.papers.merchant_risk.judge_profiles import human_panel_offset
 from recuse.papers.merchant_risk.picks import rank_correlation
 from recuse.papers.rank_tests import spearman, spearman_test
-from recuse.ratings import PERSON, Ratings, Scale, mean_of
-from recuse.ratings.answers import without_truth
+from recuse.ratings import PERSON, Ratings, Scale, mean_of, without_truth
 from recuse.ratings.array import numbers
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
@@ -289,11 +288,10 @@ def _views(ratings: Ratings) -> tuple[tuple[str, ...], dict[tuple[str, ...], tup
     if not rated and ratings.people is not None:
         criteria = list(ratings.headline[:1])
     several = len(criteria) > 1
-    views: dict[tuple[str, ...], tuple[Views, Scale]] = {
+    return ("criterion",) if several else (), {
         (name,) if several else (): (_views_on(ratings.with_criterion(name), name), ratings.scales[name])
         for name in criteria
     }
-    return ("criterion",) if several else (), views
 
 
 def _views_on(one: Ratings, criterion: str) -> Views:

@@ -10,8 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from recuse.protocols import reading, rubric, wording
-from recuse.ratings import Numeric, Scale
-from recuse.ratings.scale import PLACE
+from recuse.ratings import PLACE, Numeric, Scale
 from recuse.schema import Item, Judge, Judgement, Prompt, Reply
 from recuse.schema.plain_values import grouped
 from recuse.tasks import Task

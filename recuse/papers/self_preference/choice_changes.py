@@ -18,11 +18,9 @@ from recuse.metrics.injection import text_means
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.metrics.presentation import a_is_longer
 from recuse.papers.self_preference.over_texts import bounded_estimate, known_of_texts, mean_or_none, with_interval
-from recuse.ratings import PERSON, Ratings, grouped, remembered
-from recuse.ratings.answers import against_truth
+from recuse.ratings import PERSON, TRUE, Ratings, against_truth, grouped, remembered
 from recuse.ratings.array import clusters_of
 from recuse.ratings.pair_array import PAIRED, pair_array, repeated_over, verdicts_of
-from recuse.ratings.scale import TRUE
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
 from recuse.schema.factors import PROMPT
@@ -391,8 +389,7 @@ def _credits(part: Ratings) -> pd.DataFrame:
     """a's mean credit over labels and repeats in each order, columns `ab` and `ba`, one row per rater and item."""
     keys = ["rater", "kind", "item", "cluster", "a", "b"]
     wide = verdicts_of(part).groupby([*keys, "order"], sort=False)["won"].mean().unstack("order")
-    wide = wide.reindex(columns=list(ORDERS)).reset_index()
-    wide.columns.name = None
+    wide = wide.reindex(columns=list(ORDERS)).rename_axis(columns=None).reset_index()
     return wide.assign(group=wide["cluster"].factorize()[0])
 
 

@@ -16,10 +16,8 @@ from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.papers.rank_tests import spearman
 from recuse.papers.self_preference import over_texts
 from recuse.papers.self_preference.over_texts import Scored, by_rater, mean_or_none, scored_under, true_scores
-from recuse.ratings import Cells, Ratings, arrays_by_level, mean_of
-from recuse.ratings.answers import against_truth
+from recuse.ratings import TRUE, Cells, Ratings, against_truth, arrays_by_level, mean_of
 from recuse.ratings.needs import counted_criteria
-from recuse.ratings.scale import TRUE
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, Mask, distinct
 from recuse.schema.factors import PROMPT

@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.self_preference import own_place
-from recuse.ratings import RatingArray, Ratings, judges_array, remembered
-from recuse.ratings.scale import TRUE
+from recuse.ratings import TRUE, RatingArray, Ratings, judges_array, remembered
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats, Mask, ascending_codes
 from recuse.statistics.bounded import BOUNDED, bounded_mean

@@ -17,8 +17,7 @@ from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.metrics.presentation import NO_PAIR, SHARE_ENDS, complete, lost_by_order, paired, pairs_by_judge
 from recuse.papers.self_preference import over_texts
 from recuse.papers.self_preference.over_texts import bounded_estimate, mean_or_none, share_estimate
-from recuse.ratings import Ratings, grouped, mean_of, moments_of
-from recuse.ratings.answers import without_truth
+from recuse.ratings import Ratings, grouped, mean_of, moments_of, without_truth
 from recuse.ratings.array import beyond_others, first_of
 from recuse.ratings.pair_array import PAIRED, pair_array, repeated_over, verdicts_of
 from recuse.ratings.text_slices import doublings_of_pairs
@@ -45,9 +44,7 @@ def gap_effect(part: Ratings) -> Iterator[Named]:
     >>> gap_effect(example("order response", "ab first; ba first", texts=table("item a b", "i s t"))).of(judge="j").note
     "undefined: no other judge's verdicts give these texts different win rates"
     """
-    pairs = paired(part)
-    pairs = pairs.assign(complete=complete(pairs))
-    pairs = pairs.assign(gap=_gaps(pairs, part.judges))
+    pairs = paired(part).assign(complete=complete, gap=lambda rows: _gaps(rows, part.judges))
     for judge in part.judges:
         of_judge = pairs[pairs["rater"] == judge]
         both = of_judge[of_judge["complete"]]
