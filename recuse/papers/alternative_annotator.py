@@ -94,14 +94,13 @@ def winning_rate(
         np.array([one.distribution.p_value(-epsilon, side) for one in tested.values()]) for side in ("above", "below")
     )
     rejected = p <= _threshold(p, q)
-    people = zip(tested.items(), p.tolist(), rejected.tolist(), strict=True)
     detail = {
         "average_advantage": number(float(np.mean([average(one.judge, one.times) for one in tested.values()]))),
         "epsilon": epsilon,
         "people": [
             {"person": name, "n": one.n, "advantage": number(one.distribution.value), "p": float(f"{value:.6g}"),
              "won": won}
-            for (name, one), value, won in people
+            for (name, one), value, won in zip(tested.items(), p.tolist(), rejected.tolist(), strict=True)
         ],
         "too_few_texts": [name for name in comparisons if name not in tested],
     }  # fmt: skip

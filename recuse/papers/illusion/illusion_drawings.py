@@ -86,7 +86,6 @@ SLIP = "never leaves the lower half of the scale: does it use another one?"
 
 
 def _scale(group: Group) -> Table:
-    judges = {n.who for n in _known(group, "scale_use")}
     columns: dict[str, Callable[[Number], Cell]] = {"SD beside the others'": number_cell}
     columns |= {name: detail_cell(name.lower()) for name in ("mean", "SD", "lowest", "highest", "skewness")}
 
@@ -94,7 +93,7 @@ def _scale(group: Group) -> Table:
         small = n.circumstances, SLIP if n.detail.get("slip") else ""
         return Cell(group.label(n.who), ", ".join(filter(None, small)))
 
-    caption = f"How {in_words(len(judges))} judges use the scale"
+    caption = f"How {in_words(len({n.who for n in _known(group, 'scale_use')}))} judges use the scale"
     return DetailTable("scale_use", caption, named, "judge", columns, frozenset(range(1, 7)), _measured)(group)
 
 

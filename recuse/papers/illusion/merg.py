@@ -202,12 +202,11 @@ def rubric_schema(task: Task, *, named: bool, tenths: bool = False) -> dict[str,
     """The reply's JSON schema. `named`: names are given, not asked. `tenths`: the weights are one of the 101 lists of
     tenths that sum to 1, none above 0.4, for servers that enforce a schema by grammar: a grammar cannot add."""
     name = {} if named else {"name": _text(task, "name")}
-    anchors = wording.list_schema(_text(task, "anchor"), ANCHORS)
     weights = wording.list_schema({"type": "number"}, DIMENSIONS)
     if tenths:
         every = itertools.product(range(1, 5), repeat=DIMENSIONS)
         weights = {"enum": [[n / 10 for n in each] for each in every if sum(each) == 10]}
-    dimension = wording.object_schema({**name, "anchors": anchors})
+    dimension = wording.object_schema({**name, "anchors": wording.list_schema(_text(task, "anchor"), ANCHORS)})
     return wording.object_schema({"dimensions": wording.list_schema(dimension, DIMENSIONS), "weights": weights})
 
 

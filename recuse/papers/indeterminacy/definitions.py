@@ -226,9 +226,8 @@ def chance_corrected(measure: str, count: Floats, agreed: Floats, judge: Floats,
     elif measure == "fleiss_kappa":
         corrected = scott_pi(one).of(np.hstack([n, apart, n, (first + second) / 2]))
     else:
-        tables = np.zeros((1, options, options))
         build = cohen_kappa if measure == "cohen_kappa" else scott_pi
-        corrected = build(tables).of(np.hstack([n, apart, n, first, second]))
+        corrected = build(np.zeros((1, options, options))).of(np.hstack([n, apart, n, first, second]))
     return corrected.reshape(shape)
 
 

@@ -48,10 +48,9 @@ def _grids(group: Group) -> Table:
 
 
 def _definitions(group: Group) -> Table:
-    by_name = grouped(group.of("performance"), lambda n: n.subject.get("definition", ""))
     judges = list(dict.fromkeys(n.who for n in group.of("performance")))
     rows = []
-    for name, of in by_name.items():
+    for name, of in grouped(group.of("performance"), lambda n: n.subject.get("definition", "")).items():
         by_judge = {n.who: n for n in reversed(of)}
         title = next((str(n.detail.get("title")) for n in of if "title" in n.detail), name)
         better = "more is better" if any(n.detail.get("higher") for n in of) else "less is better"

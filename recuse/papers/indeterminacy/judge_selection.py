@@ -214,8 +214,7 @@ def common_class_recall(part: Ratings) -> Iterator[Named]:
             continue
         value, prevalence = float(fitted.recall[r, k]), float(fitted.prevalence[k])
         # The truth lies lowest where all other items are truly of the class as well and nobody saw it
-        truth = [number(value * prevalence), number(value)]
-        detail = {**tested, "truth": truth, "prevalence": number(prevalence)}
+        detail = {**tested, "truth": [number(value * prevalence), number(value)], "prevalence": number(prevalence)}
         distribution = percentile(value, fitted.draws[:, r, k])
         yield (judge, option), estimated(metric, value, distribution, note=WARNING, detail=detail, **facts)
 

@@ -123,8 +123,7 @@ def chosen_options(reply: Reply, options: Sequence[str]) -> list[str]:
 def grammar_of_sets(options: Sequence[str]) -> str:
     """Of a reply that names one or more options, each at most once and in the order of `options`: from the k-th on, the
     k-th and perhaps later ones, or later ones alone."""
-    last = len(options) - 1
     rules = ["root ::= from0"]
     for k, option in enumerate(map(quoted, options)):
-        rules.append(f"from{k} ::= {option}" + (f' (", " from{k + 1})? | from{k + 1}' if k < last else ""))
+        rules.append(f"from{k} ::= {option}" + (f' (", " from{k + 1})? | from{k + 1}' if k < len(options) - 1 else ""))
     return "\n".join(rules)

@@ -297,13 +297,12 @@ def _budget(study: SelectionStudy) -> Iterator[Finding]:
     worst = min(others, key=lambda name: by_name[name][0] - by_name[name][1])
     more, switch = by_name[worst]
     true = sum(gain > other for gain, other in by_name.values())
-    effect = study.chosen(SYMMETRIC, HIT, 1) - study.chosen(SKEWED, HIT, 1)
     claim = "Three ratings per item instead of one help more than changing the measure."
     here = (
         f"True of {true} of {len(others)} measures, by consistency under asymmetric selection. {_title(worst)}: "
         f"{more:+.3f} by the second and third rating, {switch:+.3f} by choosing with it instead of the hit rate at "
         f"one. Who keeps the hit rate gains {_gained(study, SKEWED, HIT)[0]:+.3f}. Asymmetric selection costs the hit "
-        f"rate {effect:.3f}."
+        f"rate {study.chosen(SYMMETRIC, HIT, 1) - study.chosen(SKEWED, HIT, 1):.3f}."
     )
     yield Finding("1a", claim, here, more - switch > 0.005)
     pairs = {name: (study.chosen(SPECIFIED, name, 1), study.chosen(SKEWED, name, 3)) for name in (HIT, *others)}

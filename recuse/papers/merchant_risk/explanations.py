@@ -105,9 +105,8 @@ def _joined(ratings: Ratings, beside: Ratings) -> pd.DataFrame:
     criterion, reply, response, `plain` (its words in lower case, one blank between them), `of` (which text it is about,
     "item/target"), height (of the score on its scale, 0 to 1), text, rubric (of the task)."""
     keys = ["rater", "item", "target", "criterion", "repeat", *ratings.factors]
-    scores = ratings.table[[*keys, "score", "status"]]
     reasons = beside.table[beside.table["response"].notna()].drop(columns=["score", "status"])
-    rows = reasons.merge(scores, on=keys, how="left")
+    rows = reasons.merge(ratings.table[[*keys, "score", "status"]], on=keys, how="left")
     heights = [
         (score - scale.ends[0]) / scale.span if isinstance(scale, Numeric) and np.isfinite(scale.span) else np.nan
         for score, scale in zip(rows["score"], map(ratings.scales.get, rows["criterion"]), strict=True)

@@ -282,6 +282,5 @@ def with_criteria_mean(ratings: Ratings) -> Ratings:
     score = more["score"].round(12).where(complete)
     more = more.assign(criterion=CRITERIA_MEAN, response=None, status=status, score=score)[list(table.columns)]
     scales = {**ratings.scales, CRITERIA_MEAN: ratings.scales[wanted[0]]}
-    headline = (*ratings.headline, CRITERIA_MEAN)
     joined = pd.concat([table, more], ignore_index=True)
-    return replace(ratings, table=joined, scales=scales, headline=headline, _memory={})
+    return replace(ratings, table=joined, scales=scales, headline=(*ratings.headline, CRITERIA_MEAN), _memory={})

@@ -259,10 +259,9 @@ def people_groups(ratings: Ratings) -> Estimates:
         for target in list(views)[1:]:
             apart = pairs[f"{groups[-1][0]} - {target}"].detail["told_apart"]
             groups = [*groups, [target]] if apart else [*groups[:-1], [*groups[-1], target]]
-        means = {name: number(view.mean) for name, view in views.items()}
         estimates[criterion] = Estimate(
             metric="people_groups", value=float(len(groups)), note="no interval: these targets, these people",
-            detail={"groups": groups, "means": means}, **about,
+            detail={"groups": groups, "means": {name: number(view.mean) for name, view in views.items()}}, **about,
         )  # fmt: skip
     return Estimates(by, estimates)
 

@@ -154,9 +154,8 @@ def misassignments(p: Picks) -> Estimate:
     more = p.facts("levels against the rank of the true value among the model's own picks", unit="share")
     if not p.items:
         return undefined("misassignments", "no pick is covered by the data", **more)
-    by_value = np.lexsort((p.level, p.value))  # items ascend already, and lexsort is stable
     empirical = np.empty(len(p.items))
-    empirical[by_value] = np.sort(p.level)
+    empirical[np.lexsort((p.level, p.value))] = np.sort(p.level)  # items ascend already, and lexsort is stable
     distance = (np.abs(p.level - empirical) / float(getattr(p.scale, "step", None) or 1.0)).round(9)
 
     def listed(wanted: NDArray[np.bool_]) -> list[dict[str, Any]]:

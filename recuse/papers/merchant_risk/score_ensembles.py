@@ -196,8 +196,7 @@ def _together(against: Compared, weigh: Weigh, part: Ratings, data: Mapping[str,
         return np.asarray(weights / weights.sum() @ (scores[:, out] + offsets[:, None]))
 
     alone = np.abs(scores - people)
-    closest_first = scores[np.argsort(alone.mean(axis=1))]
-    order = by_content(cells.clusters[there], [*closest_first, people])
+    order = by_content(cells.clusters[there], [*scores[np.argsort(alone.mean(axis=1))], people])
     together = np.clip(_left_out(order, combined), *cells.scale.ends)
     weights, far = weigh(scores, people)[1], np.abs(together - people)
     distribution = clustered_mean(far - alone.mean(axis=0), cells.clusters[there])

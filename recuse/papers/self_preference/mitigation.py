@@ -205,8 +205,7 @@ def peer_ranked(part: Ratings, array: RatingArray, battles: Ratings | None) -> R
     """`battles`: the scores, or the choices beside them."""
     columns = array.columns(part.authors)
     if None in columns:
-        stranger = array.raters[columns.index(None)]
-        return f"Peer Rank weighs judges by how their own texts win, and {stranger} wrote none"
+        return f"Peer Rank weighs judges by how their own texts win, and {array.raters[columns.index(None)]} wrote none"
     if battles is None:
         return "no choices between two texts were asked for, which are to be Peer Rank's battles"
     own = np.array(columns, dtype=np.intp)
@@ -251,8 +250,7 @@ def peer_rank(wins: Floats, own: Sequence[int]) -> tuple[Floats, int]:
         raise RecuseError("Peer Rank needs every judge's verdict on every author; a judge has none on one of them")
     weights = np.full(len(own), 1 / len(own))
     for iteration in range(1, ITERATIONS + 1):
-        scores = weights @ wins
-        raw = scores[list(own)]
+        raw = (weights @ wins)[list(own)]
         if not raw.sum() > 0:
             raise RecuseError("no judge's own text wins a single pair, so nobody has a weight")
         moved, weights = np.abs(raw / raw.sum() - weights).max(), raw / raw.sum()

@@ -123,10 +123,9 @@ def same_length_reference(part: Ratings) -> Iterator[Named]:
         least, most = np.full(len(groups), np.inf), np.full(len(groups), -np.inf)
         np.minimum.at(least, at, distances)
         np.maximum.at(most, at, distances)
-        nearest = distances <= least[at] + 1e-12
         anyone, near = (  # per text; NaN where there is no choice of references
             np.where(most > least + 1e-12, moments_of(at[kept], longer[kept], len(groups)).mean, np.nan)
-            for kept in (slice(None), nearest)
+            for kept in (slice(None), distances <= least[at] + 1e-12)
         )
         more = {"n_excluded": int(pairs.requested[j].sum() - usable.sum()), "method": REFERENCED, **over}
         why = "no pair was judged by the judge and a peer"

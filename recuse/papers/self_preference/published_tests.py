@@ -232,9 +232,8 @@ def leaderboard_inflation(part: Ratings) -> Iterator[Named]:
     1.0
     """
     array = judges_array(part)
-    own = array.columns(part.authors)
     board = {target: mean_of(array.means[:, :, column], axis=0) for column, target in enumerate(array.targets)}
-    for row, column in enumerate(own):
+    for row, column in enumerate(array.columns(part.authors)):
         if column is None:
             continue
         target = array.targets[column]

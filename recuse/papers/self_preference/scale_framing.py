@@ -326,9 +326,8 @@ def _juries(
         why = "it takes two judges, and three items that all of them scored both ways"
         yield from ((jury, undefined(metric, why, **about)) for jury in JURIES)
         return
-    values = _all(scores, true, statistic)
     without = [_all(scores[..., groups != one], true[groups != one], statistic) for one in clusters]
-    for jury, value, left_out in zip(JURIES, values, np.array(without).T, strict=True):
+    for jury, value, left_out in zip(JURIES, _all(scores, true, statistic), np.array(without).T, strict=True):
         if np.isfinite([value, *left_out]).all():
             yield jury, over_texts.jackknifed(metric, value, left_out, **about)
         else:

@@ -346,8 +346,7 @@ def grade_on_predictability(part: Ratings) -> Iterator[Named]:
     likelihoods = part.beside("likelihoods")
     if likelihoods is None:
         why = "no log-probabilities were recorded, so nothing is known of how likely the judges find the texts"
-        nothing = undefined("grade_on_predictability", why, **_about(part))
-        yield from ((judge, nothing) for judge in part.judges)
+        yield from ((judge, undefined("grade_on_predictability", why, **_about(part))) for judge in part.judges)
         return
     if likelihoods.factors:
         raise RatingsError(

@@ -164,14 +164,12 @@ def number(given: str) -> str:
     return str(int(digits))
 
 
-def _solution(task: Task, item: Item, reply: Reply) -> list[Judgement]:
-    working, answer = working_and_answer(task, reply)
-    return [Judgement("working", response=working), Judgement("answer", response=answer)]
-
-
 SOLVING = Writing(
-    WORDING="solving", criteria=("working", "answer"), rows=_solution, asked_of=prompts, temperature=0.7,
-    max_tokens=120, grammar=lambda task, item: f'root ::= {line(task, "working", 5)} "\\n" "Answer: " [0-9]{{1,6}}',
+    WORDING="solving", criteria=("working", "answer"), rows=lambda task, item, reply: [
+        Judgement(of, response=part)
+        for of, part in zip(("working", "answer"), working_and_answer(task, reply), strict=True)
+    ], asked_of=prompts, temperature=0.7, max_tokens=120,
+    grammar=lambda task, item: f'root ::= {line(task, "working", 5)} "\\n" "Answer: " [0-9]{{1,6}}',
 )  # fmt: skip
 
 
