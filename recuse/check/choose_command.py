@@ -25,7 +25,6 @@ from recuse.ratings import Ratings
 from recuse.readers.column_names import as_typed
 from recuse.readers.file_panel import load_file_panel
 from recuse.readers.file_ratings import FilePanel, thresholds_of
-from recuse.readers.judgement_rows import COST, numbers_beside
 from recuse.run.show import Row, check_tables, show_tables
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats, taken
@@ -158,13 +157,10 @@ def run_choose(
 
 def contest_of(panel: FilePanel) -> Contest:
     """The judges of a file, with what its column `cost` says."""
-    rows, known = panel.rows, {}
-    beside = numbers_beside(rows, panel.raw.frame, panel.mapping, panel.judges, COST) if "row" in rows else None
-    if beside is not None:  # a row of the file is a call, and the error that of all calls about a text
-        calls = rows.assign(cost=beside).drop_duplicates(["rater", "row"])
-        about = [column for column in ("item", "target", *panel.ratings.factors) if column in calls]
-        for name, own in calls.groupby("rater"):
-            known[str(name)] = float(own["cost"].mean()) * len(own) / len(own[about].drop_duplicates())
+    calls, known = panel.calls(), {}
+    about = [column for column in ("item", "target", *panel.ratings.factors) if column in calls]
+    for name, own in calls.groupby("rater"):  # the error is that of all calls about a text
+        known[str(name)] = float(own["cost"].mean()) * len(own) / len(own[about].drop_duplicates())
     return Contest(str(panel.path), panel.ratings.folded(), panel.uses, known)
 
 

@@ -220,13 +220,14 @@ def answers_of_one_way(ratings: Ratings, what: str, *, people: bool = True) -> A
             f"{what} by one criterion at a time; these ratings have {', '.join(ratings.headline)}: leave the others "
             "out with --ignore"
         )
-    parts = [part for _, part in ratings.each(*COMPARED)]
-    if len(parts) != 1:
+    ways = {levels: part for levels, part in ratings.each(*COMPARED) if part.judges or not ratings.judges}
+    *_, last = ways
+    if len(ways) != 1:
         raise RecuseError(
-            f"{what} where all were asked in one way; these were asked in {len(parts)} ({', '.join(ratings.factors)}): "
-            "give each way a rater's name of its own, as gpt at 0.7, or keep the rows of one"
+            f"{what} where all were asked in one way; these were asked in {len(ways)} ({', '.join(ratings.factors)}): "
+            f"give each way a rater's name of its own, as {' '.join((*ratings.judges[:1], *last))}, or keep one's rows"
         )
-    return answers_of(parts[0], ratings, people=people)
+    return answers_of(ways[last], ratings, people=people)
 
 
 def _rows(part: Ratings, *, person: bool) -> NDArray[np.intp]:

@@ -29,7 +29,15 @@ from recuse.readers.exports import as_exported
 from recuse.readers.formats import FOLDED, RatingsSource, read_source
 from recuse.readers.item_columns import groups_of, with_gold, with_merged_cells, with_whole_items
 from recuse.readers.json_cells import with_fields_of_json, with_last_words, with_lists_apart
-from recuse.readers.judgement_rows import Judgements, lengthened, named, with_confidence, with_kinds
+from recuse.readers.judgement_rows import (
+    COST,
+    Judgements,
+    lengthened,
+    named,
+    numbers_beside,
+    with_confidence,
+    with_kinds,
+)
 from recuse.readers.judgements import read_answers
 from recuse.readers.mapping import ColumnMapping, folder_of, given_mapping, saved_mapping, saved_path, stem_of
 from recuse.readers.raw_table import Fault, RawTable, errors_in, shown, word_count
@@ -96,6 +104,13 @@ class FilePanel:
     def by(self, protocol: str) -> Ratings:
         """The ratings by what stands in the place of a protocol."""
         return (self.ratings.beside("response_sets") if protocol == SETS else None) or self.ratings
+
+    def calls(self) -> pd.DataFrame:
+        """A row per call with its `cost`, in the file's unit; none where no column says what calls cost."""
+        cost = (
+            numbers_beside(self.rows, self.raw.frame, self.mapping, self.judges, COST) if "row" in self.rows else None
+        )
+        return self.rows[:0] if cost is None else self.rows.assign(cost=cost).drop_duplicates(["rater", "row"])
 
     @property
     def judges(self) -> tuple[str, ...]:

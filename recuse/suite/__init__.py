@@ -163,13 +163,16 @@ class Suite:
         change = panel.changes[elicitation.candidate]
         return Upgrade(before, incumbent, after, elicitation.candidate, change, settings, calls)
 
-    def answered(self, elicitation: Elicitation, judge: str) -> tuple[Any, Any, Any]:
-        """The ratings, and, where the judge was recorded, how it was asked, by the names of `SETTINGS`, and `calls`."""
+    def answered(self, elicitation: Elicitation, judge: str, /, **levels: str) -> tuple[Any, Any, Any]:
+        """The ratings, and, where the judge was recorded, how it was asked, by the names of `SETTINGS`, and `calls`; of
+        a file, what those cost that were made at these levels of factors."""
         from recuse.metrics.upgrade import SETTINGS
 
         ratings = self.ratings(elicitation)
-        if elicitation.panel in self.selection.files:
-            return ratings, {}, {}
+        if file := self.selection.files.get(elicitation.panel):
+            calls = file.calls()
+            own = calls[calls["rater"].eq(judge) & (calls.reindex(columns=[*levels]) == [*levels.values()]).all(axis=1)]
+            return ratings, {}, {"calls": len(own), "the file's unit": float(own["cost"].mean())} if len(own) else {}
         plan = self.selection.plan(elicitation)
         plan = plan.without(set(plan.judges) - {judge})
         header = headers(self.selection.panels[elicitation.panel], plan, Chain(plan).expected())  # of its cassettes

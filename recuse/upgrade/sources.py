@@ -170,8 +170,8 @@ def pair_up(
     if not pairs:
         raise RecuseError(f"{old.path.name} and {new.path.name} have no task and protocol in common")
     for before, after in pairs:
-        sides = ((old, before, incumbent), (new, after, candidate))
-        answered = (source.suite.answered(source.line_up(place, judge), judge) for source, place, judge in sides)
+        sides = ((old, before, incumbent, held), (new, after, candidate, wanted))
+        answered = (one.suite.answered(one.line_up(place, judge), judge, **at) for one, place, judge, at in sides)
         (one, other), settings, calls = zip(*answered, strict=True)
         if incumbent not in one.judges or candidate not in other.judges:
             continue
@@ -197,10 +197,12 @@ def _only(old: Source, new: Source) -> tuple[str, str]:
         if len(new.replaces) == 1:
             [(candidate, incumbent)] = new.replaces.items()
             return incumbent, candidate
-        like = shlex.join([str(old.path), *old.judges[:2]])
+        judges = [*old.judges[:2]]
+        if len(old.judges) == 1 and (varied := _ways(old)):
+            judges = [",".join([judges[0], *(f"{name}={ways[at]}" for name, ways in varied.items())]) for at in (0, -1)]
         raise RecuseError(
-            f"say which judge is in use and which would replace it: recuse compare {like}; the judges are "
-            f"{', '.join(old.judges)}"
+            f"say which judge is in use and which would replace it: recuse compare "
+            f"{shlex.join([str(old.path), *judges])}; the judges are {', '.join(old.judges)}"
         )
     if len(old.judges) == len(new.judges) == 1:
         return old.judges[0], new.judges[0]
@@ -211,6 +213,15 @@ def _only(old: Source, new: Source) -> tuple[str, str]:
         f"say which judge of {old.path.name} ({', '.join(old.judges)}) and which of {new.path.name} "
         f"({', '.join(new.judges)}) are meant: recuse compare {like}"
     )
+
+
+def _ways(source: Source) -> dict[str, tuple[str, ...]]:
+    """Factor -> its levels, of what was varied between two calls of the only judge."""
+    for place in source.compared:
+        own = source.suite.ratings(source.line_up(place, source.judges[0]))
+        own = replace(own, table=own.table[own.table["kind"].ne(PERSON)], _memory={})
+        return {name: own.levels(name) for name in own.factors if len(own.levels(name)) > 1}
+    return {}
 
 
 def _under(ratings: Ratings, levels: Mapping[str, str]) -> Ratings:

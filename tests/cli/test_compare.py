@@ -241,6 +241,24 @@ def test_the_command_that_is_offered_can_be_typed_as_it_stands(recuse, files, ra
     assert recuse("compare", *offered).code != 3
 
 
+def test_the_ways_in_which_the_only_judge_was_asked_are_offered_and_cost_what_the_file_says(recuse, tmp_path):
+    """A file's column of costs counted for the choice between judges, and not for an upgrade."""
+    path = tmp_path / "t.csv"
+    asked = (("ann", "", ""), ("ben", "", ""), ("gpt", "short", "$0.01"), ("gpt", "long", "$0.03"))
+    rows = [f"t{k},{way},{who},{k % 5 + 1},{cost}" for k in range(80) for who, way, cost in asked]
+    path.write_text("\n".join(["id,prompt_version,rater,score,cost_usd", *rows]), encoding="utf-8")
+    found = recuse("compare", path)
+    offered = shlex.split(found.err.partition("recuse compare ")[2].partition("; the judges")[0])
+    assert {*offered} == {str(path), "gpt,prompt_version=short", "gpt,prompt_version=long"}, found.err
+    found = recuse("compare", path, "gpt,prompt_version=short", "gpt,prompt_version=long")
+    assert (found.code, found.first) == (
+        1, "Do not replace gpt before by gpt after: it costs more, by more than you allow."
+    )  # fmt: skip
+    assert re.search(r"cost \(the file's unit per call\) +0\.01 +0\.03 +\+200 % +at most 100 % +worse", found.out)
+    found = recuse("choose", path)
+    assert re.search(r"asked in 2 \(prompt_version\): give each .* of its own, as gpt (short|long), or", found.err)
+
+
 def test_which_of_several_judges_is_meant_is_asked_also_where_one_is_in_both_files(recuse, files, rater):
     old, right = files("old.csv", anna=rater(0.95), judge_v1=rater(0.9)), rater(0.9)
     new = files("new.csv", anna=rater(0.95), judge_v1=right, judge_v2=right)
