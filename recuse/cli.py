@@ -106,7 +106,7 @@ COMMANDS = (
         _option("--save", action="store_true", help="keep what was read as what in FILE.recuse.toml"),
         _option("--all", dest="everything", action="store_true", help="print every number, not only those that decide"),
         READER,
-        _option("--raters", action="store_true", help="each FILE holds the ratings of one rater, named as it is"),
+        _option("--raters", action="store_true", help="each FILE holds other raters' answers; of one, it bears the name"),
         given=(USE, _option("--threshold", metavar="NUMBER", help="from this score on a text counts as positive"),
                *COLUMNS),
     ),

@@ -158,7 +158,7 @@ def are_versions(reads: Sequence[FilePanel]) -> str:
             names, others = (", ".join(read.ratings.judges) or "nobody" for read in (first, other))
             return (
                 f"the judges of {one} are {names}, of {two} {others}: versions of one judge bear one name. If each "
-                "file holds one rater's answers, say --raters; if one holds several, make one table, a column each"
+                "file holds other raters' answers to the same items, say --raters"
             )
         if other.kind != first.kind or other.ratings.scales != first.ratings.scales:
             return f"{one} and {two} are not on one scale; say which it is with --scale"

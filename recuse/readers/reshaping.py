@@ -52,43 +52,45 @@ ENDS = {1: "st", 2: "nd", 3: "rd"}
 
 
 def below_one_another(tables: Sequence[RawTable]) -> RawTable:
-    """One table of the rows of all, with a column `rater` that holds the name of the file of each, and one column of
-    ratings, however each file calls its own. `RecuseError` where a table names its raters itself, where two have no
-    column in common, and where one has no column of ratings and the others do."""
-    frames, places, rated = [], [], []
+    """One table of the rows of all, with a column `rater` that holds the name of the file of each, or of the column
+    where a file has several raters', and one column of ratings, however each file calls its own. `RecuseError` where a
+    table names its raters itself, where two have no column in common, and where one has no column of ratings and the
+    others do."""
+    frames, places = [], []
+    rated: list[dict[str, str]] = []  # rater -> column
     names = [stem_of(table.path) for table in tables]
     if twice := [name for name in names if names.count(name) > 1]:
         raise RecuseError(
             f"{len(twice)} files are called {twice[0]}, and with --raters a file is called as its rater is: give each "
             "the name of who rated, or put them into one table with a column rater"
         )
-    for table in tables:  # the column that is called as ratings are and may hold some; "" where there is none
+    for table, name in zip(tables, names, strict=True):  # what is called as ratings are, or as raters; "" for none
         called = {column.plain: column for column in columns_of(table.frame)}
         values = [called[word].name for word in NAMES["value"] if word in called and called[word].rating]
         others = [c for c in called.values() if c.plain not in (*NAMES["value"], *NAMES["rater"])]
-        raters = [c.name for c in others if c.is_rater and not c.is_attribute and c.rating]
-        if not values and len(raters) > 1:
-            raise RecuseError(
-                f"{table.path.name} has several raters' columns ({', '.join(raters)}), and --raters reads a file for "
-                "each rater; put a column of each into one table"
-            )
-        only = [c.name for c in others if c.like_ratings and not c.is_attribute and c.plain not in NAMES["item"]]
-        rated.append(([*values, *raters] or [*(only if len(only) == 1 else ()), ""])[0])
-    for table, rater, value in zip(tables, names, rated, strict=True):
+        others = [c for c in others if c.rating and not c.is_attribute and c.plain not in NAMES["item"]]
+        raters = [c.name for c in others if c.is_rater or c.may_be_a_person]
+        only = [c.name for c in others if c.like_ratings]
+        one = [*values, *raters, *(only if len(only) == 1 else ()), ""][0]
+        rated.append({name: one} if values or len(raters) < 2 else {rater: rater for rater in raters})
+    called_as = next(iter(rated[0].values())) if len(rated[0]) == 1 else NAMES["value"][0]
+    for table, columns in zip(tables, rated, strict=True):
         own = [name for name in table.names if plain(name) in NAMES["rater"]]
         if any(table.frame[name].nunique() > 1 for name in own):
             raise RecuseError(f"{table.path.name} has several raters of its own ({own[0]}); put the files together")
         if not {*table.frame.columns} & {*tables[0].frame.columns} - {*own}:
             raise RecuseError(f"{table.path.name} and {tables[0].path.name} have no column in common")
-        if not value and rated[0] and rated[0] not in table.frame:
-            raise RecuseError(f"{table.path.name} has no column {rated[0]}; call its ratings as the other files do")
-        own_frame = table.frame.drop(columns=own).assign(rater=rater)
-        taken = value and rated[0] and value != rated[0] and rated[0] not in own_frame
-        frames.append(own_frame.rename(columns={value: rated[0]}) if taken else own_frame)
-        places += [table.at(row) for row in range(len(table.frame))]
+        if not all(columns.values()) and called_as and called_as not in table.frame:
+            raise RecuseError(f"{table.path.name} has no column {called_as}; call its ratings as the other files do")
+        for rater, value in columns.items():
+            own_frame = table.frame.drop(columns=[*own, *({*columns.values()} - {value, ""})]).assign(rater=rater)
+            taken = value and called_as and value != called_as and called_as not in own_frame
+            frames.append(own_frame.rename(columns={value: called_as}) if taken else own_frame)
+            places += [table.at(row) for row in range(len(table.frame))]
     frame = pd.concat(frames, ignore_index=True).fillna("")
     files = ", ".join(table.path.name for table in tables)
-    notes = (*tables[0].notes, f"every file holds one rater's answers, named as the file is: {files}")
+    several = "" if len(frames) == len(tables) else ", or one of several columns, named as that is"
+    notes = (*tables[0].notes, f"every file holds one rater's answers, named as the file is{several}: {files}")
     faults = tuple(fault for table in tables for fault in table.faults)
     return replace(tables[0], frame=frame, notes=notes, faults=faults, numbers=tuple(places), text="")
 

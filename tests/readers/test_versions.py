@@ -84,8 +84,10 @@ def test_files_of_other_raters_are_no_versions(tmp_path):
     labels, human, gpt = (tmp_path / f"{name}.csv" for name in columns)
     with pytest.raises(RecuseError, match=r"labels.csv are nobody, of gpt.csv gpt-4o: .* say --raters"):
         load_versions([labels, gpt])
-    with pytest.raises(RecuseError, match=r"labels.csv has several raters' columns \(human_1, human_2\)"):
-        load_versions([labels, gpt], raters=True)
+    for files in ([labels, gpt], [gpt, labels]):
+        read = load_versions(files, raters=True)
+        assert read.ratings.raters == {"human_1": "person", "human_2": "person", "gpt": "judge"}
+        assert len(read.ratings.table) == 60
     assert load_versions([human, gpt], raters=True).ratings.raters == {"human": "person", "gpt": "judge"}
 
 
@@ -165,11 +167,13 @@ def test_who_is_a_person_may_stand_in_one_of_the_files(file):
 
 
 @pytest.mark.parametrize("options", [{}, {"people": "anna,ben"}])
-def test_a_file_of_people_beside_a_judges_file_is_to_be_one_table(file, options):
+def test_a_file_of_people_beside_a_judges_file_is_one_of_raters(file, options):
     people = file("people.csv", "item,anna,ben\n" + "".join(f"t{k},{k % 3},{k % 4 % 3}\n" for k in range(30)))
     judge = file("judge.csv", "item,gpt4\n" + "".join(f"t{k},{k % 3}\n" for k in range(30)))
-    with pytest.raises(RecuseError, match="make one table, a column each"):
+    with pytest.raises(RecuseError, match="holds other raters' answers to the same items, say --raters"):
         load_versions([people, judge], **options)
+    read = load_versions([people, judge], raters=True, **options)
+    assert read.ratings.raters == {"anna": "person", "ben": "person", "judge": "judge"}
     with pytest.raises(RecuseError, match="no name tells judges from people: 'anna', 'ben'"):
         load_versions([people, people])
 

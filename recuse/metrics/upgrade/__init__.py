@@ -96,16 +96,9 @@ def measure_upgrade(upgrade: Upgrade) -> list[tuple[str, Estimates]]:
 METHOD = "ratio of means per call as recorded, less 1"
 
 describe(
-<<<<<<< Updated upstream
     "upgrade_cost", "cost per call", unit="share", signed=True, rank=50, ends=(-1, math.inf), above="costs more",
-    reading="Dollars per call by the panel's prices, or tokens per call where no price is known, the candidate's "
-    "over the incumbent's, less 1.",
-=======
-    "upgrade_cost", "cost per call", unit="share", signed=True, rank=50, bad="above", ends=(-1, math.inf),
-    above="costs more",
     reading="Dollars per call by the panel's prices, or tokens per call where no price is known, or a file's column "
     "`cost`; the candidate's over the incumbent's, less 1.",
->>>>>>> Stashed changes
 )  # fmt: skip
 describe(
     "upgrade_latency", "time per call", unit="share", signed=True, rank=52, ends=(-1, math.inf), above="takes longer",
