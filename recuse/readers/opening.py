@@ -81,22 +81,22 @@ def open_file(path: Path, wanted: dict[str, str] | None = None, encoding: str = 
 
 def _unpacked(raw: bytes, packed: str, name: str) -> tuple[bytes, str]:
     """What the file holds, and what that is called."""
-    if packed == ".zip":
-        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-            files = [m for m in archive.infolist() if not m.is_dir() and not m.filename.startswith("__MACOSX/")]
-            if len(files) != 1:
-                raise RecuseError(f"it holds {len(files)} files; pack the one with the ratings alone, or unpack it")
-            with archive.open(files[0]) as stream:
-                return _bounded(stream, len(raw)), Path(files[0].filename).name
     import bz2
     import gzip
     import lzma
 
     opener: dict[str, Callable[[Any], IO[bytes]]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}  # type: ignore[dict-item]
     try:
-        with opener[packed](io.BytesIO(raw)) as stream:
-            return _bounded(stream, len(raw)), name
-    except lzma.LZMAError as error:
+        if packed != ".zip":
+            with opener[packed](io.BytesIO(raw)) as stream:
+                return _bounded(stream, len(raw)), name
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+            files = [m for m in archive.infolist() if not m.is_dir() and not m.filename.startswith("__MACOSX/")]
+            if len(files) != 1:
+                raise RecuseError(f"it holds {len(files)} files; pack the one with the ratings alone, or unpack it")
+            with archive.open(files[0]) as stream:
+                return _bounded(stream, len(raw)), Path(files[0].filename).name
+    except (lzma.LZMAError, zlib.error) as error:  # either may also be inside a zip
         raise ValueError(str(error)) from error
 
 

@@ -24,11 +24,16 @@ def told_apart(value: Any) -> str | None:
     return f"{len(value)} bytes" if isinstance(value, bytes) else None
 
 
-def zipped(name: str, data: bytes) -> bytes:
+def zipped(name: str, data: bytes, how: int = zipfile.ZIP_DEFLATED) -> bytes:
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(buffer, "w", how) as archive:
         archive.writestr(name, data)
     return buffer.getvalue()
+
+
+def damaged(data: bytes, *places: int) -> bytes:
+    """Every bit of the bytes at these places turned over."""
+    return bytes(byte ^ 0xFF if at in places else byte for at, byte in enumerate(data))
 
 
 RECORDS = [{"item": k, "gpt": s, "Zoë": s} for k, s in ((1, 3), (2, 4), (3, 1))]
@@ -93,7 +98,10 @@ def test_decimal_commas(file):
         ("a.csv", b"item,gpt,anna\n", "no row"),
         ("a.csv", b"just one line of prose\nand another\n", "one column"),
         ("a.csv.gz", b"\x1f\x8bnot gzip at all", "cannot be unpacked"),
+        ("a.csv.gz", damaged(gzip.compress(b"item,judge,anna\n" * 1000), 15, 18), "cannot be unpacked"),
         ("a.zip", zipped("a.csv", b"x")[:20], "cannot be unpacked"),
+        ("a.zip", damaged(zipped("a.csv", b"item,judge,anna\n" * 1000), 50, 51, 53), "cannot be unpacked"),
+        ("a.zip", damaged(zipped("a.csv", b"item,gpt,anna\n" * 99, zipfile.ZIP_LZMA), 50, 51), "cannot be unpacked"),
         ("a.jsonl", b'{"item": 1, "gpt": 3}\n{"item": 2, "gpt": \n', "line 2"),
         ("a.json", b'[{"item": 1, "gpt": 3}, 7]', "record 2"),
         ("a.json", b"[" * 100_000, "recursion|nest|Expecting"),
