@@ -42,6 +42,11 @@ from recuse.security.files import beginning_of, check_output, write_output
 from recuse.security.sanitize import visible
 from recuse.suite.question_runner import Question, read_evals, shipped_evals
 
+PATIENCE = 2.0  # seconds after which somebody at a terminal wants to know how far it is
+LARGE = 10_000_000  # bytes that take about as long to read
+MOST_LINES = 16  # lines of the terminal about a list of texts, without --all
+MOST_DRAWN = 2_000  # texts beyond which judges are not drawn: that many are seldom too few, and it would take seconds
+
 
 def check(
     ratings: Ratings | RatingsSource, *, gates: Path | str | None = None, **options: Unpack[ReadOptions]
@@ -163,9 +168,3 @@ def _chances(answers: FileRun, gates: Gates, questions: Sequence[Question], *, e
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         return chance_of_clearance(answers.panel, gates, questions)
-
-
-PATIENCE = 2.0  # seconds after which somebody at a terminal wants to know how far it is
-LARGE = 10_000_000  # bytes that take about as long to read
-MOST_LINES = 16  # lines of the terminal about a list of texts, without --all
-MOST_DRAWN = 2_000  # texts beyond which judges are not drawn: that many are seldom too few, and it would take seconds

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from math import ceil
@@ -15,10 +16,10 @@ from recuse.gates.decision import for_use
 from recuse.gates.limits import Limit
 from recuse.ratings.answers import people_beside_truth, without_truth
 from recuse.ratings.needs import NOT_OF_A_FILE, unlock_by_column
-from recuse.readers.column_names import as_option, plain
+from recuse.readers.column_names import as_option
 from recuse.readers.columns import like_ratings
 from recuse.readers.file_ratings import FilePanel
-from recuse.readers.judgement_rows import CONFIDENCE
+from recuse.readers.judgement_rows import CONFIDENCE, columns_beside
 from recuse.readers.mapping import ColumnMapping
 from recuse.run.run import FileRun
 from recuse.schema import number_text
@@ -33,6 +34,16 @@ from recuse.security.sanitize import shortened, visible
 WIDTH = 14
 SHOWN_ROWS, SHOWN_RANGES, MOST_WORDS = 24, 4, 8
 PLAIN = frozenset(["judge", "target", "person", "peer", "criterion", "pair", "by"])  # whose values need no further word
+FIRST = ("human_ceiling", "sensitivity", "system_order", "right_choices", "human_offset", "share_bias")
+"""What most wants to be seen of a judge that passes everything."""
+ROLES = ("item", "target", "first", "second", "criterion", "cluster", "text", "rater", "kind", "repeat", "gold",
+         "author", "reason", "order", "count", "value", "criteria", "repeats", "factors", "slices")  # fmt: skip
+CALLED = {"target": "system", "gold": "right answer", "cluster": "topic", "value": "rating", "factors": "varied",
+          "slices": "slice"}  # fmt: skip
+AGREEMENT = "agreement_with_people"
+PEOPLE = ("people", "among people")
+HALF_WIDTH = 0.05  # of the interval for which labels are counted
+BEYOND_CHANCE = ("cohen_kappa", "concordance", "krippendorff_alpha")
 
 
 def short_text(answers: FileRun, chances: Mapping[str, float], *, file: str, disagreements: str, listed: bool) -> str:
@@ -87,10 +98,6 @@ def _deciding(answers: FileRun) -> Iterator[str]:
             yield f"  {about}: {label} {text}, limit {limit}"
 
 
-FIRST = ("human_ceiling", "sensitivity", "system_order", "right_choices", "human_offset", "share_bias")
-"""What most wants to be seen of a judge that passes everything."""
-
-
 def _read_briefly(answers: FileRun, file: str) -> Iterator[str]:
     read = answers.panel
     mapping, ratings = read.mapping, read.ratings
@@ -104,10 +111,8 @@ def _read_briefly(answers: FileRun, file: str) -> Iterator[str]:
     if alike:
         why = "; ".join(f"{name} ({why})" for name, why in [*alike.items()][:4])
         yield f"  look like ratings and are not used: {why}{more(tuple(alike), 4)}"
-    words = {n: plain(n).split("_") for n in mapping.ignored if n not in alike}
-    whose = {n: "_".join(w for w in own if w not in CONFIDENCE) for n, own in words.items() if {*own} & {*CONFIDENCE}}
-    known = [j for j in map(plain, ratings.judges) if "confidence" in ratings.table]
-    rest = tuple(n for n in words if n not in whose or not any(whose[n] in judge for judge in known))
+    sure = columns_beside(read.raw.frame, mapping, ratings.judges, CONFIDENCE) if "confidence" in ratings.table else {}
+    rest = tuple(name for name in mapping.ignored if name not in alike and name not in sure.values())
     unused = [f"not used: {', '.join(rest[:6])}{more(rest, 6)} (why: --all)"] if rest else []
     groups = [f"groups of texts: {', '.join(mapping.slices[:4])}{more(mapping.slices, 4)}"] if mapping.slices else []
     if unused or groups:
@@ -115,7 +120,14 @@ def _read_briefly(answers: FileRun, file: str) -> Iterator[str]:
     notes = [*(fault.sentence() for fault in read.faults), *read.notes]
     shown = fitting(notes, 2 if alike else 3, "more notes; --all prints them")
     yield from (f"  {line}" for line in shown)
-    yield f"  Not right? recuse check {file} --people A,B --judges C   (--save keeps it)"
+    yield _not_right(file, {"people": "A,B", "judges": "C"})
+
+
+def _not_right(file: str, who: Mapping[str, str]) -> str:
+    """The command to change, with each option once: what was typed with `file`, and who was read as what."""
+    typed = shlex.split(file)
+    added = [f" --{name} {names}" for name, names in who.items() if not any(t.startswith(f"--{name}") for t in typed)]
+    return f"  Not right? recuse check {file}{''.join(added)}   (--save keeps it)"
 
 
 def full_text(
@@ -183,18 +195,11 @@ def _read(answers: FileRun, file: str) -> Iterator[str]:
     rows += [("note", note) for note in read.notes] + [("fault", fault.sentence()) for fault in read.faults]
     yield from (f"  {role:<{WIDTH}}{text}" for role, text in rows)
     who = {"people": persons or ("A", "B"), "gold": right, "judge": ratings.judges}
-    options = " ".join(f"--{name} {as_option(names)}" for name, names in who.items() if names)
-    yield f"  Not right? recuse check {file} {options}   (--save keeps it)"
+    yield _not_right(file, {name: as_option(names) for name, names in who.items() if names})
 
 
 def _size(read: FilePanel) -> str:
     return f"{counted(len(read.raw.frame), 'row')}, {counted(read.ratings.judgements, 'judgement')}"
-
-
-ROLES = ("item", "target", "first", "second", "criterion", "cluster", "text", "rater", "kind", "repeat", "gold",
-         "author", "reason", "order", "count", "value", "criteria", "repeats", "factors", "slices")  # fmt: skip
-CALLED = {"target": "system", "gold": "right answer", "cluster": "topic", "value": "rating", "factors": "varied",
-          "slices": "slice"}  # fmt: skip
 
 
 def _roles(mapping: ColumnMapping) -> Iterator[tuple[str, str]]:
@@ -215,11 +220,6 @@ def _holds(frame: pd.DataFrame, column: str) -> str:
 
 
 # --------------------------------------------------------------------------- every number
-
-AGREEMENT = "agreement_with_people"
-PEOPLE = ("people", "among people")
-HALF_WIDTH = 0.05
-BEYOND_CHANCE = ("cohen_kappa", "concordance", "krippendorff_alpha")
 
 
 def _numbers(results: Results, records: Sequence[MeasurementRow]) -> Iterator[str]:

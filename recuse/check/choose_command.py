@@ -36,6 +36,9 @@ from recuse.suite.question_runner import shipped_evals
 DRAWS = 2000
 SURE, WORSE = 0.95, 0.1
 BETAS = (0.1, 0.2, 0.3, 0.4)  # shares of those who chose another option that might have accepted the property too
+SHOWN = 12  # so many judges are printed
+COLUMNS = ("judge", "error", "error_low", "error_high", "less_the_best", "less_low", "less_high", "chance_to_be_best",
+           "cost")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -113,11 +116,6 @@ class Choice:
         for k, judge in enumerate(self.judges):
             figures = (self.errors[k], *self.intervals[k], *self.behind[k], self.chances[k], self.costs[k])
             yield dict(zip(COLUMNS, (judge, *figures), strict=True))
-
-
-SHOWN = 12  # so many judges are printed
-COLUMNS = ("judge", "error", "error_low", "error_high", "less_the_best", "less_low", "less_high", "chance_to_be_best",
-           "cost")  # fmt: skip
 
 
 def _chance(share: float) -> str:

@@ -28,6 +28,15 @@ from recuse.security.files import beginning_of, columns_in, write_table
 from recuse.security.sanitize import safe_cell
 
 YOURS = "your_verdict"
+COLUMNS = ("judge", "item", "people", "answer", "your_verdict")
+RIGHT = "right_answer"
+NO_KEYS = ("people", RIGHT, "answer", "kind", "difference", "text", "reason", YOURS)
+SHOWN, EXAMPLES = 4, 3  # kinds of disagreement, and items of each
+SURE = 0.05  # chance that a slice is named in a file in which none matters
+BETA, TAU = 0.4, 0.5  # of those who chose one option, how many would accept the other at most; from where on it passes
+DISPUTED = 0.1  # from this share of texts on that raters answer in two ways, the task is to be looked at
+FEWEST_TEXTS = 10  # texts with two answers or more, without which nothing is said
+SLACK = 1e-9
 
 
 def disagreements(read: FilePanel) -> pd.DataFrame:
@@ -142,11 +151,6 @@ def write_disagreements(panel: FilePanel, path: Path) -> list[str]:
     return [f"{counted(len(rows), 'disagreement')}: {path}; fill in your_verdict", *kinds_of_disagreement(panel)]
 
 
-COLUMNS = ("judge", "item", "people", "answer", "your_verdict")
-RIGHT = "right_answer"
-NO_KEYS = ("people", RIGHT, "answer", "kind", "difference", "text", "reason", YOURS)
-
-
 def is_review(text: str) -> bool:
     """Whether a text is what `--disagreements` wrote: its first line names all of `COLUMNS`."""
     return set(COLUMNS) <= set(columns_in(text))
@@ -200,9 +204,6 @@ def _cell(cell: object) -> str:
 # A slice (system, topic, language) is named where a judge disagrees in this way more often on it than elsewhere, by
 # Fisher's exact test on the texts that judge and people both answered, one-sided, Bonferroni over all slices and kinds
 # of a judge: where no slice matters, one is named in at most one file of 20.
-
-SHOWN, EXAMPLES = 4, 3
-SURE = 0.05
 
 
 def kinds_of_disagreement(read: FilePanel) -> Iterator[str]:
@@ -258,12 +259,6 @@ def _p_value(hit: Mask, there: Mask, both: Mask) -> float:
 # chose one option that would have named the other one as well (Guerdan et al., "Validating LLM-as-a-Judge Systems in
 # the Absence of Gold Labels", sec. 7): a text then passes by the share that endorse passing, O + beta (1 - O), or, the
 # other way round, by those who endorse nothing else, (1 - beta) O. Beta is not in the data; it runs from 0 to .4.
-
-BETA = 0.4
-TAU = 0.5
-DISPUTED = 0.1  # from this share of texts on that raters answer in two ways, the task is to be looked at
-FEWEST_TEXTS = 10  # texts with two answers or more, without which nothing is said
-SLACK = 1e-9
 
 
 def pass_rate_sentence(row: PassRateRow) -> str:

@@ -37,6 +37,7 @@ POINTS = 400 / np.log(10)
 STEPS, FARTHEST, CLOSE = 200, 1.5, 1e-10
 AT_ONCE = 1_000_000  # cells of the tables that are solved together
 SHOWN = 20
+COLUMNS = ("system", "rater", "points", "low", "high", "moved", "moved_low", "moved_high")
 
 
 def bradley_terry(wins: Floats, ties: float = UNSEEN, start: Floats | float = 0.0) -> Floats:
@@ -107,9 +108,6 @@ class Ranking:
         for rater, own, less in zip(self.by, self.strengths, moved, strict=True):
             for system, ends, difference in zip(self.systems, own, less, strict=True):
                 yield dict(zip(COLUMNS, (system, rater, *ends, *difference), strict=True))
-
-
-COLUMNS = ("system", "rater", "points", "low", "high", "moved", "moved_low", "moved_high")
 
 
 def rank_systems(ratings: Ratings) -> Ranking:

@@ -45,6 +45,8 @@ DONE = "done"  # stands where a person has rated the text already
 SMALLEST, SMALLEST_SHARE = 10, 0.02  # a group of fewer texts is joined to its neighbour
 PRIOR = 4.0  # texts that the judges' own disagreement counts as, beside the labels
 EASIEST = 0.05
+TO_PEOPLE = ("judge", "criterion", "item", "system", "confidence", "why")
+is_people_list = begins_with(",".join(TO_PEOPLE))
 
 
 def is_blank_list(text: str) -> bool:
@@ -297,9 +299,6 @@ def _answer(cell: str, ratings: Ratings, place: str) -> dict[str, Any]:
 
 
 # --------------------------------------------------------------------------- what a judge may not decide alone
-
-TO_PEOPLE = ("judge", "criterion", "item", "system", "confidence", "why")
-is_people_list = begins_with(",".join(TO_PEOPLE))
 
 
 def write_people_list(panel: FilePanel, path: Path, bound: float) -> list[str]:

@@ -47,6 +47,8 @@ from recuse.schema.number_text import fitting
 FEWEST, FEWEST_TEXTS = 5, 5
 RARE = 0.15
 ALARMS = 0.01  # chance that a chart alarms in a week in which nothing changed
+COLUMNS = ("judge", "chart", "week", "value", "low", "high", "texts", "alarm")
+WEEK = "week"
 
 
 class Limits(NamedTuple):
@@ -128,9 +130,6 @@ def weeks_of(ratings: Ratings, factor: str, judge: str) -> tuple[str, list[Week]
     return title, weeks
 
 
-COLUMNS = ("judge", "chart", "week", "value", "low", "high", "texts", "alarm")
-
-
 def run_weeks(
     files: Sequence[Path], given: Mapping[str, Any], week: str = "", *, to_json: Path | None = None,
     to_csv: Path | None = None,
@@ -169,9 +168,6 @@ def run_weeks(
     lines = fitting(printed, 25, "more lines; --judges A shows those of one")
     show_tables("weeks", lines, COLUMNS, rows, facts, to_json, to_csv)
     return code
-
-
-WEEK = "week"
 
 
 def _below_one_another(files: Sequence[Path]) -> pd.DataFrame | Path:

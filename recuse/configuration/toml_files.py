@@ -19,15 +19,13 @@ from recuse.schema import RecuseError
 from recuse.security.redaction import looks_like_a_key
 
 Place = tuple[int | str, ...]  # where something stands in a file: ("judge", 0, "model")
+T = TypeVar("T", bound=BaseModel)
 
 
 class Table(BaseModel):
     """A TOML table: unknown keys are mistakes, values keep their type."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-
-T = TypeVar("T", bound=BaseModel)
 
 
 class ConfigurationError(RecuseError):

@@ -44,6 +44,8 @@ OF_REPEATS = 0.1
 LABELS = ("billing", "bug", "other")
 SCALES: Mapping[str, Scale] = {"pass/fail": Ordinal(("fail", "pass")), "labels": Nominal(LABELS), "pairs": CHOICES}
 OPTIONS = {"pass/fail": ("fail", "pass"), "labels": LABELS, "pairs": ("second", "first")}
+PERSON_LIKE: Mapping[str, float] = {"one more person": 1.0, "half a person's error": 0.5, "1.5 times": 1.5}
+"""Judges without a fault of their own: how many times a person's error they make."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,9 +219,6 @@ class Draw:
 
 
 # --------------------------------------------------------------------------- judges
-
-PERSON_LIKE: Mapping[str, float] = {"one more person": 1.0, "half a person's error": 0.5, "1.5 times": 1.5}
-"""Judges without a fault of their own: how many times a person's error they make."""
 
 
 class Fault(NamedTuple):

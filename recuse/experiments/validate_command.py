@@ -45,6 +45,9 @@ GOOD: Mapping[str, tuple[Setting, tuple[str, ...]]] = {
 is_shares = is_json_with("runs", "seed", "good", "faults")
 _door = cache(read_evals)
 """The same gates and questions for all files that a process draws."""
+CHUNK = 10  # files that a process draws in a row
+JUDGES = ("judge", "one more person")
+"""How judges under examination are called in drawn files; a peer beside them is not counted."""
 
 
 def run_validate(
@@ -135,10 +138,6 @@ def _cells(shares: Sequence[float | None]) -> str:
 
 
 # --------------------------------------------------------------------------- how often judges are cleared
-
-CHUNK = 10  # files that a process draws in a row
-JUDGES = ("judge", "one more person")
-"""How judges under examination are called in drawn files; a peer beside them is not counted."""
 
 
 class Source(Protocol):

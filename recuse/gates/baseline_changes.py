@@ -43,6 +43,8 @@ from recuse.statistics.paired import Paired
 SHARES = {"verdict": 0.04, "measurement": 0.01}  # the chance that recording the same judges anew names any change
 Tested = tuple[BaselineEntry, BaselineEntry, tuple[Student, str]]  # then, now, the difference, which test it is
 NORMAL_DF = 1e6  # where a distribution has no degrees of freedom, it is normal, or taken for it
+EXACT = ("n", "n_clusters", "n_excluded")  # counts, of which every difference is told
+VERBS = {"fail": "fails", "pass": "passes", "accepted": "needs an accepted failure"}
 
 
 def compare(
@@ -170,8 +172,6 @@ def place_of(entry: EntryRow) -> str:
 # --------------------------------------------------------------------------- what cannot be tested
 # Counts, values without a distribution, and the cells of a matrix.
 
-EXACT = ("n", "n_clusters", "n_excluded")
-
 
 def moved(was: BaselineEntry, now: BaselineEntry, tested: bool) -> list[verdict_rows.MovedRow]:
     """Counts that differ, and what no test speaks for: value and cells of a matrix; None where a side has none."""
@@ -282,8 +282,6 @@ def _first(sentences: Iterable[str]) -> list[str]:
 # --------------------------------------------------------------------------- limits that moved
 # What a gates file says otherwise than the baseline's, with what today's estimates would come to under those: a judge
 # can be made to pass by changing what is asked of it, and no number moves. Reasons and labels may change freely.
-
-VERBS = {"fail": "fails", "pass": "passes", "accepted": "needs an accepted failure"}
 
 
 def limit_changes(before: Gates, now: Gates, verdicts: Iterable[VerdictRow] = ()) -> list[LimitChangeRow]:

@@ -42,6 +42,20 @@ SCHEMA, EARLIER = 3, (1, 2)
 FIGURES = ("value", "se", "df", "low", "high", "level", "unit", "over", "n", "n_clusters", "n_excluded")
 KINDS = ("verdict", "measurement")
 UPDATE = "write a new one with `pytest evals/ --update-baseline` and review what changed in it"
+_subject = json.JSONEncoder(sort_keys=True, ensure_ascii=False).encode  # made once: it is asked for by the thousand
+_STRICT: Any = {"sort_keys": True, "ensure_ascii": False, "allow_nan": False}
+SHAPE: dict[str, Any] = {
+    "gates": {"uses": {}, "gates": {}, "accepted": []}, "asked": {"tests": [], "judges": {}, "uses": {}},
+}  # fmt: skip
+REASON: dict[str, Any] = {"reason": "", "covers": []}
+ENTRY: dict[str, Any] = {"kind": "", "what": "", "subject": {}, "figures": {}}
+WORDS: Any = {"reason": True, "label": True, "because": True, "question": True, "on": {"__all__": {"reason"}}}
+UNTOLD = "as when the baseline was written"
+SOURCES = {
+    "items": "the items", "prompt": "the prompt", "rubric": "the rubric", "scale": "the scale",
+    "people": "ratings by people", "truth": "true values", "provenance": "the label of provenance",
+}  # fmt: skip
+OPTIONAL = ("people", "truth", "provenance")  # sources that a baseline of an earlier version does not have
 
 
 class BaselineError(RecuseError):
@@ -119,10 +133,6 @@ def identity(entry: EntryRow) -> tuple[str, str, str]:
     return entry["kind"], entry["what"], _subject(entry["subject"])
 
 
-_subject = json.JSONEncoder(sort_keys=True, ensure_ascii=False).encode  # made once: it is asked for by the thousand
-_STRICT: Any = {"sort_keys": True, "ensure_ascii": False, "allow_nan": False}
-
-
 def _entry(kind: Literal["verdict", "measurement"], what: str, source: verdict_rows.MeasurementRow) -> BaselineEntry:
     estimate = source["estimate"]
     figures = cast(
@@ -151,13 +161,6 @@ def _entry(kind: Literal["verdict", "measurement"], what: str, source: verdict_r
 def as_kept(value: Any) -> Any:
     """Ten significant digits, as results.json has them; what is not finite is unknown."""
     return value if not isinstance(value, float) else float(f"{value:.10g}") if math.isfinite(value) else None
-
-
-SHAPE: dict[str, Any] = {
-    "gates": {"uses": {}, "gates": {}, "accepted": []}, "asked": {"tests": [], "judges": {}, "uses": {}},
-}  # fmt: skip
-REASON: dict[str, Any] = {"reason": "", "covers": []}
-ENTRY: dict[str, Any] = {"kind": "", "what": "", "subject": {}, "figures": {}}
 
 
 def _fits(value: object, shape: object) -> bool:
@@ -201,9 +204,6 @@ def keyed(entries: Iterable[BaselineEntry]) -> dict[tuple[str, str, str, int], B
 
 
 # --------------------------------------------------------------------------- the gates that decided
-
-WORDS: Any = {"reason": True, "label": True, "because": True, "question": True, "on": {"__all__": {"reason"}}}
-UNTOLD = "as when the baseline was written"
 
 
 def stated(gates: Gates) -> StatedGates:
@@ -262,12 +262,6 @@ def stated_table(table: Gate | AcceptedFault | RunTable | UseTable) -> dict[str,
 
 
 # --------------------------------------------------------------------------- what is not asked as it was
-
-SOURCES = {
-    "items": "the items", "prompt": "the prompt", "rubric": "the rubric", "scale": "the scale",
-    "people": "ratings by people", "truth": "true values", "provenance": "the label of provenance",
-}  # fmt: skip
-OPTIONAL = ("people", "truth", "provenance")  # sources that a baseline of an earlier version does not have
 
 
 def removed(before: Examined, after: Examined) -> list[str]:

@@ -45,6 +45,7 @@ RATED_APART = "make sure that {} rated apart; if one copied the other, leave the
 OPPOSITE = "it says the opposite of what"
 SURE = 0.05  # chance of naming two options as exchanged that are not
 UNSTEADY = 0.5  # ICC(1,1) below which a judge's repeats differ more than the texts do
+Levels = frozenset[tuple[str, str]]  # criterion and factor levels that something is about
 
 
 def causes_of_failure(
@@ -210,9 +211,6 @@ def _rank(verdict: VerdictRecord, unrelated: bool) -> int:
     if gate in AGREEMENT:
         return 10
     return 11 if unrelated and gate in ("human_offset", "share_bias") else 8
-
-
-Levels = frozenset[tuple[str, str]]  # criterion and factor levels that something is about
 
 
 def _is_effect(verdict: VerdictRecord) -> bool:

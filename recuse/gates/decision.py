@@ -31,6 +31,13 @@ WORST_FIRST: tuple[JudgeWord, ...] = (NOT_CLEARED, UNDECIDED, CLEARED)
 EXIT: Mapping[JudgeWord, int] = {CLEARED: 0, NOT_CLEARED: 1, UNDECIDED: 2}  # of `recuse check`, by the worst word
 MOST_CAUSES = 3
 MEND_PEOPLE = "mend or leave out the ratings that this names, and check again"
+STUDIES = "none is used for anything: studies are measured, and nobody is cleared or refused"
+VERBS = frozenset(["grade", "decide", "choose", "rank", "estimate"])  # cleared to grade, and for anything else
+OF_A_CHANGE = ("kind", "what", "word", "cause", "next")  # what results.json keeps of it
+CHANGE_ORDER = ("do not merge", "decide", "merge")
+EVERY = UseTable.model_validate({})
+EVEN_OF_A_PART = ("upgrade", "in place", "yardstick", "recording", "limit")  # a part of the suite shows these too
+Place = tuple[str, str, str]  # task, protocol and gate
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +74,6 @@ class JudgeDecision:
         """As builtins, for results.json."""
         row = {name: getattr(self, name) for name in JudgeDecisionRow.__annotations__}
         return cast("JudgeDecisionRow", row | {"gates": list(self.gates)})
-
-
-STUDIES = "none is used for anything: studies are measured, and nobody is cleared or refused"
-VERBS = frozenset(["grade", "decide", "choose", "rank", "estimate"])  # cleared to grade, and for anything else
 
 
 def for_use(use: str) -> str:
@@ -154,13 +157,6 @@ def decide(evidence: Evidence) -> Decision:
     open_ = any(c.red or (c.kind in ("expired", "in place") and c.word != "merge") for c in changes)
     red = word == "do not merge" or (word != "no decision" and (open_ or bool(_doubtful(judges))))
     return Decision(word, cause, step, judges, changes, red)
-
-
-OF_A_CHANGE = ("kind", "what", "word", "cause", "next")  # what results.json keeps of it
-CHANGE_ORDER = ("do not merge", "decide", "merge")
-EVERY = UseTable.model_validate({})
-EVEN_OF_A_PART = ("upgrade", "in place", "yardstick", "recording", "limit")  # a part of the suite shows these too
-Place = tuple[str, str, str]  # task, protocol and gate
 
 
 def _judges(evidence: Evidence) -> Iterator[JudgeDecision]:

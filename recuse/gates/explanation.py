@@ -23,6 +23,19 @@ if TYPE_CHECKING:
     from recuse.gates.gate_set import Decided
 
 WIDTH = 110
+READ_REPLIES = (
+    "Read the judge's own words for this subject in the report. If judge, prompt or rubric changed, record again: "
+)
+READ_FILE = (
+    "Read where it differs from people: recuse check FILE --disagreements review.csv. If judge, prompt or rubric "
+    "changed, give a file of its new ratings"
+)
+RECORD_MISSING = "Look at the replies that were left out, or record what is missing: "
+COMPLETE_FILE = "Look at the rows that were left out, or add what is missing; recuse check FILE --all says what that is"
+BARE: RemedyRow = {
+    "kind": "accepted", "finding": "", "advice": "", "paste": "", "file": "", "distance": None, "near_end": None,
+    "observed": None, "needed": None, "units": "",
+}  # fmt: skip
 
 
 def explain(verdict: Verdict) -> str:
@@ -166,20 +179,6 @@ class Verdicts(Sequence[Verdict]):
 
 
 # --------------------------------------------------------------------------- what to do about a verdict
-
-READ_REPLIES = (
-    "Read the judge's own words for this subject in the report. If judge, prompt or rubric changed, record again: "
-)
-READ_FILE = (
-    "Read where it differs from people: recuse check FILE --disagreements review.csv. If judge, prompt or rubric "
-    "changed, give a file of its new ratings"
-)
-RECORD_MISSING = "Look at the replies that were left out, or record what is missing: "
-COMPLETE_FILE = "Look at the rows that were left out, or add what is missing; recuse check FILE --all says what that is"
-BARE: RemedyRow = {
-    "kind": "accepted", "finding": "", "advice": "", "paste": "", "file": "", "distance": None, "near_end": None,
-    "observed": None, "needed": None, "units": "",
-}  # fmt: skip
 
 
 def next_step(decided: Decided, today: date, file: str) -> RemedyRow | None:

@@ -20,6 +20,10 @@ from recuse.schema.vocabulary import NOT_MEASURED, UNDECIDED, Acceptable
 Finite = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 WITHIN = "two finite numbers, the lower first, e.g. within = [-0.5, 0.5]"
+EXAMPLES = {"because": 'because = "..."', "until": "until = 2027-12-31"}
+EVERY_GATE = "every gate"  # the one use of a gates file that names none
+STUDY = "none"  # what a panel states that is measured only: nobody in it is cleared or refused
+ACCEPTED, RUN, USE = "accepted", "run", "use"
 
 
 class LimitTable(Table, strict=False):
@@ -80,9 +84,6 @@ class LimitElsewhere(LimitTable):
         """Task, panel and protocol, as far as they are named."""
         names = {"task": self.task, "panel": self.panel, "protocol": self.protocol}
         return {name: value for name, value in names.items() if value is not None}
-
-
-EXAMPLES = {"because": 'because = "..."', "until": "until = 2027-12-31"}
 
 
 class RunTable(Table, strict=False):
@@ -235,9 +236,6 @@ class AcceptedFault(Table, strict=False):
 
 # --------------------------------------------------------------------------- what a judge is used for
 
-EVERY_GATE = "every gate"  # the one use of a gates file that names none
-STUDY = "none"  # what a panel states that is measured only: nobody in it is cleared or refused
-
 
 class UseTable(Table, strict=False):
     """[use.<name>]: a purpose, and the gates that decide whether a judge serves it.
@@ -313,8 +311,6 @@ def uses_for(
 
 
 # --------------------------------------------------------------------------- reading a gates file
-
-ACCEPTED, RUN, USE = "accepted", "run", "use"
 
 
 def read(path: Path) -> tuple[dict[str, Gate], tuple[AcceptedFault, ...], RunTable, dict[str, UseTable]]:

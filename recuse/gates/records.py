@@ -19,6 +19,12 @@ from recuse.schema.vocabulary import ACCEPTED, FILE, GREEN, NOT_MEASURED, UNDECI
 
 Asks = Literal["merge", "decide", "do not merge"]
 FETCH = re.compile(r"python -m recuse\.cassettes fetch[^`]*")
+COMPARED = ("named", "outcomes", "limits", "removed", "sources", "moved", "appeared", "vanished")  # against a baseline
+READ_IT = "read it, and merge it if it is meant"
+RESTORE_IT = 'restore it, or accept it: pytest evals/ --update-baseline --because "..."'
+SAY_WHY = 'read it; where it is meant, say why: pytest evals/ --update-baseline --because "..."'
+OF_THE_PAST = "nothing in this change caused it"
+AGAIN = "record what settles it, or accept it again with a later date and a reason that still holds"
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,9 +201,6 @@ def _verdict(record: VerdictRow, measures: Mapping[str, MeasureRow]) -> VerdictR
     )  # fmt: skip
 
 
-COMPARED = ("named", "outcomes", "limits", "removed", "sources", "moved", "appeared", "vanished")  # against a baseline
-
-
 # --------------------------------------------------------------------------- what a run says of a change
 # An upgrade that is refused asks not to merge. A limit that is another one, a value that moved beyond its tolerance,
 # and a verdict or test that is gone ask a person, even where every judge passes: that is what widening a limit does.
@@ -259,11 +262,6 @@ def _in_place(change: InPlaceRow) -> Change:
     return Change("in place", what, word, change["cause"], next(iter(change["steps"]), declare))
 
 
-READ_IT = "read it, and merge it if it is meant"
-RESTORE_IT = 'restore it, or accept it: pytest evals/ --update-baseline --because "..."'
-SAY_WHY = 'read it; where it is meant, say why: pytest evals/ --update-baseline --because "..."'
-
-
 def _changed(row: ChangedRow, baseline: Comparison | None, labels: Mapping[str, str], advice: str) -> Change:
     """ "people.csv is changed; with it gemini passes human offset": what a change brings, and who profits."""
     better = [
@@ -290,10 +288,6 @@ def yardstick(
     """The row of something that judges are measured by and that a change brings; `place`: panel or task."""
     return {"kind": "yardstick", "what": what, "before": before, "after": after, "word": word, "cause": cause,
             "place": place}  # fmt: skip
-
-
-OF_THE_PAST = "nothing in this change caused it"
-AGAIN = "record what settles it, or accept it again with a later date and a reason that still holds"
 
 
 def _against_baseline(baseline: Comparison, labels: Mapping[str, str]) -> Iterator[Change]:

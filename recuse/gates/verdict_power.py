@@ -48,6 +48,7 @@ MANY = 1e6  # degrees of freedom beyond which a distribution is normal
 NODES = 7
 MOST = 0.4  # of the range: a larger difference is cut short by the scale's end, and found less
 Parts = tuple[tuple[float, float], ...]
+_KNOWN: tuple[Floats, tuple[float, ...]] = np.ones(1), (1.0,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,9 +249,6 @@ def _scales(estimated: Parts) -> tuple[Floats, tuple[float, ...]]:
         each = list(zip(variances.tolist(), (weights / weights.sum()).tolist(), strict=True))
         scales = [(so_far + more, weight * own) for so_far, weight in scales for more, own in each]
     return np.array([1 / math.sqrt(variance) for variance, _ in scales]), tuple(weight for _, weight in scales)
-
-
-_KNOWN: tuple[Floats, tuple[float, ...]] = np.ones(1), (1.0,)
 
 
 # --------------------------------------------------------------------------- what a run says about its own errors

@@ -289,6 +289,22 @@ def numbers_beside(
 ) -> pd.Series[float] | None:
     """A number for each of `rows` (rater, row), NaN where there is none, from columns of `frame` that are called
     `names`; None where there is no such column. "85 %" is 0.85."""
+    if not (of_judge := columns_beside(frame, mapping, judges, names)):
+        return None
+    values = pd.Series(np.nan, index=rows.index)
+    for judge, column in of_judge.items():
+        its_rows = rows["rater"].eq(judge)
+        text = frame[column].astype(str).str.strip()
+        number = pd.to_numeric(text.str.rstrip("% ").str.lstrip("$ "), errors="coerce")
+        number = number.where(~text.str.endswith("%"), number / 100)
+        values[its_rows] = number.to_numpy(dtype=float)[rows.loc[its_rows, "row"].to_numpy(dtype=int)]
+    return values if values.notna().any() else None
+
+
+def columns_beside(
+    frame: pd.DataFrame, mapping: ColumnMapping, judges: Collection[str], names: Collection[str]
+) -> dict[str, str]:
+    """Judge -> the column of `frame` that is called one of `names` and is about its answers, where there is one."""
     called = {plain(str(column)): str(column) for column in frame.columns}
     shared = next((called[name] for name in names if name in called), "") if mapping.rater else ""
     answers = re.compile(rf"^(?:{'|'.join(end[1:] for end in column_names.SUFFIX)})_")
@@ -302,17 +318,7 @@ def numbers_beside(
         begins = [judge for judge in judges if last in names and f"{plain(judge)}_".startswith(f"{stem}_")]
         if stem and len(begins) == 1:
             own.setdefault(begins[0], column)
-    of_judge = {judge: own.get(judge, shared) for judge in judges if own.get(judge, shared)}
-    if not of_judge:
-        return None
-    values = pd.Series(np.nan, index=rows.index)
-    for judge, column in of_judge.items():
-        its_rows = rows["rater"].eq(judge)
-        text = frame[column].astype(str).str.strip()
-        number = pd.to_numeric(text.str.rstrip("% ").str.lstrip("$ "), errors="coerce")
-        number = number.where(~text.str.endswith("%"), number / 100)
-        values[its_rows] = number.to_numpy(dtype=float)[rows.loc[its_rows, "row"].to_numpy(dtype=int)]
-    return values if values.notna().any() else None
+    return {judge: own.get(judge, shared) for judge in judges if own.get(judge, shared)}
 
 
 def with_confidence(ratings: Ratings, judged: Judgements) -> tuple[Ratings, list[str]]:

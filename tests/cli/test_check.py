@@ -521,6 +521,31 @@ def test_the_hint_gives_the_column_of_right_answers_back(recuse, tmp_path):
     frame = pd.DataFrame({"item": range(40), "right": ["pass", "fail"] * 20, "anna": anna})
     frame.assign(gpt=frame["right"]).to_csv(tmp_path / "f.csv", index=False)
     out = recuse("check", tmp_path / "f.csv", "--gold", "right", "--people", "anna", "--judges", "gpt", "--all").out
-    assert " --people anna --gold right --judge gpt " in next(line for line in out.splitlines() if "Not right?" in line)
+    hint = next(line for line in out.splitlines() if "Not right?" in line)
+    assert hint.endswith("f.csv --people anna --judges gpt --gold right   (--save keeps it)"), hint  # each once
     assert "people disagree on" not in out  # of the one person and the right answers
     assert "people        anna\n" in out
+
+
+def test_a_column_that_is_no_judges_confidence_is_named_as_not_used(recuse, tmp_path):
+    """ "am" stands in llama's name, and am_confidence is not about it."""
+    path, rng = tmp_path / "f.csv", np.random.default_rng(4)
+    answers = {who: rng.choice(["pass", "fail"], 40) for who in ("anna", "gpt", "llama")}
+    sure = {f"{who}_confidence": rng.uniform(size=40).round(2) for who in ("gpt", "am")}
+    pd.DataFrame({"item": range(40), **answers, **sure}).to_csv(path, index=False)
+    out = recuse("check", path, "--people", "anna", "--judges", "gpt,llama").out
+    assert "\n  not used: am_confidence (why: --all)\n" in out
+    assert "\n  how sure it was is known of gpt\n" in out
+
+
+def test_the_command_to_change_gives_each_option_once(recuse, tmp_path):
+    path = tmp_path / "f.csv"
+    answers = {who: [k % 5 + 1 for k in range(30)] for who in ("anna", "gpt")}
+    pd.DataFrame({"item": range(30), **answers}).to_csv(path, index=False)
+    named = {(): "--people A,B --judges C", ("--people", "anna"): "--people anna --judges C"}
+    named["--people", "anna", "--judge", "gpt"] = "--people anna --judges gpt"
+    for typed, shown in named.items():
+        lines = recuse("check", path, *typed).out.splitlines()
+        assert f"  Not right? recuse check {path} {shown}   (--save keeps it)" in lines
+    lines = recuse("check", path, *typed, "--all").out.splitlines()
+    assert f"  Not right? recuse check {path} --people anna --judges gpt   (--save keeps it)" in lines
