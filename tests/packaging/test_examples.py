@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ast
 import doctest
+import re
+from contextlib import redirect_stdout
 from importlib import import_module
+from io import StringIO
 from pathlib import Path
 
 import pandas as pd
@@ -62,3 +65,14 @@ def test_every_measure_has_an_example() -> None:
     found = measures()
     assert len(found) > 50
     assert [name for name, text in found if ">>>" not in text] == []
+
+
+def test_the_code_of_the_page_on_indeterminacy_prints_what_stands_beside_it() -> None:
+    page = (ENGINE.parent / "docs" / "indeterminacy.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    with redirect_stdout(StringIO()) as printed:
+        exec(code, {})
+    beside = re.findall(r"(?m)^print.*  # ([^:\n]+)", code)
+    lines = printed.getvalue().splitlines()
+    assert len(lines) == len(beside) == 2
+    assert all(line.startswith(note.removesuffix(" ...")) for line, note in zip(lines, beside, strict=True))
