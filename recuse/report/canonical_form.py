@@ -20,7 +20,9 @@ from recuse.schema.verdict_rows import EntryRow, MeasurementRow, VerdictRow
 from recuse.security.sanitize import safe_cell
 
 SIGNIFICANT_DIGITS = 10
-
+Row = Mapping[str, object]
+FIRST = ("panel", "task", "protocol", "judge")
+ESTIMATE = ("value", "low", "high", "level", "unit", "n", "over", "clusters", "n_excluded", "method", "note")
 # What is gathered from tests arrives in the order in which they ran; here it gets an order of its own.
 # Panels and their judges keep theirs: it is the order of the panel files.
 _ORDER_OF = {
@@ -96,18 +98,10 @@ def _ordered(entries: list[Any], keys: Sequence[str]) -> list[Any]:
     return [e for _, tied in groupby(by_first, itemgetter(0)) for e in _ordered([e for _, e in tied], keys[1:])]
 
 
-# --------------------------------------------------------------------------- tables
-# In reports/tables/: one file per kind of row, the same files in every run. Columns that a subject has (judge, names,
-# direction, ...) come from the results. No cell begins a formula, whoever opens the file, and each file says its
-# encoding by a byte order mark, as spreadsheets want it.
-
-Row = Mapping[str, object]
-FIRST = ("panel", "task", "protocol", "judge")
-ESTIMATE = ("value", "low", "high", "level", "unit", "n", "over", "clusters", "n_excluded", "method", "note")
-
-
 def csv_tables(results: Results) -> dict[str, str]:
-    """File name -> text, of normalised `results`. A table without rows is its head alone."""
+    """File name in reports/tables/ -> text, of normalised `results`: one per kind of row, the same in every run;
+    without rows, its head alone. Columns that a subject has (judge, names, direction, ...) come from the results. No
+    cell begins a formula; each file says its encoding by a byte order mark, as spreadsheets want it."""
     verdicts, measured = results.get("verdicts") or [], results.get("measurements") or []
     decision, baseline = results.get("decision"), results.get("baseline")
     moved = [*(baseline.get("named") or ()), *(baseline.get("moved") or ())] if baseline else []

@@ -13,16 +13,7 @@ from typing import Any, cast
 from recuse.schema import number_text
 from recuse.schema.number_text import MINUS, is_number
 from recuse.schema.results import UNDESCRIBED, MeasureRow, Results
-from recuse.schema.verdict_rows import (
-    AcceptanceRow,
-    Detail,
-    EstimateRow,
-    Kind,
-    LimitRow,
-    RemedyRow,
-    VerdictRow,
-    detail_as,
-)
+from recuse.schema.verdict_rows import AcceptanceRow, Detail, EstimateRow, Kind, LimitRow, RemedyRow, VerdictRow
 from recuse.schema.vocabulary import ACCEPTED, ACCEPTED_DOUBT, ACCEPTED_FAULT, GREEN, NOT_MEASURED, UNDECIDED
 
 
@@ -102,7 +93,7 @@ class Number:
 
     def detail_as(self, kind: type[Kind]) -> Kind:
         """Its detail as of a kind that its metric has (`recuse.schema.verdict_rows`)."""
-        return detail_as(kind, self.detail)
+        return cast("Kind", self.detail)
 
     def entries(self, name: str) -> list[Any]:
         """The list that its detail holds under a name; empty without one."""

@@ -35,7 +35,11 @@ MOST_CHANGES = 12
 """Changes with a row of their own at the head of the page."""
 MOST_OPEN, MOST_GATES = 12, 3
 """Judges of a question that is shown open where it is red; gates that are named beside what they came to."""
-
+SIZE_LIMIT = 60_000
+"""Characters of summary.md; GitHub refuses comments beyond 65,536."""
+LONGEST_TEXT, LONGEST_NAME = 600, 100
+PARTED = "\f"
+"""What its template puts between sections; in a text it is spelled out."""
 TEMPLATE_FAULTS = (TemplateError, ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError)
 """What a template that somebody wrote may raise."""
 
@@ -162,21 +166,11 @@ def _section(
     return {"question": question, "outcomes": [n.state for n in gated], "of": of, "folded": folded, "groups": drawn}
 
 
-# --------------------------------------------------------------------------- summary.md
-# Short, GitHub Markdown, failures first; no judge's words in it. Whatever others wrote passes a filter of here: nothing
-# in it formats, links, breaks a table, mentions a person or ends a block.
-
-SIZE_LIMIT = 60_000
-"""Characters; GitHub refuses comments beyond 65,536."""
-LONGEST_TEXT, LONGEST_NAME = 600, 100
-PARTED = "\f"
-"""What the template puts between sections; in a text it is spelled out."""
-
-
 def summary(
     results: Results, size_limit: int = SIZE_LIMIT, drawings: Sequence[str] = (), known: Known | None = None
 ) -> str:
-    """Markdown for normalised `results`; whole sections are left out from the end where it would grow too long."""
+    """Markdown for normalised `results`, failures first, without judges' words; whole sections are left out from the
+    end where it would grow too long. Whatever others wrote passes a filter (`escaped` and those after it)."""
     view, order = ResultsModel(results), Drawings(drawings).order
     questions = sorted(view.questions, key=lambda q: order(q.id))
     of_gates = [(q, [group for group in view.groups(q) if group.gates]) for q in questions]

@@ -17,7 +17,6 @@ from recuse.security.sanitize import visible
 Mode = Literal["light", "dark"]
 STEPS = 9
 """Shades per direction in a heat map, faintest to strongest."""
-
 PALETTE: dict[Mode, dict[str, str]] = {
     "light": {
         "bg": "#fbfaf7", "ink": "#1c1b19", "dim": "#625e57", "line": "#e3dfd6", "card": "#ffffff", "edge": "#8a857b",
@@ -34,15 +33,12 @@ PALETTE: dict[Mode, dict[str, str]] = {
         ACCEPTED_DOUBT: "#aebdcb", UNDECIDED: "#abaef2",
     },
 }  # fmt: skip
-
 ON_SHADE: dict[Mode, str] = {"light": "#1c1b19", "dark": "#ffffff"}
 """Text on any shade."""
-
 RAMPS = {"o": "over", "u": "under", "r": "rank", "m": "amount"}
 """First letter of a heat map's classes ("o1" .. "o9") -> the colour that is mixed into the card's, step by step."""
 STRONGEST = 72
 """How much of it the strongest shade takes, in percent: enough to stand out, not so much that its number drowns."""
-
 STYLE, STYLE_HASH = "/*style-of-the-page*/", "hash-of-the-style"
 """What a template prints where both belong; they are known only when the page is written."""
 NAMED = re.compile(r' data-name="([^"]*)"')

@@ -16,6 +16,8 @@ from recuse.schema.vocabulary import GREEN, Outcome
 
 NORMAL = 1.959963984540054
 """Half the width of a normal distribution's 95 % interval, in standard errors."""
+AGAINST_INCUMBENT = ("upgrade_shift", "upgrade_order", "upgrade_order_once", "upgrade_flips", "upgrade_slice_shift")
+"""Gates that compare a candidate with the judge in use alone, where neither people nor true answers decide."""
 _COLUMNS = (
     "metric", "value", "low", "high", "level", "unit", "over", "n", "n_clusters", "n_excluded", "method", "note",
 )  # fmt: skip
@@ -169,12 +171,6 @@ def members(measured: Estimate | Estimates) -> Iterator[tuple[dict[str, str], Es
         raise RecuseError(f"a measure gives an Estimate or Estimates; this one gave {type(measured).__name__}")
     for key, estimate in measured.items():
         yield dict(zip(measured.by, key, strict=True)), estimate
-
-
-# --------------------------------------------------------------------------- what a gate says of an estimate
-
-AGAINST_INCUMBENT = ("upgrade_shift", "upgrade_order", "upgrade_order_once", "upgrade_flips", "upgrade_slice_shift")
-"""Gates that compare a candidate with the judge in use alone, where neither people nor true answers decide."""
 
 
 @dataclass(frozen=True, kw_only=True)

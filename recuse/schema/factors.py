@@ -35,6 +35,17 @@ WORDS: Mapping[str, Mapping[str, str]] = {
 
 FACTORS = tuple(WORDS)
 LEVELS: Mapping[str, tuple[str, ...]] = {factor: tuple(levels) for factor, levels in WORDS.items()}
+MONTHS = {
+    name: k for k, names in enumerate(
+        ("jan january januar", "feb february februar", "mar march mär märz", "apr april", "may mai", "jun june juni",
+         "jul july juli", "aug august", "sep sept september", "oct october okt oktober", "nov november",
+         "dec december dez dezember"), start=1,
+    ) for name in names.split()
+}  # fmt: skip
+TOKEN = re.compile(r"\d+|[^\W\d_]+")
+PART = r"(?:0?[1-9]|[12]\d|3[01])"
+SHORT_DAY = re.compile(rf"{PART}([-./ ]){PART}(\1\d\d)?\.?")
+YEARS = range(1900, 2200)
 
 
 def level_words(factor: str, level: str) -> str:
@@ -58,19 +69,6 @@ def check_levels(table: pd.DataFrame, factors: Sequence[str]) -> None:
                 f"factor {factor} is one of {', '.join(LEVELS.get(factor, ('its levels',)))} in every row; found "
                 f"{', '.join(map(repr, strange)) or 'an empty one'}"
             )
-
-
-MONTHS = {
-    name: k for k, names in enumerate(
-        ("jan january januar", "feb february februar", "mar march mär märz", "apr april", "may mai", "jun june juni",
-         "jul july juli", "aug august", "sep sept september", "oct october okt oktober", "nov november",
-         "dec december dez dezember"), start=1,
-    ) for name in names.split()
-}  # fmt: skip
-TOKEN = re.compile(r"\d+|[^\W\d_]+")
-PART = r"(?:0?[1-9]|[12]\d|3[01])"
-SHORT_DAY = re.compile(rf"{PART}([-./ ]){PART}(\1\d\d)?\.?")
-YEARS = range(1900, 2200)
 
 
 def in_time(names: Sequence[str]) -> list[str] | None:

@@ -128,9 +128,6 @@ def more(names: Sequence[str], shown: int) -> str:
     return f" and {len(names) - shown} more" if len(names) > shown else ""
 
 
-# --------------------------------------------------------------------------- in the unit of an estimate
-
-
 def in_unit(amount: Any, unit: str, decimals: int | None = None, *, signed: bool = False, minus: str = MINUS) -> str:
     """A number with its unit: "26.5 %", "+0.77"."""
     if unit in SHARES:
@@ -179,9 +176,6 @@ def why_missing(note: str) -> str:
 
 def _whole(amount: Any) -> bool:
     return bool(is_number(amount) and abs(amount - round(amount)) < 1e-9)
-
-
-# --------------------------------------------------------------------------- with as many digits as tell something
 
 
 def percent(share: float) -> str:

@@ -9,14 +9,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, TypeVar, dataclass_transform
 
+T = TypeVar("T")
+Key = TypeVar("Key")
+_AS_THEY_ARE = frozenset({str, int, bool, type(None)})
+
 
 def number(value: float) -> float | None:
     """A builtin float, None for NaN; what is 0 but for rounding becomes 0."""
     cleaned = round(float(value), 12)
     return None if math.isnan(cleaned) else cleaned + 0.0
-
-
-_AS_THEY_ARE = frozenset({str, int, bool, type(None)})
 
 
 def builtins(value: Any) -> Any:
@@ -34,10 +35,6 @@ def builtins(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [builtins(v) for v in value]
     return builtins(value.tolist()) if hasattr(value, "tolist") else value  # numpy's scalars and arrays
-
-
-T = TypeVar("T")
-Key = TypeVar("Key")
 
 
 def grouped(rows: Iterable[T], key: Callable[[T], Key]) -> dict[Key, list[T]]:

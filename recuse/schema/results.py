@@ -10,6 +10,16 @@ from typing import Any, Literal, NotRequired, TypedDict
 from recuse.schema.verdict_rows import Comparison, MeasurementRow, QuestionWords, SourceRow, VerdictRow
 from recuse.schema.vocabulary import JudgeWord, Outcome
 
+Past = Mapping[tuple[str, tuple[tuple[str, str], ...]], tuple[float | None, str]]
+"""(gate or measure, its subject, sorted) -> value and outcome."""
+PastBaseline = tuple[str, Past]
+"""The day of a baseline that was committed, and what stood in it."""
+UNDESCRIBED: MeasureRow = {
+    "name": "", "title": "", "reading": "", "unit": "", "bad": "none", "above": "", "below": "", "signed": False,
+    "rank": 1000, "ends": None,
+}  # fmt: skip
+"""What is said of a measure as far as nobody described it."""
+
 
 class JudgeRow(TypedDict):
     """A judge of a panel, without its address."""
@@ -92,13 +102,6 @@ class MeasureRow(TypedDict):
     signed: bool
     rank: int
     ends: list[float] | None
-
-
-UNDESCRIBED: MeasureRow = {
-    "name": "", "title": "", "reading": "", "unit": "", "bad": "none", "above": "", "below": "", "signed": False,
-    "rank": 1000, "ends": None,
-}  # fmt: skip
-"""What is said of a measure as far as nobody described it."""
 
 
 class TaskRow(TypedDict):
@@ -188,12 +191,6 @@ class RepliesRow(TypedDict):
     bytes: int
 
 
-Past = Mapping[tuple[str, tuple[tuple[str, str], ...]], tuple[float | None, str]]
-"""(gate or measure, its subject, sorted) -> value and outcome."""
-PastBaseline = tuple[str, Past]
-"""The day of a baseline that was committed, and what stood in it."""
-
-
 class Known(TypedDict, total=False):
     """What stands beside results and is no part of them: of which commit and recordings they are, and the pages
     written from the same run (`recuse.git`)."""
@@ -205,9 +202,6 @@ class Known(TypedDict, total=False):
     tables: list[str]
     replies: Mapping[str, RepliesRow]
     history: Sequence[PastBaseline]  # committed baselines, the oldest first
-
-
-# --------------------------------------------------------------------------- what it comes to
 
 
 class ErrorRates(TypedDict):

@@ -13,7 +13,8 @@ from recuse.schema.vocabulary import Outcome
 
 Values = Sequence[Sequence[float | None]]
 """A row of values per name of a row, one per name of a column."""
-
+Gap = tuple[float | None, float | None, float | None, float | None]
+"""Two texts as far apart as low to high: how many pairs, and the share that the order turns."""
 Kind = TypeVar("Kind")
 
 
@@ -49,10 +50,6 @@ class Losses(TypedDict):
     unrelated: bool
 
 
-Gap = tuple[float | None, float | None, float | None, float | None]
-"""Two texts as far apart as low to high: how many pairs, and the share that the order turns."""
-
-
 class Detail(TypedDict, total=False):
     """What any measure but a matrix may say."""
 
@@ -81,7 +78,7 @@ class Detail(TypedDict, total=False):
 
 
 class LimitRow(TypedDict, total=False):
-    """One of the three; of an accepted failure also which outcomes are accepted."""
+    """One of the three."""
 
     within: list[float] | None
     at_least: float | None
@@ -225,9 +222,6 @@ class VerdictRow(MeasurementRow):
     formerly: Outcome | None
     power: PowerRow | None
     of: NotRequired[int]
-
-
-# --------------------------------------------------------------------------- a baseline as its file holds it
 
 
 class SourceRow(TypedDict, total=False):

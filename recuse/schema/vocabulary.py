@@ -24,54 +24,33 @@ IN_PLACE_OF_PEOPLE = {
     "less than they agree with each other": "less than your people do",
 }  # fmt: skip
 """What the descriptions of measures call whom a judge is held against, and what it is called where it is no person."""
-
-
-def in_place_of_people(words: str, detail: Mapping[str, object]) -> str:
-    """The words of a measure, a gate or a clause, which name right answers where the estimate with this detail is held
-    against these.
-
-    >>> in_place_of_people("agreement with people, less people's own", {"held_against": RIGHT_ANSWERS})
-    "agreement with the right answers, less people's own"
-    """
-    if detail.get("held_against") != RIGHT_ANSWERS:
-        return words
-    words = re.sub(r"\b(your )?people\b(?!')", RIGHT_ANSWERS, words)
-    for person, right in IN_PLACE_OF_PEOPLE.items():
-        words = words.replace(person, right)
-    return words
-
-
 FILE: Final = "file"
 """What stands in the place of a protocol for ratings from a file: they can be read anew, and not be recorded."""
-
 HIDDEN: Final = "not shown: recuse_texts = false"
 """What stands in the place of a text where texts stay out of reports."""
-
-
-def record_command(panel: str = "", judge: str = "", how: str = "missing") -> str:
-    """What records the answers that are missing: of a panel, whether or not `recuse_panels` names it; of a judge."""
-    whom = f"--panel fixtures/panels/{panel}.toml " if panel else ""
-    return f"pytest evals/ {whom}{f'--judges {judge} ' if judge else ''}--record={how}"
-
-
 Outcome = Literal["pass", "fail", "undecided", "not measured", "accepted"]
 OUTCOMES: tuple[Outcome, ...] = (PASS, FAIL, UNDECIDED, NOT_MEASURED, ACCEPTED)
 GREEN = (PASS, ACCEPTED)
 """Outcomes that leave a run green by themselves."""
-
 Acceptable = Literal["fail", "undecided", "not measured"]
 """Outcomes that an accepted failure may name."""
-
 JudgeWord = Literal["cleared", "not cleared", "undecided"]
 """Of a judge, for a use."""
-
 PRINTED = {ACCEPTED_FAULT: "known failure", ACCEPTED_DOUBT: "not enough data"}
 """Identifier -> what people read everywhere, where that is another word."""
-
-
-def printed(identifier: str) -> str:
-    """The word that people read: the identifier itself, but for those in `PRINTED`."""
-    return PRINTED.get(identifier, identifier)
+WORD_MEANINGS = {
+    NOT_CLEARED: "a gate that decides about this use fails",
+    UNDECIDED: "none fails, and one could not decide or was not asked",
+    CLEARED: "every gate that decides about this use passes",
+}
+"""The words on a judge for a use, the worst first (`decision` in results.json)."""
+PROVENANCE_MEANINGS = {
+    "recorded": "A real model answered every call over HTTP; the replies are its own words.",
+    "reconstructed": "No model was asked: replies were drawn so that they carry published statistics. "
+    "They test the arithmetic, and say nothing new about the model whose name they bear.",
+    "scripted": "No model was asked: a script with a planted behaviour answered, to show that the gates notice it.",
+    "imported": "The ratings were read from a file; how they came about is not known here.",
+}
 
 
 class OutcomeSigns(NamedTuple):
@@ -94,20 +73,31 @@ SHOWN = {
 """Outcomes of a verdict as the report shows them, the worst first: an accepted one is a known fault, or too little
 data."""
 
-WORD_MEANINGS = {
-    NOT_CLEARED: "a gate that decides about this use fails",
-    UNDECIDED: "none fails, and one could not decide or was not asked",
-    CLEARED: "every gate that decides about this use passes",
-}
-"""The words on a judge for a use, the worst first (`decision` in results.json)."""
 
-PROVENANCE_MEANINGS = {
-    "recorded": "A real model answered every call over HTTP; the replies are its own words.",
-    "reconstructed": "No model was asked: replies were drawn so that they carry published statistics. "
-    "They test the arithmetic, and say nothing new about the model whose name they bear.",
-    "scripted": "No model was asked: a script with a planted behaviour answered, to show that the gates notice it.",
-    "imported": "The ratings were read from a file; how they came about is not known here.",
-}
+def in_place_of_people(words: str, detail: Mapping[str, object]) -> str:
+    """The words of a measure, a gate or a clause, which name right answers where the estimate with this detail is held
+    against these.
+
+    >>> in_place_of_people("agreement with people, less people's own", {"held_against": RIGHT_ANSWERS})
+    "agreement with the right answers, less people's own"
+    """
+    if detail.get("held_against") != RIGHT_ANSWERS:
+        return words
+    words = re.sub(r"\b(your )?people\b(?!')", RIGHT_ANSWERS, words)
+    for person, right in IN_PLACE_OF_PEOPLE.items():
+        words = words.replace(person, right)
+    return words
+
+
+def record_command(panel: str = "", judge: str = "", how: str = "missing") -> str:
+    """What records the answers that are missing: of a panel, whether or not `recuse_panels` names it; of a judge."""
+    whom = f"--panel fixtures/panels/{panel}.toml " if panel else ""
+    return f"pytest evals/ {whom}{f'--judges {judge} ' if judge else ''}--record={how}"
+
+
+def printed(identifier: str) -> str:
+    """The word that people read: the identifier itself, but for those in `PRINTED`."""
+    return PRINTED.get(identifier, identifier)
 
 
 def worst(outcomes: Iterable[str]) -> str:

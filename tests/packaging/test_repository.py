@@ -10,6 +10,7 @@ import sys
 import tomllib
 from functools import lru_cache
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 from packaging.requirements import Requirement
@@ -48,6 +49,12 @@ def shell_lines(document: Path) -> list[str]:
     blocks = re.findall(r"^```sh\n(.*?)^```", document.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     lines = (line.split("  #")[0].strip() for block in blocks for line in block.splitlines())
     return [line for line in lines if line and not line.startswith("#")]
+
+
+def test_what_the_settings_name_is_there():
+    settings = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    for name in re.findall(r'"(recuse\.[\w.]+(?::\w+)?)"', settings):
+        resolve_name(name)
 
 
 def test_continuous_integration_runs_the_two_commands_of_the_readme():

@@ -10,6 +10,7 @@ import pytest
 
 from recuse.schema import OUTCOMES, Estimate, Estimates, RecuseError, Verdict
 from recuse.schema.plain_values import builtins
+from recuse.schema.verdict_rows import AcceptedRow, LimitRow
 
 
 class SamplingDistribution:
@@ -33,6 +34,11 @@ def verdict(outcome: Any, allowed: bool = False) -> Verdict:
     return Verdict(
         gate="g", subject={}, outcome=outcome, estimate=estimate(), rule={}, limit={}, reason="", allowed=allowed
     )
+
+
+@pytest.mark.parametrize("row", [LimitRow, AcceptedRow])
+def test_a_limit_speaks_of_outcomes_only_where_it_may_hold_some(row: type) -> None:
+    assert ("outcome" in str(row.__doc__)) is ("outcome" in row.__annotations__)
 
 
 @pytest.mark.parametrize(("value", "defined"), [(0.0, True), (math.nan, False), (math.inf, False)])

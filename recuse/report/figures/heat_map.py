@@ -18,7 +18,6 @@ Key = tuple[str, str, str]  # what the faint end means, the shades in order, wha
 
 MANY_COLUMNS = 9
 """From here on columns are narrow and their names stand upright."""
-
 CORNER = "judge ↓ target →"
 OWN = "its own work"
 """What an outlined cell is of, where a drawing says nothing else."""

@@ -15,6 +15,16 @@ from recuse.schema.results import PastBaseline
 from recuse.schema.verdict_rows import Detail
 
 _STEPS = (1, 2, 2.5, 5, 10)
+LARGEST, SINGLE = 7, 3.0
+"""Radius of a scatter's dot that stands for the most texts, in pixels; of one text at most `SINGLE`."""
+BINS = 10
+"""Equal parts of a scatter's scale, of its line and of its bars."""
+HALF = 18
+"""Height of its tallest bar, in pixels."""
+HEIGHT, MARGIN = 44, 5
+"""Of a trend, in pixels."""
+MOST = 48
+"""Trends, those first whose number moved farthest for its interval or whose outcome is another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,22 +115,11 @@ def ladders(
     return Ladders(caption, unit, drawn, any(rung["falls"] for one in drawn for rung in one["rungs"]), kinds)
 
 
-# --------------------------------------------------------------------------- judge against people
-# A dot per text, people's mean across and the judge's upwards, on the ends of the scale, with the diagonal on which
-# both say the same; a line through the judge's mean where people give about the same score (calibration); below, how
-# often either gives which score.
-
-LARGEST, SINGLE = 7, 3.0
-"""Radius of a dot that stands for the most texts, in pixels; of one text at most `SINGLE`."""
-BINS = 10
-"""Equal parts of the scale, of the line and of the bars."""
-HALF = 18
-"""Height of the tallest bar, in pixels."""
-
-
 @dataclass(frozen=True, slots=True)
 class Scatters:
-    """A picture per judge as the template draws them; all share the scale."""
+    """A picture per judge as the template draws them; all share the scale, from end to end. A dot per text, people's
+    mean across and the judge's upwards, with the diagonal on which both say the same; a line through the judge's mean
+    where people give about the same score (calibration); below, how often either gives which score."""
 
     caption: str
     plots: list[dict[str, object]]
@@ -175,19 +174,10 @@ def _one(label: str, detail: Detail, ends: tuple[float, float], small: str) -> d
     }  # fmt: skip
 
 
-# --------------------------------------------------------------------------- trends
-# A gated number over the baselines that were committed and in this run, with the gate's limits as a band. Places
-# upwards are pixels.
-
-HEIGHT, MARGIN = 44, 5
-MOST = 48
-"""Pictures, those first whose number moved farthest for its interval or whose outcome is another."""
-
-
 @dataclass(frozen=True, slots=True)
 class Trends:
-    """All of them as the template draws them, sharing the days; of each number its places over time, where its limits
-    lie (from the top, height), and what it comes to in words."""
+    """Gated numbers over the committed baselines and in this run, as the template draws them, sharing the days: of each
+    its places over time, where its limits lie (from the top, height, in pixels), and what it comes to in words."""
 
     caption: str
     trends: list[dict[str, object]]

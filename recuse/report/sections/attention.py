@@ -101,9 +101,6 @@ def run_faults(view: ResultsModel) -> list[str]:
     return faults
 
 
-# --------------------------------------------------------------------------- against the committed baseline
-
-
 class Change(NamedTuple):
     """`asks`: whether it asks a person to decide."""
 
