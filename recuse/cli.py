@@ -107,7 +107,7 @@ COMMANDS = (
         _option("--all", dest="everything", action="store_true", help="print every number, not only those that decide"),
         READER,
         _option("--raters", action="store_true",
-                help="each FILE holds other raters' answers; of one, it bears the name"),
+                help="each FILE holds other raters' answers; one is named as it is"),
         given=(USE, _option("--threshold", metavar="NUMBER", help="from this score on a text counts as positive"),
                *COLUMNS),
     ),

@@ -10,6 +10,7 @@ import difflib
 import importlib.util
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Literal
 
@@ -194,9 +195,8 @@ def _lines(old: Source, new: Source, task: str, pattern: str) -> tuple[str, str]
     lines: list[str] = []
     for name in names:
         was, now = ((text_of(folder / name) or "").splitlines() for folder in folders)
-        lines += difflib.unified_diff(was, now, n=0, lineterm="")
-    changed = [line for line in lines if not line.startswith(("---", "+++"))]
-    gone, come = ([line[1:].strip()[:LONGEST_LINE] for line in changed if line[0] == sign] for sign in "-+")
+        lines += islice(difflib.unified_diff(was, now, n=0, lineterm=""), 2, None)  # without the names of the files
+    gone, come = ([line[1:].strip()[:LONGEST_LINE] for line in lines if line[0] == sign] for sign in "-+")
     return "\n".join(gone[:MOST_LINES]), "\n".join(come[:MOST_LINES])
 
 

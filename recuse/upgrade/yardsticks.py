@@ -206,7 +206,8 @@ def _panel(files: _Files, path: str, before: str | None, now: str | None) -> Ite
         cause = f"the judge {judge} is {'gone from' if gone else 'new in'} {path}"
         yield yardstick(f"judge {judge} of {path}", cause, word="decide" if gone else "merge", **place)
     for key in sorted(old.keys() | new.keys()):
-        expected = key[0] == "judge" and ((key[2:3] and key[2] in IN_PLACE) or key[1] not in judges[0] & judges[1])
+        in_both = {*key[1:2]} <= judges[0] & judges[1]
+        expected = key[0] == "judge" and key[1:] and ((key[2:3] and key[2] in IN_PLACE) or not in_both)
         if not expected:
             yield from _key(files, path, key, old.get(key), new.get(key), **place)
 

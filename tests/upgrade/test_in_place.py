@@ -11,6 +11,7 @@ import tomllib
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -23,7 +24,7 @@ from recuse.gates.baseline_file import gates_at, stated, with_former
 from recuse.git import base_commit
 from recuse.schema import RecuseError
 from recuse.suite import Elicitation, Recordings, Selection
-from recuse.upgrade import in_place
+from recuse.upgrade import in_place, yardsticks
 from recuse.upgrade.in_place import changed_in_place
 
 PANEL, PLACE = "fixtures/panels/desk.toml", Elicitation("desk", "support_replies", "rubric")
@@ -185,6 +186,22 @@ def test_a_prompt_changed_and_recorded_is_compared_and_its_lines_are_told(desk):
     assert found[0]["was"].endswith("Score it.")
     assert found[0]["is"].endswith("Score it strictly.")
     assert 'prompts = "prompts-v2"' in found[0]["paste"]
+
+
+def test_a_changed_line_of_a_prompt_may_begin_with_the_signs_of_a_difference(tmp_path):
+    sides = []
+    for side, line in (("old", "-- be strict"), ("new", "++ be kind")):
+        path = tmp_path / side / "fixtures" / "tasks" / "mail" / "prompts" / "grading.user.j2"
+        path.parent.mkdir(parents=True)
+        path.write_text(f"Grade it.\n{line}\n", encoding="utf-8")
+        sides.append(SimpleNamespace(suite=SimpleNamespace(selection=SimpleNamespace(root=tmp_path / side))))
+    assert in_place._lines(*sides, "mail", "prompts/*.j2") == ("-- be strict", "++ be kind")
+
+
+def test_a_panel_file_whose_judges_are_no_tables_is_a_change_like_any(tmp_path):
+    """It ended in a traceback."""
+    (row,) = yardsticks._panel(SimpleNamespace(renamed={}), "fixtures/panels/mail.toml", "judge = 5\n", "judge = 6\n")
+    assert (row["word"], row["before"], row["after"]) == ("decide", "5", "6")
 
 
 def test_a_change_that_was_not_recorded_is_never_shown_equivalent(desk):
