@@ -8,9 +8,8 @@ import io
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from tempfile import SpooledTemporaryFile
-from typing import IO, Any, Protocol, cast
+from typing import IO, Any, NamedTuple, Protocol, cast
 from urllib.parse import urlsplit, urlunsplit
 
 import httpx2
@@ -33,8 +32,7 @@ _IN_MEMORY = 2**24  # bytes of a file of results; what is more lies on disk whil
 UPLOAD_URL = "x-goog-upload-url"  # the one header of an answer that a batch interface reads
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(NamedTuple):
     """How far a batch is. `results`: the addresses of the files that say what became of the requests, once it is done;
     `fault`: why a whole batch came to nothing."""
 
@@ -44,8 +42,7 @@ class Progress:
     fault: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Lost:
+class Lost(NamedTuple):
     """A request of a batch that got no answer. `again`: only time ran out, so it is worth submitting again."""
 
     why: str

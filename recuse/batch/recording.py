@@ -7,10 +7,11 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from secrets import token_hex
+from typing import NamedTuple
 
 from recuse.batch import BatchError, BatchInterface, Lost, Web, batch_interface
 from recuse.cassettes.cell_cassette import UNDER_WAY
@@ -93,7 +94,7 @@ class Batches:
                     if not error.unsure:
                         self._state.remove(entry.tag)  # surely not taken
                     raise
-                self._state.put(replace(entry, id=batch))
+                self._state.put(entry._replace(id=batch))
                 self._say(f"{judge}: submitted {len(file)} requests in one batch")
             self._tried.update(own.keys())
         return len(wanted)
@@ -168,7 +169,7 @@ class Batches:
             return entry
         names = frozenset(one.id for one in self._state.values() if one.id)
         with self._provider(entry.judge) as (interface, web):
-            entry = replace(entry, id=interface.find(web, entry.tag, len(entry.numbers), names))
+            entry = entry._replace(id=interface.find(web, entry.tag, len(entry.numbers), names))
         self._looks[entry.tag] += 1
         if entry.id is not None:
             self._state.put(entry)
@@ -210,7 +211,7 @@ class Batches:
                 self._take(known[number], Lost(silence, again=late), report, web)
         # Requests of another plan: it will collect them itself.
         if others := tuple(number for number in entry.numbers if number in left and number not in known):
-            self._state.put(replace(entry, numbers=others))
+            self._state.put(entry._replace(numbers=others))
         else:
             self._state.remove(entry.tag)
 
@@ -259,8 +260,7 @@ def _files(interface: BatchInterface, wanted: Mapping[str, Call]) -> Iterator[di
         yield file
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One batch. `id` is None from before its submission until its identifier has arrived: should the process die in
     between, the provider is asked for a batch of this tag before anything is submitted again."""
 
@@ -313,6 +313,6 @@ class State(dict[str, Entry]):
         if not self:
             self.path.unlink(missing_ok=True)
             return
-        data = {"schema": SCHEMA, "batches": [asdict(entry) for entry in self.values()]}
+        data = {"schema": SCHEMA, "batches": [entry._asdict() for entry in self.values()]}
         self.path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(self.path, json.dumps(data, indent=1).encode())

@@ -8,9 +8,8 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from recuse.cassettes.cell_file import SUFFIX, cell_of, contents, stamp_of, stored_path
 from recuse.cassettes.matching import reason_to_drop
@@ -186,8 +185,7 @@ def check_distinct(cells: Iterable[str]) -> None:
             raise RecuseError(f"cells {other!r} and {cell!r} differ only in case: one file on some systems. Rename one")
 
 
-@dataclass(frozen=True, slots=True)
-class Stale:
+class Stale(NamedTuple):
     """A field of a cell's fingerprint that is no longer what the cassette was recorded with."""
 
     cell: str
@@ -204,8 +202,7 @@ class Stale:
         return "\n    ".join((line, *self.explanation.splitlines()))
 
 
-@dataclass(frozen=True, slots=True)
-class Unused:
+class Unused(NamedTuple):
     """A recorded interaction that nothing asked for."""
 
     cell: str
@@ -214,8 +211,7 @@ class Unused:
     call: Call | None = None  # None: the plan does not contain it
 
 
-@dataclass(frozen=True)
-class Coverage:
+class Coverage(NamedTuple):
     """One plan against the cassettes. `complete` means every planned call can be replayed as it stands."""
 
     planned: int
@@ -245,7 +241,7 @@ class Coverage:
 
     def text(self, limit: int = 12, texts: bool = True) -> str:
         """Summary by judge and protocol, with or without the `texts` of prompts; at most `limit` lines per kind."""
-        shown = self.stale if texts else [replace(one, explanation="") for one in self.stale]
+        shown = self.stale if texts else [one._replace(explanation="") for one in self.stale]
         # What changed alike in many is shown of the first.
         alike = grouped(shown, lambda one: (one.field, str(one.recorded), str(one.expected), one.explanation))
         stale = [f"  {same[0]}{f' (and {len(same) - 1} more)' if same[1:] else ''}" for same in alike.values()]
@@ -324,13 +320,17 @@ def nearest(recorded: Iterable[Recorded], request: Request) -> Recorded | None:
     """The stored request with the fewest differing members, and among those the smallest difference in text."""
     new = _leaves(request.body)
 
+    def shared(one: str, other: str) -> int:  # the length of the common beginning
+        alike = (a == b for a, b in zip(one, other, strict=False))
+        return next((i for i, same in enumerate(alike) if not same), min(len(one), len(other)))
+
     def distance(recorded: Recorded) -> tuple[int, int]:
         old = _leaves(recorded[2])
         paths = [path for path in {*old, *new} if old.get(path) != new.get(path)]
         size = 0  # of what is left after the common beginning and end are taken away
         for one, other in ((str(old.get(path, "")), str(new.get(path, ""))) for path in paths):
-            start = _shared(one, other)
-            size += max(len(one), len(other)) - start - _shared(one[start:][::-1], other[start:][::-1])
+            start = shared(one, other)
+            size += max(len(one), len(other)) - start - shared(one[start:][::-1], other[start:][::-1])
         return len(paths) + (recorded[1] != request.url), size
 
     return min(recorded, key=distance, default=None)
@@ -351,11 +351,6 @@ def request_differences(recorded: Recorded, request: Request) -> list[str]:
             was, now = ("nothing" if v is None else _cut(json.dumps(v, ensure_ascii=False)) for v in (before, after))
             differences.append(f"{path}: recorded {was}, asked {now}")
     return _capped(differences, 8)
-
-
-def _shared(one: str, other: str) -> int:
-    """Length of the common beginning."""
-    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
 def _leaves(body: bytes) -> dict[str, Any]:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from recuse.elicitation.chains import Chain
 from recuse.elicitation.plan import Plan
@@ -43,8 +42,7 @@ REMARKS = EXPLANATIONS, QUOTES = "explanations", "quotes"
 WORDS = Nominal(("words", "other words"))  # reasons are free text; no measure takes them for options
 
 
-@dataclass(frozen=True)
-class Elicited:
+class Elicited(NamedTuple):
     """What one pass over the replies found. `table` has the factors under the names of `recuse.schema.factors`."""
 
     table: pd.DataFrame

@@ -25,13 +25,8 @@ SINGLE = {"n": 1, "candidateCount": 1, "stream": False, "background": False}
 """Fields with the only value under which an answer is read in full; anything else would be paid for and not read."""
 
 ANSWER = "answer"
-OURS = (
-    "x-recuse-",
-    "content-length",
-    "transfer-encoding",
-    "host",
-    "connection",
-)  # how the headers begin that say which call it is
+# How the headers begin that say which call it is, and those that the HTTP client sets.
+OURS = ("x-recuse-", "content-length", "transfer-encoding", "host", "connection")
 LENGTHS = frozenset({"minLength", "maxLength"})  # OpenAI's structured outputs do not list them as supported
 BOUNDS = LENGTHS | {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "maxItems"}
 """What Anthropic's structured outputs refuse; arrays may say minItems 0 or 1 and nothing else."""
@@ -125,12 +120,11 @@ def merged(body: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
     return result
 
 
-def address(judge: Judge, path: str, query: Mapping[str, str] | None = None) -> str:
+def address(judge: Judge, path: str) -> str:
     """Where the judge is asked: `base_url` and `path` (once, also where `base_url` has it), and the query."""
     base = judge.base_url.rstrip("/")
     url = base if base.endswith(path) else base + path
-    parameters = {**(query or {}), **judge.query}
-    return f"{url}?{urlencode(sorted(parameters.items()), quote_via=quote)}" if parameters else url
+    return f"{url}?{urlencode(sorted(judge.query.items()), quote_via=quote)}" if judge.query else url
 
 
 def segment(model: str) -> str:

@@ -39,18 +39,13 @@ def wording_hash(task: Task, protocol: str) -> str:
 def _render(folders: tuple[Path, ...], name: str, variables: dict[str, Any]) -> str:
     try:
         return _environment(folders).get_template(name).render(variables).strip()
-    except UndefinedError as error:
-        place = _place(folders, name)
-        raise RecuseError(f"{place}: the template asks for something that is not there: {error}") from None
-    except TemplateError as error:
-        line = getattr(error, "lineno", None)
-        raise RecuseError(f"{_place(folders, name)}{f':{line}' if line else ''}: {error}") from None
     except Exception as error:  # a template is code: it may fail in any way
-        raise RecuseError(f"{_place(folders, name)}: {type(error).__name__}: {error}") from None
-
-
-def _place(folders: tuple[Path, ...], name: str) -> Path:
-    return next((folder / name for folder in folders if (folder / name).is_file()), folders[-1] / name)
+        what = "" if isinstance(error, TemplateError) else f"{type(error).__name__}: "
+        if isinstance(error, UndefinedError):
+            what = "the template asks for something that is not there: "
+        place = next((folder / name for folder in folders if (folder / name).is_file()), folders[-1] / name)
+        line = getattr(error, "lineno", None) if isinstance(error, TemplateError) else None
+        raise RecuseError(f"{place}{f':{line}' if line else ''}: {what}{error}") from None
 
 
 @lru_cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from recuse.elicitation.replies import dollars
 from recuse.judges import read_response
@@ -32,8 +32,7 @@ SETTINGS = REASONING | frozenset({  # objects of a body that hold settings; in o
 })  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
+class Cost(NamedTuple):
     """Expected calls and input tokens, and the largest possible number of output tokens and dollars. `output_tokens` is
     None where a request names no limit, `dollars` where that or the price is not known."""
 

@@ -70,11 +70,10 @@ class Recorder:
             missing = [call for call in chains.expected() if not self.library.has(call)]
             judges = chains.judges(missing)
             self.allow(missing, judges)
-            if readable is None and self.panel.stand_in is None:  # stand-ins cost nothing, and may say nonsense
-                readable = chains.why_unreadable
             recording = Recording(
                 calls, self.library, spending=self.spending(missing, judges), progress=ProgressLine(sys.stderr),
-                readable=readable, expected=len(missing),
+                # stand-ins cost nothing, and may say nonsense
+                readable=readable or (None if self.panel.stand_in else chains.why_unreadable), expected=len(missing),
             )  # fmt: skip
             keys = {} if self.panel.stand_in else keys_from_environment(chains.judges(recording.missing))
             with recording.signals.installed():
@@ -139,7 +138,10 @@ class Recorder:
 
                 async def ask(calls: Sequence[Call] = calls) -> None:
                     known, texts = self.library.secrets, self.library.texts
-                    acted = self._stand_ins(chains) if self.panel.stand_in else None
+                    both = ((chain, call) for chain in chains.chains for call in chain.calls)
+                    planned = ((call, chain.judges[call.judge], chain.item(call).fields) for chain, call in both)
+                    source = open_source(self.panel, self.root) if self.panel.stand_in else None
+                    acted = StandIns(source, self.panel.provenance, planned) if source else None
                     async with Client(judges, own, call_headers, stand_ins=acted, secrets=known, texts=texts) as client:
                         await recording.ask(calls, client.send, judges)
 
@@ -147,11 +149,6 @@ class Recorder:
                 if recording.stopped:
                     return
                 recording.extend(chains.calls())
-
-    def _stand_ins(self, chains: Chains) -> StandIns:
-        known = ((chain, call) for chain in chains.chains for call in chain.calls)
-        planned = ((call, chain.judges[call.judge], chain.item(call).fields) for chain, call in known)
-        return StandIns(open_source(self.panel, self.root), self.panel.provenance, planned)
 
 
 def record_batches(recorder: Recorder, plans: Sequence[Plan], *, sleep: Callable[[float], None] = time.sleep) -> None:

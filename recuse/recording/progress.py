@@ -9,10 +9,9 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from operator import itemgetter
 from types import FrameType
-from typing import TextIO, TypeVar
+from typing import NamedTuple, TextIO, TypeVar
 
 from recuse.cassettes.cell_cassette import describe, missing_lines
 from recuse.schema import Call, RecuseError
@@ -22,8 +21,7 @@ T = TypeVar("T")
 GRACE_S = 30.0  # after a first signal, how long answers that are on their way may still arrive
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(NamedTuple):
     """How far a recording is, or other long work. `seconds` since it started; `verb`: what is done to each."""
 
     total: int
@@ -92,8 +90,7 @@ class RecordingInterrupted(KeyboardInterrupt):
     """A signal ended the recording; everything answered is on disk. As a KeyboardInterrupt it ends pytest, code 2."""
 
 
-@dataclass(frozen=True)
-class RecordingReport:
+class RecordingReport(NamedTuple):
     """What a recording did. Everything in `stored` is on disk."""
 
     planned: int  # calls of the plans that had no answer when recording began

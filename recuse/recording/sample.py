@@ -43,10 +43,6 @@ class Sample(Chains):
 
     drawn: Sequence[tuple[Sequence[Call], Sequence[Call]]] = ()
 
-    def recorded(self) -> list[Call]:
-        """The judging calls that have a recorded answer."""
-        return [call for call in super().calls() if not call.stage and self._library.has(call)]
-
     def calls(self) -> list[Call]:
         """The calls that are made."""
         return [call for _, calls in self.drawn for call in calls]
@@ -72,7 +68,7 @@ def sample_again(recorder: Recorder, library: Library, plans: Sequence[Plan]) ->
         say(f"{panel.name}: its replies are {panel.provenance}; there is nobody to ask again")
         return []
     sample, why = Sample(panel, library, plans), dict.fromkeys((name for plan in plans for name in plan.judges), "")
-    recorded = sample.recorded()
+    recorded = [call for call in Chains.calls(sample) if not call.stage and library.has(call)]  # those that judge
     for name, judge in sample.judges(recorded).items():
         try:
             keys_from_environment({name: judge})

@@ -34,6 +34,11 @@ Source: TypeAlias = "ScriptedSource | TableSource"  # says the same to the same 
 Planned = tuple[Call, Judge, Mapping[str, Any]]  # a call, who is asked, and the fields of the item that it is about
 Behaviour = Callable[[Any], "str | ScriptedReply"]
 
+_SELECTORS = ("item", "target", "factors", "repeat")  # what a line of a `table` may leave out
+_KNOWN = frozenset({"judge", "text", "refusal", *_SELECTORS})
+_SUBSETS = [tuple(name for bit, name in enumerate(_SELECTORS) if mask >> bit & 1) for mask in range(2**4)]
+_MOST_TELLING_FIRST = sorted(_SUBSETS, key=len, reverse=True)
+
 
 class StandInError(RecuseError):
     """A stand-in was asked what it cannot answer; the message names the call and the remedy."""
@@ -130,11 +135,6 @@ def generator(call: Call) -> np.random.Generator:
 # `<folder>/<task>/<protocol>.jsonl.gz` (or `.jsonl`) holds lines {"judge", "item", "target", "factors", "repeat",
 # "text", "refusal"}. Only judge and text are required: a line that leaves out item, target, factors or repeat answers
 # for every value of it. Where several lines fit a call, the one that says most wins.
-
-_SELECTORS = ("item", "target", "factors", "repeat")
-_KNOWN = frozenset({"judge", "text", "refusal", *_SELECTORS})
-_SUBSETS = [tuple(name for bit, name in enumerate(_SELECTORS) if mask >> bit & 1) for mask in range(2**4)]
-_MOST_TELLING_FIRST = sorted(_SUBSETS, key=len, reverse=True)
 
 
 class TableSource:
