@@ -79,8 +79,7 @@ class Column:
         long = np.array([len(str(value)) > LONGEST_NUMBER for value in values], dtype=bool)
         if not len(values) or times[long].sum() > 0.5 * times.sum():
             return False
-        numbers = as_numbers(pd.Series(values, dtype=object)).notna().to_numpy()
-        return bool(times[numbers].sum() >= 0.5 * times.sum())
+        return bool(times[as_numbers(pd.Series(values, dtype=object)).notna().to_numpy()].sum() >= 0.5 * times.sum())
 
     @cached_property
     def ordered(self) -> pd.Series[float]:

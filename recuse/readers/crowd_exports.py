@@ -4,8 +4,8 @@ people. What was refused does not count, nor do answers to test questions, by wh
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,8 +17,7 @@ from recuse.readers.raw_table import RawTable, cell_text, shown
 from recuse.schema import RecuseError
 
 
-@dataclass(frozen=True, slots=True)
-class Platform:
+class Platform(NamedTuple):
     """What a platform is called, its columns of tasks and workers, how the columns of tasks' data, of answers and of
     test questions begin, and column -> the words by which it says that an answer was refused."""
 

@@ -136,10 +136,9 @@ def _endless_line(text: AnyStr, feed: AnyStr) -> int | None:
 def _separator(text: str) -> str:
     """The separator that the header holds, and the next rows as often."""
     lines = [line for line in text[: 1 << 16].split("\n") if line.strip()][:20] or [""]
-    unquoted = [re.sub(r'"[^"]*"', "", line) for line in lines]
 
     def fit(separator: str) -> tuple[bool, int, int]:
-        header, *below = (line.count(separator) for line in unquoted)
+        header, *below = (re.sub(r'"[^"]*"', "", line).count(separator) for line in lines)
         return header > 0, below.count(header), header
 
     return max(SEPARATORS, key=fit)

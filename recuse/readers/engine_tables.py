@@ -9,10 +9,10 @@ import math
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -37,6 +37,11 @@ OfRaters = tuple[pd.DataFrame, Sequence[str]]
 """The patterns of a row a rating, a column for each rater, and those raters who have no row on some items."""
 FEW = 8  # answers that are told apart faster one after the other than by their place among all
 BITS = 60  # of a whole number in which answers of an item are gathered, some bits for each rater
+DIALECTS = {"duckdb": ('"', "''", "\\"), "snowflake": ('"', "''", "\\\\"), "bigquery": ("`", "\\'", "\\\\"),
+            "spark": ("`", "\\'", "\\\\")}  # fmt: skip
+"""How a name, a quote within a text and a backslash within a text are written."""
+PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
+_Engine: TypeAlias = "_IbisTable | _DuckTable"
 
 
 def read_engine_table(table: Any, given: Mapping[str, Any]) -> RawTable | pd.DataFrame:
@@ -164,8 +169,7 @@ def rounded_words(steps: Mapping[str, tuple[int, float]]) -> str:
     return ", ".join(f"{', '.join(names)} to steps of {step:g}" for step, names in sorted(by_step.items()))
 
 
-@dataclass(frozen=True)
-class _IbisTable:
+class _IbisTable(NamedTuple):
     """A table of any engine. Of one with too many patterns one more than `MOST_PATTERNS` is given; those of raters are
     None then, and where one has several rows on an item."""
 
@@ -262,8 +266,7 @@ class _DuckTable:
         if len(known) < FEW:
             code = _case(answer, {name: k + 1 for k, name in enumerate(known)}, len(known) + 1)
         else:
-            answers = ", ".join(map(_text, known))
-            self.query(f"DROP TYPE IF EXISTS answers; CREATE TYPE answers AS ENUM ({answers})")
+            self.query(f"DROP TYPE IF EXISTS answers; CREATE TYPE answers AS ENUM ({', '.join(map(_text, known))})")
             code = f"CAST(COALESCE(enum_code(CAST({answer} AS answers)), {len(known)}) AS BIGINT) + 1"
         whose = [_case(who, {name: 1 << width * k for k, name in enumerate(part)}, 0) for part in parts]
         codes = ", ".join(f"bit_or(CAST(({code}) * {own} AS BIGINT)) AS code{n}" for n, own in enumerate(whose))
@@ -305,17 +308,6 @@ def _text(words: str, quote: str = "''", backslash: str = "\\") -> str:
 
 def _name(column: str, mark: str = '"') -> str:
     return mark + column.replace(mark, mark * 2) + mark
-
-
-_Engine = _IbisTable | _DuckTable
-
-
-# --------------------------------------------------------------------------- the query for a warehouse
-
-DIALECTS = {"duckdb": ('"', "''", "\\"), "snowflake": ('"', "''", "\\\\"), "bigquery": ("`", "\\'", "\\\\"),
-            "spark": ("`", "\\'", "\\\\")}  # fmt: skip
-"""How a name, a quote within a text and a backslash within a text are written."""
-PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
 
 
 def sql(raters: str, *, dialect: str, table: str, item: str, rater: str, value: str) -> int:

@@ -135,8 +135,7 @@ def _graded(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _name(provider: Any) -> str:
-    named = provider.get("label") or provider.get("id") if isinstance(provider, Mapping) else provider
-    return str(named or "")
+    return str((provider.get("label") or provider.get("id") if isinstance(provider, Mapping) else provider) or "")
 
 
 def alpaca_eval_records(value: Any) -> Records:
@@ -338,17 +337,14 @@ def label_studio_records(value: Any) -> Records:
                     yield {**base, "rater": rater, "kind": kind, "criterion": criterion, "value": str(answer)}
 
 
-def _is_chat_log(value: Any) -> bool:
-    request, response = map(first_record(value).get, ("request", "response"))
-    prompted = isinstance(request, Mapping) and "messages" in request
-    return prompted and isinstance(response, Mapping) and ("choices" in response or "output" in response)
-
-
 LOGS = {
     "openai_batch": ToolLog("output of the OpenAI Batch API", batch_records,
         lambda value: "custom_id" in (first := value if isinstance(value, Mapping) else first_record(value))
         and ("response" in first or "error" in first)),
-    "openai_log": ToolLog("a log of chat requests and replies", chat_log_records, _is_chat_log),
+    "openai_log": ToolLog("a log of chat requests and replies", chat_log_records,
+        lambda value: isinstance(request := first_record(value).get("request"), Mapping) and "messages" in request
+        and isinstance(reply := first_record(value).get("response"), Mapping)
+        and ("choices" in reply or "output" in reply)),
     "inspect": ToolLog("log of Inspect", inspect_records,
         lambda log: isinstance(log, Mapping) and "eval" in log and isinstance(log.get("samples"), list)),
     "promptfoo": ToolLog("results of promptfoo", promptfoo_records,

@@ -7,8 +7,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -38,8 +38,7 @@ def as_exported(raw: RawTable) -> RawTable:
     return next((exported for read in readers if (exported := read(table)) is not None), raw)
 
 
-@dataclass(frozen=True, slots=True)
-class Scores:
+class Scores(NamedTuple):
     """A tool's export with a score per row: what it is `called`, and which of its columns says what. `source` says by
     its `people` that a person scored, whom `author` names; the rest are judges, named by `judge` where it is filled.
     Of the columns `values` the first that is filled counts."""
@@ -184,9 +183,6 @@ def _phoenix_evals(raw: RawTable) -> RawTable | None:
     own = [c for c in columns if c.startswith(beginnings)]
     frame = raw.frame.drop(columns=own).assign(**{f"judge_{n}": raw.frame[c] for n, c in given.items()})
     return raw.noted(f"evaluators of Phoenix, read as judges: {', '.join(given)}", frame=frame)
-
-
-# --------------------------------------------------------------------------- what people annotate with
 
 
 def _mqm(raw: RawTable) -> RawTable | None:

@@ -22,22 +22,14 @@ from recuse.ratings.pair_array import choices_of
 from recuse.ratings.people_faults import PeopleFault, people_faults, sentences
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import check_thresholds
-from recuse.readers import reshaping
+from recuse.readers import judgement_rows, reshaping
 from recuse.readers.column_names import plain
 from recuse.readers.counts import with_counted_items, without_counts
 from recuse.readers.exports import as_exported
 from recuse.readers.formats import FOLDED, RatingsSource, read_source
 from recuse.readers.item_columns import groups_of, with_gold, with_merged_cells, with_whole_items
 from recuse.readers.json_cells import with_fields_of_json, with_last_words, with_lists_apart
-from recuse.readers.judgement_rows import (
-    COST,
-    Judgements,
-    lengthened,
-    named,
-    numbers_beside,
-    with_confidence,
-    with_kinds,
-)
+from recuse.readers.judgement_rows import Judgements, lengthened, named, numbers_beside, with_confidence, with_kinds
 from recuse.readers.judgements import read_answers
 from recuse.readers.mapping import ColumnMapping, folder_of, given_mapping, saved_mapping, saved_path, stem_of
 from recuse.readers.raw_table import Fault, RawTable, errors_in, shown, word_count
@@ -107,9 +99,8 @@ class FilePanel:
 
     def calls(self) -> pd.DataFrame:
         """A row per call with its `cost`, in the file's unit; none where no column says what calls cost."""
-        cost = (
-            numbers_beside(self.rows, self.raw.frame, self.mapping, self.judges, COST) if "row" in self.rows else None
-        )
+        judges = self.judges if "row" in self.rows else ()
+        cost = numbers_beside(self.rows, self.raw.frame, self.mapping, judges, judgement_rows.COST)
         return self.rows[:0] if cost is None else self.rows.assign(cost=cost).drop_duplicates(["rater", "row"])
 
     @property
@@ -128,8 +119,7 @@ class FilePanel:
     @cached_property
     def offers(self) -> frozenset[str]:
         """The needs that the ratings meet."""
-        levels = {"picks", "levels"} if self.mapping.rates else set()
-        return offers_of(self.ratings, self.kind) | levels
+        return offers_of(self.ratings, self.kind) | ({"picks", "levels"} if self.mapping.rates else set())
 
     def record(self) -> PanelRow:
         """The panel as results.json tells it."""

@@ -204,16 +204,12 @@ def _json(opened: Opened, logs: Mapping[str, ToolLog], reader: str = "") -> RawT
 
 
 SPREADSHEET = "a spreadsheet; save its sheet as CSV"
+PICKLED = "pickled by Python, which is never read; write it with to_csv or to_parquet"
 BEGINNINGS = {
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",): SPREADSHEET,  # .xls
-    (b"%PDF-",): "a PDF; save the table in it as CSV",
-    (b"SQLite format 3\x00",): "a database of SQLite; write the table to a CSV file",
-    (
-        b"\x80\x02",
-        b"\x80\x03",
-        b"\x80\x04",
-        b"\x80\x05",
-    ): "pickled by Python, which is never read; write it with to_csv or to_parquet",
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": SPREADSHEET,  # .xls
+    b"%PDF-": "a PDF; save the table in it as CSV",
+    b"SQLite format 3\x00": "a database of SQLite; write the table to a CSV file",
+    **dict.fromkeys((b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"), PICKLED),
 }
 PAGE = re.compile(rb"\s*<(!doctype html|html)\b", re.IGNORECASE)
 SHEETS = (b"xl/workbook", b"opendocument.spreadsheet")
@@ -235,7 +231,7 @@ def _reader_of(opened: Opened, name: str) -> Reader:
         raise RecuseError(SPREADSHEET)
     if PAGE.match(data[:200].lstrip(b"\xef\xbb\xbf")):
         raise RecuseError("a web page and no table, perhaps one that asks to sign in; download the file itself")
-    if other := next((words for beginnings, words in BEGINNINGS.items() if data.startswith(beginnings)), ""):
+    if other := next((words for begins, words in BEGINNINGS.items() if data.startswith(begins)), ""):
         raise RecuseError(other)
     if packed and called.endswith(ENDING):
         return lambda opened: of_log(opened.path, unpacked_log(opened), "inspect", LOGS["inspect"])

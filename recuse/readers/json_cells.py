@@ -121,8 +121,7 @@ def with_lists_apart(raw: RawTable) -> RawTable:
                 columns[f"{whose}{place + 1}{about}"] = [cell_text(cell) for cell in cells]
         if not columns or {*columns} & {*frame.columns}:
             continue
-        apart = pd.DataFrame(columns, index=frame.index, dtype=object)
-        frame = pd.concat([frame.drop(columns=name), apart], axis=1)
+        frame = pd.concat([frame.drop(columns=name), pd.DataFrame(columns, index=frame.index, dtype=object)], axis=1)
         notes.append(f"{name} holds several answers a cell, which are read by their place in it: {', '.join(columns)}")
     return raw.noted(*notes, frame=frame)
 

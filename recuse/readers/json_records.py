@@ -6,9 +6,8 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -25,8 +24,7 @@ GAME = re.compile(r"[AB]\s*(?:[<>]{1,2}|=)\s*[AB]")  # how the games of one pair
 SPEAKERS, SAID = {"role", "from", "speaker", "sender"}, {*NAMES["text"], "value"}
 
 
-@dataclass(frozen=True, slots=True)
-class ToolLog:
+class ToolLog(NamedTuple):
     """The log of another tool: what it is called, what a value of JSON holds that is one, and whether it is."""
 
     called: str

@@ -101,8 +101,7 @@ def named(cells: pd.Series[Any], usual: str = "") -> pd.Series[Any]:
     """Cells as names that are safe to look at, an accent and its letter one character; `usual` for an empty cell."""
     codes, values = pd.factorize(cells)
     names = (normalize("NFC", visible(str(v)).strip()) or usual for v in values.tolist())
-    cleaned = pd.Series(np.array([*names, usual], dtype=object))
-    return cleaned.iloc[codes].set_axis(cells.index)
+    return pd.Series(np.array([*names, usual], dtype=object)).iloc[codes].set_axis(cells.index)
 
 
 def _facts(frame: pd.DataFrame, mapping: ColumnMapping) -> pd.DataFrame:
@@ -331,8 +330,7 @@ def with_confidence(ratings: Ratings, judged: Judgements) -> tuple[Ratings, list
     keys = ["rater", "item", "target"]
     each = rows.assign(confidence=sure)[[*keys, "confidence"]].astype(dict.fromkeys(keys, str))
     known = each.dropna().groupby(keys, sort=False)["confidence"].mean()
-    at = ratings.table[keys].astype(str)
-    confidence = known.reindex(pd.MultiIndex.from_frame(at)).to_numpy(dtype=float)
+    confidence = known.reindex(pd.MultiIndex.from_frame(ratings.table[keys].astype(str))).to_numpy(dtype=float)
     judges = [judge for judge in ratings.judges if judge in known.index.get_level_values("rater")]
     note = f"how sure it was is known of {', '.join(judges)}"
     return replace(ratings, table=ratings.table.assign(confidence=confidence), _memory={}), [note]

@@ -25,13 +25,37 @@ MAX_RATIO, FREE = 400, 64 << 20
 """Above 64 MB, a file that unpacks to more than 400 times its size is taken for a bomb; tables shrink far less."""
 PACKED = (".gz", ".bz2", ".xz", ".zip")
 CHUNK = 1 << 20
+MARKS = ((b"\xef\xbb\xbf", "utf-8-sig", ""), (b"\xff\xfe", "utf-16", "UTF-16"), (b"\xfe\xff", "utf-16", "UTF-16"))
+WHICH_ENCODING = (
+    "letters are in an encoding that the file does not name; say it, for example --encoding shift_jis (Japanese), "
+    "gb18030 (Chinese), euc_kr (Korean), windows-1251 (Russian), iso8859_7 (Greek), mac_roman (old Macs) or cp850 "
+    "(DOS), or save it as UTF-8"
+)
+_IN_WORD = rb"[^\s,;|\"]{0,20}"
+_NO_WORD = re.compile(
+    rb"%b(?:[a-z][\x8a\x8e\x9f]|[A-Z][\x8a\x8e\x9f][a-z]|[a-z][\x82-\x84\x86-\x89\x8b\x95\x98\x9b][a-z])%b"
+    % (_IN_WORD, _IN_WORD)
+)
+"""A word that Windows-1252 cannot mean: a capital behind a small letter, or a mark between two, where Macs and DOS have
+letters with accents."""
+_WORD = re.compile(rb"%b[\x80-\xff]%b" % (_IN_WORD, _IN_WORD))
+# An .xlsx file is a zip archive of XML (ECMA-376): `xl/worksheets/sheetN.xml` holds cells with a reference ("C7"), a
+# type and a value, of a formula the one saved beside it; shared texts lie in `xl/sharedStrings.xml`.
+# `xl/workbook.xml` has the order of the sheets and their names, `xl/styles.xml` says which numbers are days.
+MAIN = "{*}"  # the namespace of Excel's usual files, or that of "Strict Open XML"
+WORKBOOK, RELATIONS = "xl/workbook.xml", "xl/_rels/workbook.xml.rels"
+DAYS = {14: "m/d/y", 15: "d-m-y", 16: "d-m", 17: "m-y", 22: "m/d/y"}
+"""Formats of numbers that Excel shows as days whatever the file says."""
+DAY_1, LAST_DAY = 367, 2_958_466  # from the year 1901 on: grades in cells of days are grades. Until the year 9999
+MOST_ROWS, MOST_COLUMNS, DEEPEST = 1_048_576, 16_384, 64
+REMEDY = "save its sheet as CSV"
+UNREADABLE = (zipfile.BadZipFile, zlib.error, XML.ParseError, ValueError, LookupError, EOFError, NotImplementedError)
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
     """`name` without what it was packed in; `data` unpacked; `sha256` of the file as it lies there; `notes`: words.
-    `wanted`: short forms of long texts that are looked for, each of which gets its text. `encoding`: as somebody says.
-    """
+    `wanted`: short forms of long texts that are looked for, each of which gets its text. `encoding`: as was said."""
 
     path: Path
     name: str
@@ -60,8 +84,7 @@ class Opened:
 def open_file(path: Path, wanted: dict[str, str] | None = None, encoding: str = "") -> Opened:
     """Read and unpack one file. `RecuseError` for one that is not there, is empty, damaged or unpacks beyond bounds."""
     if not path.is_file():
-        what = "is a folder; name a file in it" if path.is_dir() else "is not there"
-        raise RecuseError(f"{path} {what}")
+        raise RecuseError(f"{path} {'is a folder; name a file in it' if path.is_dir() else 'is not there'}")
     size = path.stat().st_size
     if size > MAX_BYTES:
         raise RecuseError(f"{path} has {size / 1e9:.1f} GB; files of up to {MAX_BYTES / 1e9:.1f} GB are read. Split it")
@@ -117,22 +140,6 @@ def within_bounds(size: int, packed: int) -> None:
         )
 
 
-MARKS = ((b"\xef\xbb\xbf", "utf-8-sig", ""), (b"\xff\xfe", "utf-16", "UTF-16"), (b"\xfe\xff", "utf-16", "UTF-16"))
-WHICH_ENCODING = (
-    "letters are in an encoding that the file does not name; say it, for example --encoding shift_jis (Japanese), "
-    "gb18030 (Chinese), euc_kr (Korean), windows-1251 (Russian), iso8859_7 (Greek), mac_roman (old Macs) or cp850 "
-    "(DOS), or save it as UTF-8"
-)
-_IN_WORD = rb"[^\s,;|\"]{0,20}"
-_NO_WORD = re.compile(
-    rb"%b(?:[a-z][\x8a\x8e\x9f]|[A-Z][\x8a\x8e\x9f][a-z]|[a-z][\x82-\x84\x86-\x89\x8b\x95\x98\x9b][a-z])%b"
-    % (_IN_WORD, _IN_WORD)
-)
-"""A word that Windows-1252 cannot mean: a capital behind a small letter, or a mark between two, where Macs and DOS have
-letters with accents."""
-_WORD = re.compile(rb"%b[\x80-\xff]%b" % (_IN_WORD, _IN_WORD))
-
-
 def _decoded(data: bytes, encoding: str) -> tuple[str, str]:
     if encoding:
         try:
@@ -168,22 +175,6 @@ def _decoded(data: bytes, encoding: str) -> tuple[str, str]:
     if odd is not None:
         raise RecuseError(f"it is not UTF-8, nor by its words {western}: {WHICH_ENCODING}; if it is, --encoding cp1252")
     return text, f"read as {western}, since line {line} is not UTF-8; else say --encoding"
-
-
-# --------------------------------------------------------------------------- spreadsheets
-#
-# An .xlsx file is a zip archive of XML (ECMA-376): `xl/worksheets/sheetN.xml` holds cells with a reference ("C7"), a
-# type and a value, of a formula the one saved beside it; shared texts lie in `xl/sharedStrings.xml`.
-# `xl/workbook.xml` has the order of the sheets and their names, `xl/styles.xml` says which numbers are days.
-
-MAIN = "{*}"  # the namespace of Excel's usual files, or that of "Strict Open XML"
-WORKBOOK, RELATIONS = "xl/workbook.xml", "xl/_rels/workbook.xml.rels"
-DAYS = {14: "m/d/y", 15: "d-m-y", 16: "d-m", 17: "m-y", 22: "m/d/y"}
-"""Formats of numbers that Excel shows as days whatever the file says."""
-DAY_1, LAST_DAY = 367, 2_958_466  # from the year 1901 on: grades in cells of days are grades. Until the year 9999
-MOST_ROWS, MOST_COLUMNS, DEEPEST = 1_048_576, 16_384, 64
-REMEDY = "save its sheet as CSV"
-UNREADABLE = (zipfile.BadZipFile, zlib.error, XML.ParseError, ValueError, LookupError, EOFError, NotImplementedError)
 
 
 def sheet_as_text(opened: Opened) -> Opened:

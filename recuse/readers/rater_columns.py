@@ -147,8 +147,7 @@ def _take_beside_bare(roles: Roles) -> bool:
     if len(rest) < 2 or len(kinds) != 1 or any(c.is_rater or c.plain in NAMES["value"] for c in others):
         return False
     roles.leave_out(others, "on a criterion that the others did not rate")
-    usual = "judge" if kinds.pop() else "people"
-    _take_of(roles, {**{c: (usual, c) for c in rest}, **own})
+    _take_of(roles, {**{c: ("judge" if kinds == {True} else "people", c) for c in rest}, **own})
     return True
 
 

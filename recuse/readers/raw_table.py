@@ -75,8 +75,7 @@ class RawTable:
         """First line and number of cells of every row, the header's too: quoted cells may hold line feeds."""
         csv.field_size_limit(1 << 30)
         lines, before = [], 0
-        text = self.text() if callable(self.text) else self.text
-        reader = csv.reader(io.StringIO(text), delimiter=self.separator)
+        reader = csv.reader(io.StringIO(self.text() if callable(self.text) else self.text), delimiter=self.separator)
         for cells in reader:
             if cells:
                 lines.append((before + 1, len(cells)))
@@ -210,8 +209,7 @@ def in_decimals(frame: pd.DataFrame) -> pd.DataFrame:
 
 def shortest(numbers: NDArray[Any]) -> NDArray[Any]:
     """Numbers of fewer than eight bytes as those of eight with the same digits; others as they are."""
-    short = numbers.dtype.kind == "f" and numbers.dtype.itemsize < 8
-    return numbers.astype(str).astype(float) if short else numbers
+    return numbers.astype(str).astype(float) if numbers.dtype.kind == "f" and numbers.dtype.itemsize < 8 else numbers
 
 
 def cell_text(value: Any) -> str:
@@ -272,9 +270,6 @@ def shorten(frame: pd.DataFrame, columns: Sequence[Hashable], wanted: dict[str, 
 
     cells = {str(name): pd.Series([*map(short, frame[name])], frame.index, dtype=object) for name in columns}
     return frame.assign(**cells) if columns else frame
-
-
-# --------------------------------------------------------------------------- what was wrong
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,17 +16,7 @@ import pandas as pd
 
 from recuse.ratings import Numeric
 from recuse.readers import column_names
-from recuse.readers.column_names import (
-    NAMES,
-    as_option,
-    is_criterion,
-    is_date,
-    is_judge,
-    is_person,
-    is_rater,
-    plain,
-    splits,
-)
+from recuse.readers.column_names import NAMES, as_option, is_criterion, is_date, is_judge, is_person, plain, splits
 from recuse.readers.columns import SAME_COLUMN, columns_of
 from recuse.readers.json_records import GAME
 from recuse.readers.mapping import ColumnMapping, stem_of
@@ -231,7 +221,7 @@ def with_systems_apart(raw: RawTable) -> RawTable:
         return raw
     heeded = raw.heeded
     names = [c.name for c in columns if c.is_rater and not c.is_attribute and c.rating and c.name in heeded]
-    who = [c for c in columns if c.plain in NAMES["rater"] and any(map(is_rater, c.words))]
+    who = [c for c in columns if c.plain in NAMES["rater"] and any(map(column_names.is_rater, c.words))]
     given = [c.name for c in columns if c.name in names and c not in who and (c.numeric or c.holds_labels)]
     other = [c for c in columns if c.rating and (c.plain in NAMES["value"] or c.is_criterion) and c.name not in given]
     if len(who) == 1 and len(given) > 1 and all(map(is_judge, given)) and not other:

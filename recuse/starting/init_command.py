@@ -223,14 +223,10 @@ def _summary(
 
 def settings_file(folder: Path) -> str:
     """The file that pytest takes its settings from here: the first in pytest's own order, else "pyproject.toml"."""
-    for name in OWN_FILES:
-        if (folder / name).is_file():
-            return name
+    here = [name for name in OWN_FILES if (folder / name).is_file()]
     if not any(table in (text_of(folder / "pyproject.toml") or "") for table in TABLES):
-        for name, section in SECTIONS.items():
-            if section in (text_of(folder / name) or ""):
-                return name
-    return "pyproject.toml"
+        here += [name for name, section in SECTIONS.items() if section in (text_of(folder / name) or "")]
+    return (*here, "pyproject.toml")[0]
 
 
 def to_add(folder: Path, there: list[str], panel: str) -> Iterator[str]:
@@ -269,9 +265,6 @@ def rendered(name: str, **values: object) -> str:
     )  # fmt: skip
     env.filters["quoted"] = partial(json.dumps, ensure_ascii=False)
     return env.get_template(name).render(values)
-
-
-# --------------------------------------------------------------------------- the texts of a log
 
 
 def stored_log(panel: FilePanel) -> tuple[dict[str, bytes], str, list[str]]:

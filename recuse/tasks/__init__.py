@@ -141,7 +141,16 @@ class Task:
     @cached_property
     def scales(self) -> dict[str, Scale]:
         """Criterion -> its scale: its own, its options, or the task's."""
-        return {c["id"]: _scale_of(c, self.data.get("scale", {})) for c in self.data["criterion"]}
+        scales: dict[str, Scale] = {}
+        for criterion in self.data["criterion"]:
+            if "options" in criterion:
+                kind = Ordinal if criterion.get("ordered", True) else Nominal
+                scales[criterion["id"]] = kind(tuple(criterion["options"]))
+            else:
+                scale = criterion.get("scale", self.data.get("scale", {}))
+                step = None if scale.get("step") is None else float(scale["step"])
+                scales[criterion["id"]] = Numeric(float(scale["minimum"]), float(scale["maximum"]), step)
+        return scales
 
     @cached_property
     def prompt_folders(self) -> tuple[Path, ...]:
@@ -247,14 +256,6 @@ class Task:
                 "so leave these to task.toml"
             )
         return reworded
-
-
-def _scale_of(criterion: Mapping[str, Any], usual: Mapping[str, Any]) -> Scale:
-    if "options" in criterion:
-        return (Ordinal if criterion.get("ordered", True) else Nominal)(tuple(criterion["options"]))
-    scale = criterion.get("scale", usual)
-    step = scale.get("step")
-    return Numeric(float(scale["minimum"]), float(scale["maximum"]), None if step is None else float(step))
 
 
 def load_task(folder: Path) -> Task:
