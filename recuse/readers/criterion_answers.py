@@ -170,8 +170,7 @@ def _numbers(part: pd.DataFrame, criterion: str, given: Numeric | None, place: P
 
 
 def _are_places(part: pd.DataFrame, values: pd.Series[float]) -> bool:
-    """Whether numbers are places in a ranking, the first the best: written so ("1st"), or in a column called rank where
-    a rater's numbers of an item are 1, 2, ... once each. `RecuseError` where a column called otherwise holds these."""
+    """Whether numbers are places in a ranking: "1st", or 1, 2, ... in a column called rank; `RecuseError` in others."""
     cell, cells = pd.factorize(part["cell"])
     written = pd.Series(cells, dtype=object).astype(str).str.strip().str.fullmatch(PLACE).to_numpy(dtype=bool)[cell]
     if bool(written.mean() > HALF):
@@ -250,8 +249,7 @@ def _check_one_best(labels: pd.Series[Any]) -> None:
 
 
 def _check_labels_of_people(times: pd.DataFrame, without_order: bool) -> None:
-    """`RecuseError` for a judge without a label in common with people, and for words of people alone ("not rated")
-    beside a known order that holds all that judges say. `times`: how often (`n`) each label is given, by rater."""
+    """`RecuseError` for a judge who gives no label of people's, and for people's words beside an order of judges."""
     by_people = times["kind"].eq("person")
     known = {*times["label"][by_people]}
     for judge, own in times[~by_people].groupby("rater", observed=True, sort=False):
@@ -346,8 +344,7 @@ def _check_thousands(cells: pd.Series[Any]) -> None:
 
 
 def _check_no_far_code(values: pd.Series[float], person: pd.Series[bool]) -> None:
-    """`RecuseError` for one or two whole numbers, given more than once, that lie `FAR` from all others: 99 and -9 may
-    stand for no answer; and for the only number below 0, but where people give it on a scale such as -1, 0, 1."""
+    """`RecuseError` for one or two whole numbers `FAR` from all others, or one below 0: perhaps no answer."""
     marks = np.sort(values.dropna().unique())
     by_people = values[person.to_numpy()].dropna()
     below, rest = marks[marks < 0], marks[marks >= 0]
@@ -374,8 +371,7 @@ def _no_answer(gives: str, codes: Any, rest: Any) -> RecuseError:
 
 
 def _check_ends(people: pd.Series[float], judges: pd.Series[float]) -> None:
-    """`RecuseError` for people from 1 to 5 beside a judge from 0 to 4, or the other way round, each with both ends; and
-    for a number that judges alone give, two steps and more off all marks of the people, or below 1: 0 beside 1 to 5."""
+    """`RecuseError` for 1 to 5 beside 0 to 4, and for a number of judges alone off all people's marks."""
     marks, given = sorted(people.unique()), {*judges.unique()}
     low, high = marks[0], marks[-1]
     shift = judges.min() - low

@@ -121,8 +121,7 @@ def of_annotations(
     raw: RawTable, item: str, rater: str, own: Collection[str] = (), known: Collection[str] = ()
 ) -> RawTable | None:
     """An annotation per row: what differs between annotations of a task, is called as criteria are, or is `known` are
-    answers, the rest is the task's data; where every task has one, the only column that may rate and bears no rater's
-    name. `RecuseError` where several may."""
+    answers, the rest is data; of single ones the only column that may rate, no rater's. `RecuseError` for several."""
     frame, tasks = raw.frame, raw.frame.groupby(item, sort=False)
     may = [c for c in raw.heeded if c not in (*own, item, rater) and may_rate(frame, c)]
     if len(tasks) < len(frame):

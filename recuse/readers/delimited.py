@@ -160,9 +160,8 @@ def _names(cells: Sequence[str]) -> list[str]:
 
 def find_header(text: str, separator: str) -> tuple[list[str], str, tuple[str, ...]]:
     """The names of the columns as they stand, "" for none; the text with everything above its last header line made
-    empty, so that lines keep their numbers; and what was passed over. Above a header may be titles (a line with one
-    cell, where the table is wider); of one in two lines the upper has merged cells: "Tone" above "Anna" and "Ben" makes
-    Anna_Tone and Ben_Tone."""
+    empty, so that lines keep their numbers; and what was passed over: titles (a line with one cell in a wider table).
+    Of a header in two lines the upper has merged cells: "Tone" above "Anna" and "Ben" makes Anna_Tone and Ben_Tone."""
     csv.field_size_limit(1 << 30)
     lines = (line[0] for line in re.finditer(r"[^\n]*\n|[^\n]+", text))  # not io.StringIO: four bytes a letter
     reader = csv.reader(lines, delimiter=separator)
@@ -219,8 +218,7 @@ def without_sums(table: RawTable) -> RawTable:
 
 
 def _sums(frame: pd.DataFrame) -> list[int]:
-    """Rows that add up the rows above them, all or since the last such row, or at the end hold their means: in two
-    columns of numbers and in every one that they fill, with a number that none of those rows holds."""
+    """Rows that are, where they hold numbers, the sum of those above or since the last sum; at the end their mean."""
     if not FEWEST_SUMMED < len(frame) <= MOST_LOOKED_AT:
         return []
     numbers = np.column_stack([as_numbers(frame[name]) for name in frame])
@@ -274,8 +272,7 @@ def _is_footer(row: pd.Series[Any]) -> bool | None:
 
 
 def _two_lines(rows: list[list[str]]) -> bool:
-    """Whether the second row goes on naming columns: the first has gaps behind a name, the second has none but perhaps
-    its first and holds no number and nothing that any row below repeats."""
+    """Whether the second row goes on naming columns below gaps of the first: full, no number, no word of rows below."""
     if len(rows) < 4 or len(rows[0]) != len(rows[1]):
         return False
     upper, lower, below = rows[0], rows[1], rows[2:]

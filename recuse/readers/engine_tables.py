@@ -85,8 +85,7 @@ def read_by_duckdb(path: Path, files: Sequence[Path], ending: str, given: Mappin
 
 
 def _folded(engine: _Engine, path: Path, rows: int, note: str, given: Mapping[str, Any]) -> RawTable | None:
-    """The rows that the table's patterns stand for, scores rounded, finely at first, where only so they are few; None
-    where they are too many, and where rows hold more than answers."""
+    """The patterns, scores rounded where only so they are few; None for too many, and where rows hold more."""
     patterns, rounded = _patterns(engine, rows, given), ""
     if patterns is None and rows > MOST_ROWS:
         others = {column_of(engine.columns, given, role) for role in ("item", "rater")}

@@ -140,8 +140,7 @@ def _name(provider: Any) -> str:
 
 def alpaca_eval_records(value: Any) -> Records:
     """One record per annotation: item, rater, kind, generator_1, generator_2, winner. A preference of 1 is the first
-    output, 2 the second, 0 and 1.5 a draw; one between comes from probabilities. In which order they were shown is not
-    kept: nothing is known of position."""
+    output, 2 the second, 0 and 1.5 a draw; one between comes from probabilities. The order shown is not kept."""
     for number, row in enumerate(value, start=1):
         preference, winner = row.get("preference"), ""
         if isinstance(preference, int | float) and preference == preference:
@@ -282,8 +281,7 @@ def unpacked_log(opened: Opened) -> dict[str, Any]:
 
 
 def _content(member: zipfile.ZipInfo, opened: Opened) -> bytes:
-    """What a member of the archive holds, checked by its size and checksum. Taken from the bytes at hand: `zipfile`
-    makes several objects for each member, and a log has hundreds of thousands."""
+    """A member's content, checked by size and checksum; `zipfile` is slow where there are hundreds of thousands."""
     at = member.header_offset  # of its own header: 30 bytes, then name and further fields, whose lengths it says
     kind, flags, name, more = struct.unpack("<4s2xH18xHH", opened.data[at : at + 30])
     if kind != b"PK\x03\x04" or flags & ENCRYPTED:

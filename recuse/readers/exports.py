@@ -142,8 +142,7 @@ def _stated(raw: RawTable) -> set[str]:
 
 
 def _named_scores(raw: RawTable) -> RawTable | None:
-    """A row per example with what every scorer says of it in a column of its own (LangSmith, Opik, Braintrust, Weave):
-    where one bears a person's name, or a judge's, each is a rater's; else they are criteria of one judge."""
+    """A column per scorer (LangSmith, Opik, Braintrust, Weave): raters where one is called so, else criteria of one."""
     columns = raw.names
     named = {c: m[2] for c in columns if (m := NAMED_SCORES.fullmatch(c)) and may_rate(raw.frame, c)}
     beside = [c for c in columns if c.split(".")[0] in ASKED and c not in named]
@@ -292,8 +291,7 @@ def _surveymonkey(raw: RawTable) -> RawTable | None:
 def _of_respondents(
     raw: RawTable, lines: int, whose: str, questions: Mapping[str, str], tool: str, tried: pd.Series[bool] | None = None
 ) -> RawTable:
-    """A survey's responses below so many further `lines` of its header, without those that were `tried` out, with a
-    column for each text that was rated. `RecuseError` where these are too few to be texts."""
+    """Responses below `lines` of header, without those `tried` out, a column per text; `RecuseError` for too few."""
     table = raw.frame.iloc[lines:]
     table = table if tried is None else table[~tried]
     columns = [Column(c, table[c]) for c in questions]

@@ -227,8 +227,7 @@ def _rated(judged: Judgements) -> FilePanel:
 
 
 def _with_versions(ratings: Ratings) -> tuple[Ratings, list[str]]:
-    """Of judges whose versions a column names, people of no version beside each; and a note which is the newest, the
-    last that comes. `RecuseError` where their names say otherwise."""
+    """Judges by version, people beside each, and a note which is the newest; `RecuseError` where names differ."""
     if VERSION not in ratings.factors:
         return ratings, []
     person = ratings.table["kind"].eq(PERSON)
@@ -250,8 +249,7 @@ def _with_versions(ratings: Ratings) -> tuple[Ratings, list[str]]:
 
 
 def _rates(given: str, ratings: Path) -> pd.DataFrame:
-    """What is true of the items, columns item and value: a CSV file, or rates as a task's [reference] names them
-    (.toml). Relative to the ratings' folder, or to the current one."""
+    """True values, columns item and value: a CSV file or a .toml of rates, beside the ratings or in this folder."""
     path = next((one for one in (folder_of(ratings) / given, Path(given)) if one.is_file()), None)
     if path is None:
         raise RecuseError(f"{given}: no such file, beside {ratings.name} or here; --rates names true values of items")

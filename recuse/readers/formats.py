@@ -97,8 +97,7 @@ def read_path(path: Path, reader: str = "", wanted: dict[str, str] | None = None
 
 
 def _read_together(pattern: Path, reader: str, given: Mapping[str, Any]) -> RawTable:
-    """One table of all files that match, in the order of their names; large ones folded where DuckDB can do it.
-    `RecuseError` where none matches, and where one lacks a column that another has."""
+    """One table of all files that match, large ones folded by DuckDB; `RecuseError` for none, and for other columns."""
     paths = [Path(name) for name in sorted(glob.glob(str(pattern), recursive=True)) if Path(name).is_file()]
     if not paths:
         raise RecuseError(f"no file matches {pattern}; quote the pattern and check its folder")
@@ -222,8 +221,7 @@ BY_NAME: dict[str, Reader] = {
 
 
 def _reader_of(opened: Opened, name: str) -> Reader:
-    """What reads the file: what is known by its bytes, whatever anybody calls it; else the reader of this name; else by
-    how the file begins. `RecuseError` for what is no table, with what to do about it."""
+    """What reads the file, by its bytes, else by `name`, else by how it begins; `RecuseError` for what is no table."""
     data, called, packed = opened.data, opened.name.lower(), opened.data[:2] == b"PK"
     if packed and b"xl/worksheets/" in data:
         return _xlsx

@@ -39,9 +39,8 @@ PROSE, FEWEST, MOST_ANSWERS = 30, 3, 25
 
 
 def with_fields_of_json(raw: RawTable) -> RawTable:
-    """The table with columns "judge_output.verdict", ... in place of judge_output. A cell without exactly one object is
-    empty in all of them, and so is no answer of the judge. Beside a field that is called as ratings are, others with
-    numbers are left out."""
+    """The table with columns "judge_output.verdict", ... in place of judge_output, empty for a cell without exactly one
+    object: no answer. Beside a field that is called as ratings are, others with numbers are left out."""
     notes: list[str] = []
     parts: list[pd.DataFrame | pd.Series[Any]] = []
     for name in raw.names if not raw.made_by else ():
@@ -181,8 +180,7 @@ def _lists(cells: pd.Series[Any]) -> list[list[Any]]:
 
 
 def _says_twice(rows: list[list[Any]], named: bool) -> bool:
-    """Whether the lists hold numbers only, and one holds a number twice; or numbers by name, where the column is
-    `named` after raters; or words, all of one length, and one holds a word twice."""
+    """Whether a list says a number, or of lists of one length a word, twice; or numbers by name, where `named`."""
     if len({len(row) for row in rows}) == 1 and all(isinstance(one, str) for row in rows for one in row):
         return any(len({*row}) < len(row) for row in rows)
     bare = [[v for one in row for v in (one.values() if isinstance(one, dict) else [one])] for row in rows]

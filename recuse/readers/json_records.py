@@ -90,8 +90,7 @@ def _parse_json(opened: Opened) -> tuple[Any, list[int] | None, tuple[str, ...]]
 
 
 def _rows_within(value: dict[str, Any]) -> tuple[list[Any], str]:
-    """The longest list of objects that the object holds, or the rows that pandas writes by columns: `columns` with
-    `data` (as MLflow's eval_results_table.json), or an object of values by row for each column."""
+    """The longest list of objects that it holds, or the rows of a table that pandas or MLflow writes by its columns."""
     columns, data = value.get("columns"), value.get("data")
     if isinstance(columns, list) and isinstance(data, list) and all(isinstance(row, list) for row in data):
         return [dict(zip(map(str, columns), row, strict=False)) for row in data], "a table by its columns and data"
@@ -148,9 +147,8 @@ def from_records(
 
 
 def _unlisted(record: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
-    """A record as it is, or one for each object of its only list of objects: the judgements of one text, say. A name
-    that the record has as well keeps the list's name before it. Two texts of which the record chooses one, 0 or 1, stay
-    beside one another: text_0, text_1. `RecuseError` for two verdicts whose order is not known, for two such lists."""
+    """A record as it is, or one for each object of its only list of objects, the judgements of one text, say. What the
+    record has as well bears the list's name too. Two texts of which it chooses one, 0 or 1, are text_0 and text_1."""
     lists = [name for name, value in record.items() if _is_table(value) and not all(map(_is_said, value))]
     judged = [
         name for name in lists

@@ -60,9 +60,8 @@ class Judgements:
 
 
 def lengthened(judged: Judgements) -> Judgements:
-    """One row per cell that holds a rating: `row` and `column` where it stands, rater, item, target, criterion,
-    cluster, `repeat` (-1 where nothing says which), first, second, `kind` as told ("" where nothing is), `cell`, and
-    the factors by their own plain names."""
+    """One row per cell with a rating: `row`, `column`, rater, item, target, criterion, cluster, `repeat` (-1 where not
+    known), first, second, `kind` as told ("" where nothing is), `cell`, and the factors by their own plain names."""
     frame, mapping = judged.raw.frame, judged.mapping
     facts = _facts(frame, mapping)
     blocks = []
@@ -216,8 +215,7 @@ def with_kinds(judged: Judgements) -> Judgements:
 
 
 def _check_made_of(rows: pd.DataFrame, derived: list[str], people: Collection[str]) -> None:
-    """`RecuseError` where a mean of people is not that of those who are taken for people as nothing else is known of
-    them: beside human_mean and gpt, starling is a model whose name nobody knows."""
+    """`RecuseError` where a mean of people is not that of those who are taken for people: one may be a model."""
     answers = rows.assign(number=as_numbers(rows["cell"])).set_index(["item", "target", "criterion"])
     mean = answers["number"][answers["rater"].isin(people)].groupby(level=[0, 1, 2]).mean()
     for name in derived if mean.notna().any() else ():
@@ -232,12 +230,9 @@ def _check_made_of(rows: pd.DataFrame, derived: list[str], people: Collection[st
 
 def _guessed(judged: Judgements, raters: list[str], known: dict[str, str]) -> dict[str, str]:
     """Raters called as models are judges, called as people are people; the others are people where some are called as
-    judges, and judges otherwise. Where both are there, what is one word of letters is somebody's name.
-
-    A column may name the raters, but those with columns of their own: in one called annotator or worker,
-    who is not called as judges are is a person; in one called judge it is the other way round, and beside judges' names
-    nobody is a person unasked. `RecuseError` of a name that is no first name beside first names, or one that programs
-    bear, and of one of several words beside people. All are judges where it is not said which two are `compared`."""
+    judges, and judges otherwise. In a column called annotator, who is not called as judges are is a person; in one
+    called judge it is the other way round. `RecuseError` for who may be either: no first name beside first names, a
+    program's name, several words beside people. All are judges where it is not said which two are `compared`."""
     column, compared = judged.mapping.rater, judged.compared
     own = {rater_name(name): name for name in judged.mapping.raters}
     rest = [name for name in raters if name not in known]

@@ -85,8 +85,7 @@ def read_answers(judged: Judgements) -> Judgements:
 
 
 def _check_corrections(rows: pd.DataFrame, stated: Collection[str]) -> None:
-    """`RecuseError` for a person who answers a part of a judge's texts, and says there what it says less often than
-    once in a hundred files by chance, which is never: who writes down only what was wrong has agreed with the rest."""
+    """`RecuseError` for a person who answers a part of a judge's texts, never as it does: perhaps what was wrong."""
     ok, keys = rows["status"].eq("ok"), ["item", "target", "criterion"]
     times, kinds = rows["rater"][ok].value_counts(sort=False), rows.drop_duplicates("rater").set_index("rater")["kind"]
     people, judges = ([name for name in times.index if kinds[name] == kind] for kind in ("person", "judge"))
@@ -157,8 +156,7 @@ def _check_refused(judged: Judgements) -> None:
 
 
 def _applies_to_nobody(rows: pd.DataFrame, empty: pd.Series[bool]) -> tuple[pd.Series[bool], list[str]]:
-    """Which empty cells are of a criterion that nobody answered on a text of which people answered another, and notes.
-    Where judges mostly do answer what people left out, people rated a part of the texts: there it is unusable."""
+    """Which empty cells are of a criterion that nobody answered on a text, and notes; not where judges mostly did."""
     nobody, person = pd.Series(False, index=rows.index), rows["kind"].eq("person")
     if rows["criterion"].nunique() < 2 or not (empty & ~person).any() or not person.any():
         return nobody, []
@@ -199,8 +197,7 @@ def _order_of(rows: pd.DataFrame, orders: Mapping[str, tuple[str, ...]]) -> str:
 
 
 def _read_winners(judged: Judgements) -> Judgements:
-    """Which of two won: first, second, tie, A, B, 1, 2, 3 (from 0 beside text_0), or the winner's name; else unusable.
-    `RecuseError` where 0 may be a tie or the first, and for several questions about a pair."""
+    """Which of two won, by side, letter, number or name; `RecuseError` for an unclear 0 and for several questions."""
     long, from_0 = judged.rows, judged.mapping.first.endswith("_0")
     questions = [str(criterion) for criterion in long["criterion"].unique()]
     one_pair = long.groupby(["rater", "item", "first", "second"], sort=False) if questions[1:] else None

@@ -86,8 +86,7 @@ def leave_out_who_gave(roles: Roles) -> None:
 
 
 def _computed(roles: Roles, named: Collection[str]) -> dict[Column, bool]:
-    """Nobody's columns by name that are the mean (rounded or not), least, greatest or a weighed sum of others in
-    every row -> whether those are all judges. `RecuseError` for a person's that is such a sum of nobody's."""
+    """Nobody's columns that are mean, least, greatest or weighed sum of others in every row -> whether of judges."""
     numeric = [c for c in roles.free if c.numeric and c.like_ratings and not c.is_nobodys]
     table = pd.DataFrame({c.name: as_numbers(c.cells) for c in numeric})
     computed: dict[Column, bool] = {}

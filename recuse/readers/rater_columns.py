@@ -136,8 +136,7 @@ def names_somebody(column: Column) -> bool:
 
 
 def _take_beside_bare(roles: Roles) -> bool:
-    """Take two criteria and more in a rater's columns, with its name before or behind, and in bare ones, which are
-    people's beside a judge's and the judge's beside people's: helpfulness and coherence beside gpt4_helpfulness, ..."""
+    """Take bare criteria beside a rater's (tone, gpt4_tone): people's beside a judge's, the judge's beside people's."""
     columns = [c for c in roles.rated if not c.is_derived and (c.numeric or c.holds_labels)]
     bare = {c.plain: c for c in columns if not (c.is_rater or c.plain in NAMES["value"])}
     own = _whose((c for c in columns if c not in bare.values()), bare.values())
@@ -176,9 +175,8 @@ def _by_rater(whose: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
 def _take_others(
     roles: Roles, columns: Sequence[Column], about: Sequence[Column] = (), *, one: bool = False
 ) -> list[Column]:
-    """Beside a column that names raters, those of `columns` that hold the ratings of others: people's where it names
-    judges, judges' where it names none. Each is about the one of the rest, or of `about`, whose name it bears (of which
-    there is `one` where they are repeats). `RecuseError` where it could be about each of several."""
+    """Beside a column that names raters, take those of `columns` that hold others' ratings (people's beside judges'),
+    each about the one of the rest, or of `about`, whose name it bears; `RecuseError` where it may be several."""
     column = roles.columns[roles.taken["rater"]]
     stated = {name: role for role in ("people", "judges") for name in roles.taken.get(role, ())}
     called = {str(v): stated.get(str(v)) == "judges" or (is_judge(str(v)) and str(v) not in stated)
@@ -209,8 +207,7 @@ def _take_others(
 
 
 def _is_a_fact(roles: Roles, column: Column, columns: Iterable[Column]) -> bool:
-    """Whether it says something of raters (their gender) or texts (who wrote them): words of no known order, called as
-    systems are, one rater's alone, or the same for a rater or text; or numbers on which raters are always at one."""
+    """Whether it says something of raters (gender) or texts (who wrote): systems, one rater's, or never differing."""
 
     def same_within(one: Column, keys: list[str]) -> bool:
         """Whether it says one thing in all rows of each of several raters or texts, which have several rows each."""
@@ -284,8 +281,7 @@ def _take_wide(roles: Roles, columns: Sequence[Column]) -> None:
 
 
 def _check_one_form(roles: Roles, raters: dict[str, tuple[str, ...]]) -> None:
-    """Of a rater's judge_label and judge_score, no repeats, the one that answers as other raters do is read.
-    `RecuseError` where that is not one of them, and for two rounds of a person, anna_before beside anna_after."""
+    """Of judge_label and judge_score, the one that answers as others do is read; `RecuseError` for none, or rounds."""
     people = {plain(base): base for base in raters if not (is_judge(base) or base in roles.stated)}
     for one, other in column_names.told_apart(people, ROUNDS):
         stem = "_".join(word for word in one.split("_") if word in other.split("_"))

@@ -134,8 +134,7 @@ def _check_sides(roles: Roles) -> None:
 
 
 def _of_own_texts(roles: Roles, texts: Collection[Column]) -> dict[Column, Column]:
-    """Column of ratings -> the text that it is about, where several of both differ in the same words: judge_alpha and
-    judge_beta beside answer_alpha and answer_beta. None where a person or a true answer says the same of the row."""
+    """Column -> the text that it rates: judge_alpha, answer_alpha, ...; none where people or a truth rate both."""
     whole = [c for c in roles.rated if c.is_person or c.is_gold]
     rated = [c for c in roles.rated if (c.numeric or c.holds_labels or c.is_judge) and not (c.is_nobodys or c in texts)]
     rated = [c for c in rated if not (c in whole or names_somebody(c))]
@@ -153,8 +152,7 @@ def _of_own_texts(roles: Roles, texts: Collection[Column]) -> dict[Column, Colum
 
 
 def _check_target(roles: Roles) -> None:
-    """`RecuseError` where a column is read as what was rated, and somebody's rating of an item is the same for all that
-    it names, though others' differ; of names of models, where all people's is: they may be those who rated."""
+    """`RecuseError` where a rating of an item is the same for all targets, and others differ: they may have rated."""
     target, item = roles.taken.get("target", ""), roles.filled("item")
     raters = {column: who for who, columns in roles.taken.get("raters", {}).items() for column in columns}
     if not (target and item and raters) or "target" in roles.given:
@@ -231,8 +229,7 @@ def _names_raters(roles: Roles, column: Column) -> bool:
 
 
 def _tells_apart(roles: Roles, column: Column) -> bool:
-    """Whether a column tells apart the rows about one thing, of which another holds several ratings: it says who rated.
-    `RecuseError` where such rows are not told apart by numbers that are called as raters are: they may be ratings."""
+    """Whether it tells apart rows about one thing, so says who rated; `RecuseError` for numbers that may be ratings."""
     free = {c.plain: c for c in roles.free if c is not column and len(c.distinct) > 1}
     naming = (word for role in TOLD for word in NAMES[role] if word not in NAMES["value"])
     about = [free[word].name for word in (*naming, *column_names.PARTS) if word in free]

@@ -44,8 +44,7 @@ ENDS = {1: "st", 2: "nd", 3: "rd"}
 def below_one_another(tables: Sequence[RawTable]) -> RawTable:
     """One table of the rows of all, with a column `rater` that holds the name of the file of each, or of the column
     where a file has several raters', and one column of ratings, however each file calls its own. `RecuseError` where a
-    table names its raters itself, where two have no column in common, and where one has no column of ratings and the
-    others do."""
+    table names its raters itself, where two have no column in common, and where one alone has no column of ratings."""
     frames, places = [], []
     rated: list[dict[str, str]] = []  # rater -> column
     names = [stem_of(table.path) for table in tables]
@@ -148,9 +147,8 @@ def as_rows(raw: RawTable) -> RawTable:
 
 
 def _texts_by_criteria(names: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Column -> the text and the criterion that it is about, where columns are called after each of several texts and
-    of several criteria: "Answer 1 [Fluency]". {} where they are called otherwise. `RecuseError` for a grid of which
-    neither side is called as criteria are, "How fluent? [Answer 1]" beside "How correct? [Answer 1]"."""
+    """Column -> text and criterion: "Answer 1 [Fluency]"; {} where columns are called otherwise. `RecuseError` for a
+    grid of which neither side is called as criteria are, "How fluent? [Answer 1]" beside "How correct? [Answer 1]"."""
     grid = {name: (match[1], match[2]) for name in names if (match := GRID.fullmatch(name))}
     grids = [grid] if len(grid) == len(names) else []
     for parts in (*grids, *(splits(names) if all(map(is_criterion, names)) else ())):
@@ -171,8 +169,7 @@ def _texts_by_criteria(names: Sequence[str]) -> dict[str, tuple[str, str]]:
 
 
 def _names_of_raters(frame: pd.DataFrame) -> str:
-    """The only column of different short words of which some are judges' names and some are not, where no other column
-    is called as raters are: models that many people rated are no raters; "" where there is none."""
+    """The only column of different short words, some of them judges' names, where no other is called as raters are."""
     names = [*map(str, frame.columns)]
     called = (name for name in names if not name.rstrip().endswith("?") and (is_judge(name) or is_person(name)))
     if len(frame) >= len(names) or any(plain(name) != "your_name" for name in called):
@@ -185,8 +182,7 @@ def _names_of_raters(frame: pd.DataFrame) -> str:
 
 def with_shares_of_scales(raw: RawTable) -> RawTable:
     """The table with numbers as shares of the range that a column `scale` gives each row (1-5, 0-100), where it gives
-    several: only so can one question on two scales be compared, and the scale be what was varied. One range
-    that holds all numbers is the scale."""
+    several: so one question on two scales can be compared. One range that holds all numbers is the scale."""
     column = next((n for n in raw.names if plain(n) in ("scale", "rating_scale")), "")
     cells = raw.frame[column].astype(str).str.strip() if column else pd.Series(dtype=object)
     try:

@@ -324,8 +324,7 @@ def stored_log(panel: FilePanel) -> tuple[dict[str, bytes], str, list[str]]:
 
 
 def _texts_of(read: FilePanel) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """One row per text with item, target, text and what it answers, and the rows of the judgements by the same names.
-    Another text under the same name, as of a model asked again, is an item of its own."""
+    """Texts by item, target and what they answer, and judgements by these names; another text of a name is an item."""
     frame, rows = read.raw.frame, read.rows
     column = read.mapping.text
     known = {column, read.mapping.reason, read.mapping.target, *read.mapping.factors}
