@@ -331,6 +331,20 @@ def _places(cell: str) -> dict[str, str]:
     return places
 
 
+def with_both_of_a_pair(raw: RawTable) -> RawTable:
+    """The table with columns `first` and `second` in place of `loser`, beside `winner`: the two by their names, since
+    nothing says which was shown first; so no pair is there in both orders, and no preference for a place is claimed."""
+    called = {plain(name): name for name in raw.heeded if plain(name) in ("winner", "loser")}
+    if len(called) < 2 or not raw.of_nobody_known or {*NAMES["first"]} & {*map(plain, raw.names)}:
+        return raw
+    two = raw.frame[[called["winner"], called["loser"]]].to_numpy(dtype=str)
+    if not ({*two[:, 0]} & {*two[:, 1]} and (two[:, 0] != two[:, 1]).all() and (two != "").all()):
+        return raw
+    one, other = np.sort(two.astype(object), axis=1).T
+    frame = raw.frame.drop(columns=called["loser"]).assign(first=one, second=other)
+    return raw.noted("winner and loser are the two of a pair; which was shown first is not known", frame=frame)
+
+
 def without_unrated_roles(raw: RawTable, mapping: ColumnMapping) -> RawTable:
     """The table without rows of speakers whom no rater ever rated; as it is where every speaker is rated, or none."""
     for name in (name for name in raw.names if mapping.rated and plain(name) in ROLES):

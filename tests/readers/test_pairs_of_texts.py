@@ -162,6 +162,18 @@ def test_places_in_words_beside_a_swap_and_no_texts_are_asked_about(file, won):
         read_file(path)
 
 
+def test_winner_and_loser_are_the_two_of_a_pair_in_no_order_that_is_known(file):
+    """The winner's name was a label, and the loser's nobody's."""
+    sides = ("old", "new", "other")
+    pairs = [(sides[k % 3], sides[(k + 1 + k % 2) % 3]) for k in range(40)]
+    rows = [f"q{k},{','.join(pair[:: 1 if (k + n) % 3 else -1])},{who}"
+            for k, pair in enumerate(pairs) for n, who in enumerate(("human 1", "human 2", "gpt"))]  # fmt: skip
+    read = read_file(file("a.csv", "\n".join(["id,winner,loser,judge", *rows])))
+    assert (read.kind, read.ratings.judges, len(read.ratings.table)) == ("choices", ("gpt",), 120)
+    assert (read.raw.frame["first"] < read.raw.frame["second"]).all()
+    assert slot_preference(read.ratings).of(judge="gpt").undefined
+
+
 def test_winners_by_name_need_no_order(file):
     rows = [f"{k},{order},new,old,{('new', 'old')[k % 2]},{('new', 'old')[k % 3 == 0]}" for k in range(40)
             for order in ("ab", "ba")]  # fmt: skip
