@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from recuse.metrics.coverage import unanswered
@@ -171,7 +173,7 @@ def test_winner_and_loser_are_the_two_of_a_pair_in_no_order_that_is_known(file):
     read = read_file(file("a.csv", "\n".join(["id,winner,loser,judge", *rows])))
     assert (read.kind, read.ratings.judges, len(read.ratings.table)) == ("choices", ("gpt",), 120)
     assert (read.raw.frame["first"] < read.raw.frame["second"]).all()
-    assert slot_preference(read.ratings).of(judge="gpt").undefined
+    assert math.isnan(slot_preference(read.ratings).of(judge="gpt").value)
 
 
 def test_winners_by_name_need_no_order(file):
