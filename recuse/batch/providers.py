@@ -145,24 +145,18 @@ class Gemini:
     def submit(self, web: Web, lines: Sequence[bytes], tag: str) -> str:
         """Uploads the lines as a file and orders a batch of it, the tag as its display name."""
         url, content = web.address("/files", inside="/upload"), b"\n".join(lines)
-        begun = web.send(
-            "POST", url,
-            json={"file": {"displayName": tag}},
-            headers={
-                "x-goog-upload-protocol": "resumable", "x-goog-upload-command": "start",
-                "x-goog-upload-header-content-length": str(len(content)),
-                "x-goog-upload-header-content-type": "application/jsonl",
-            },
-        )  # fmt: skip
-        there = begun.headers.get(UPLOAD_URL, "")
-        if urlsplit(there).netloc != urlsplit(url).netloc:  # our prompts go nowhere else
-            host = urlsplit(url).netloc
+        start = {
+            "x-goog-upload-protocol": "resumable", "x-goog-upload-command": "start",
+            "x-goog-upload-header-content-length": str(len(content)),
+            "x-goog-upload-header-content-type": "application/jsonl",
+        }  # fmt: skip
+        begun = web.send("POST", url, json={"file": {"displayName": tag}}, headers=start)
+        there, host = begun.headers.get(UPLOAD_URL, ""), urlsplit(url).netloc
+        if urlsplit(there).netloc != host:  # our prompts go nowhere else
             raise BatchError(f"judge {web.judge.name}: the upload was sent on to another host than {host}")
         # Without the key: the address itself authorises.
-        sent = web.send(
-            "POST", there, content=content, bare=True,
-            headers={"x-goog-upload-command": "upload, finalize", "x-goog-upload-offset": "0"},
-        )  # fmt: skip
+        whole = {"x-goog-upload-command": "upload, finalize", "x-goog-upload-offset": "0"}
+        sent = web.send("POST", there, content=content, bare=True, headers=whole)
         file = str(web.object_of(sent)["file"]["name"])
         order = {"batch": {"displayName": tag, "inputConfig": {"fileName": file}}}
         return str(web.create(f"/models/{segment(web.judge.model)}:batchGenerateContent", order)["name"])

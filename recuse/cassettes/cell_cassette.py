@@ -18,7 +18,7 @@ from recuse.cassettes.record_format import CellIndex, Interaction, Recorded, rea
 from recuse.configuration import checked_name
 from recuse.schema import PROVENANCES, Call, RecuseError, Request
 from recuse.schema.number_text import counted
-from recuse.schema.plain_values import grouped
+from recuse.schema.plain_values import grouped, leaves
 from recuse.security.sanitize import visible
 
 SUPERSEDED = ".superseded"  # below cassettes/: what a changed prompt or model made obsolete; not committed
@@ -355,19 +355,8 @@ def request_differences(recorded: Recorded, request: Request) -> list[str]:
 
 def _leaves(body: bytes) -> dict[str, Any]:
     """Every value of a JSON body that holds no other, by its path."""
-
-    def walk(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-        if isinstance(value, dict):
-            for name, member in value.items():
-                yield from walk(member, f"{path}.{name}" if path else name)
-        elif isinstance(value, list):
-            for position, member in enumerate(value):
-                yield from walk(member, f"{path}[{position}]")
-        else:
-            yield path or "body", value
-
     try:
-        return dict(walk(json.loads(body), ""))
+        return {path or "body": value for path, value in leaves(json.loads(body))}
     except (ValueError, RecursionError):
         return {"body": body.decode("utf-8", "replace")}
 

@@ -59,8 +59,6 @@ class Library:
         self._storage: Storage | None = None
         self._complete = complete_cells(self.root, self.panel)
 
-    # ------------------------------------------------------------------ the plan
-
     @paused_cycle_collector()
     def expect(self, calls: Sequence[Call], headers: Mapping[str, Mapping[str, Any]] | None = None) -> Coverage:
         """Register what will be asked, and compare it with what is recorded. May be called once per plan. `headers`:
@@ -107,8 +105,6 @@ class Library:
             damaged=tuple(fault for cassette in cassettes for fault in cassette.faults),
             unplanned=tuple(difference for cassette in cassettes for difference in cassette.unplanned()),
         )
-
-    # ------------------------------------------------------------------ replay
 
     def replay(self, calls: Sequence[Call]) -> Iterator[tuple[Call, RawResponse]]:
         """Every call with its recorded answer, in the order of `calls`: straight from the files, no HTTP client. A file
@@ -192,8 +188,6 @@ class Library:
         if self.mode == "replay" or call is None:
             raise self._miss(cassette, call, public_request(request), interaction[1])
         return None
-
-    # ------------------------------------------------------------------ recording
 
     def store(self, request: Request, headers: Mapping[str, str], response: RawResponse) -> None:
         """Write one answer to disk, if it is one that is kept. Called when it has arrived in full."""

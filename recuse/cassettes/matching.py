@@ -24,6 +24,9 @@ SECRET_MEMBERS = frozenset(
 )
 """Members of a JSON body whose text is replaced by a placeholder before it is keyed or stored."""
 
+KEPT_HEADERS = ("content-type", "request-id", "x-request-id")
+"""Response headers that are stored, in this order. Others (cookies, organisation ids, rate limits) are not read."""
+
 _SECRET_MEMBER = re.compile(b'"(?:%b)":' % "|".join(map(re.escape, SECRET_MEMBERS)).encode(), re.IGNORECASE)
 _DEFAULT_PORT = {"http": 80, "https": 443}
 
@@ -101,9 +104,6 @@ def public_request(request: Request) -> Request:
 # Not kept: everything that another try may change - 408, 409, 425, 429, 5xx, bodies that are empty, cut off or no JSON
 # (a proxy's page), what is no reply under status 200 (`no_reply`) - and what is a mistake in the set-up: 401, 403, 404,
 # 400. A refusal or a reply cut by max_tokens is an answer like any other. What cannot be decompressed is not kept.
-
-KEPT_HEADERS = ("content-type", "request-id", "x-request-id")
-"""Response headers that are stored, in this order. Others (cookies, organisation ids, rate limits) are not read."""
 
 
 def kept_response(response: RawResponse) -> RawResponse:

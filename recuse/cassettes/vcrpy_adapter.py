@@ -103,14 +103,12 @@ def deserialize(text: str) -> dict[str, Any]:
     if index.faults:
         raise CassetteError("\n  ".join(("the cassette is damaged", *index.faults[:5])))
     requests = read_requests(index, data)
-    interactions = [
-        {
-            "request": dict(zip(("method", "uri", "body"), requests[key], strict=True))
-            | {"headers": {REPEAT_HEADER: [str(repeat)]}},
-            "response": vcr_response(record_format.read_answer(data, *place)),
-        }
-        for (key, repeat), place in index.answers.items()
-    ]
+    interactions = []
+    for (key, repeat), place in index.answers.items():
+        method, url, body = requests[key]
+        request = {"method": method, "uri": url, "body": body, "headers": {REPEAT_HEADER: [str(repeat)]}}
+        response = vcr_response(record_format.read_answer(data, *place))
+        interactions.append({"request": request, "response": response})
     return {"version": 1, "interactions": interactions}
 
 

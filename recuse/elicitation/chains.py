@@ -10,6 +10,7 @@ stores: replay and recording unfold the chain with what the library has: the sam
 from __future__ import annotations
 
 import itertools
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -208,16 +209,13 @@ def _items_shown(plan: Plan) -> dict[tuple[str, str], Item]:
     """(item, target) -> what its calls are shown. Without a target, or without an item, that is what all have in common
     and is no judged text: who prepares a judgement must not have seen what is judged."""
     unique: dict[tuple[str, str], Item] = {}
-    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
     for item in plan.items.values():
         unique.setdefault((item.id, item.target), item)
         for group in ((item.id, ""), ("", item.target), ("", "")):
-            groups.setdefault(group, []).append(item.fields)
+            groups[group].append(item.fields)
     for (name, target), fields in groups.items():
-        shown = {
-            key: value
-            for key, value in fields[0].items()
-            if key not in plan.task.text and all(key in one and one[key] == value for one in fields)
-        }
+        told = {key: value for key, value in fields[0].items() if key not in plan.task.text}
+        shown = {key: value for key, value in told.items() if all(key in one and one[key] == value for one in fields)}
         unique[name, target] = Item(plan.task.name, name, target, shown)
     return unique

@@ -24,7 +24,7 @@ from recuse.references import SUMMARY, checked_people, payloads_of, people_of, r
 from recuse.schema import Call, Exchange, Judge, Judgement, RawResponse, Reply, Usage, reply_id
 from recuse.schema.factors import DIRECTION, LEVELS
 from recuse.schema.pandas_when_used import pd
-from recuse.schema.plain_values import paused_cycle_collector
+from recuse.schema.plain_values import leaves, paused_cycle_collector
 from recuse.tasks import Task
 
 UNUSABLE_SHOWN = 2  # per judge
@@ -84,7 +84,7 @@ def read_replies(
     columns = {factor: called(how, factor) for factor in plan.factors}
     table, of = rows.table(how, columns)
     check_table(table, tuple(columns.values()), of)
-    return Elicited(table, usage_rows(plan, costs), excerpts.rows)
+    return Elicited(table, list(usage_rows(plan, costs)), excerpts.rows)
 
 
 class _Rows:
@@ -112,11 +112,9 @@ class _Rows:
         import numpy as np
 
         rows, self._pending = self._pending, []
-        self._elsewhere |= {
-            n: (row.item, row.target)
-            for n, row in enumerate(rows, self._count)
-            if row.item is not None or row.target is not None
-        }
+        for n, row in enumerate(rows, self._count):
+            if row.item is not None or row.target is not None:
+                self._elsewhere[n] = row.item, row.target
         self._count += len(rows)
         columns = {name: list(map(attrgetter(name), rows)) for name in ("criterion", "score", "response")}
         columns["status"] = [f"{row.stage}: {row.status}" if row.stage else row.status for row in rows]
@@ -151,10 +149,9 @@ class _Rows:
         return pd.DataFrame(typed, copy=False), None if self._elsewhere or len(about) < len(calls) else of
 
 
-def usage_rows(plan: Plan, costs: Mapping[str, Sequence[Cost]]) -> list[dict[str, Any]]:
+def usage_rows(plan: Plan, costs: Mapping[str, Sequence[Cost]]) -> Iterator[dict[str, Any]]:
     """One record per judge, as builtins. What one reply does not say is unknown for its whole judge, but for reasoning,
     of which not every provider tells. One that judges nothing here may have written for others."""
-    rows = []
     for name, judge in {**plan.judges, **plan.panel_judges}.items():
         of_judge = costs.get(name, ())
         if name not in plan.judges and not of_judge:
@@ -163,16 +160,13 @@ def usage_rows(plan: Plan, costs: Mapping[str, Sequence[Cost]]) -> list[dict[str
         counts = [one.input_tokens for one in usages], [one.output_tokens for one in usages], seconds
         tokens_in, tokens_out, took = (None if None in known else sum(known) for known in counts)
         others = other_models(judge.wire, judge.model, models)
-        rows.append(
-            {
-                "panel": plan.panel, "judge": name, "task": plan.task.name, "protocol": plan.protocol,
-                "calls": len(of_judge), "input_tokens": tokens_in, "output_tokens": tokens_out,
-                "reasoning_tokens": sum(one.reasoning_tokens or 0 for one in usages),
-                "seconds": None if took is None else round(took, 3),
-                "dollars": dollars(judge, tokens_in, tokens_out), **({"other_models": others} if others else {}),
-            }
-        )  # fmt: skip
-    return rows
+        yield {
+            "panel": plan.panel, "judge": name, "task": plan.task.name, "protocol": plan.protocol,
+            "calls": len(of_judge), "input_tokens": tokens_in, "output_tokens": tokens_out,
+            "reasoning_tokens": sum(one.reasoning_tokens or 0 for one in usages),
+            "seconds": None if took is None else round(took, 3),
+            "dollars": dollars(judge, tokens_in, tokens_out), **({"other_models": others} if others else {}),
+        }  # fmt: skip
 
 
 def dollars(judge: Judge, input_tokens: int | None, output_tokens: int | None) -> float | None:
@@ -212,15 +206,14 @@ class Excerpts:
         how = protocol(call.protocol)
         if len(prompt) > LONGEST_PROMPT:
             prompt = f"{prompt[:half]}\n[... {len(prompt) - 2 * half} characters ...]\n{prompt[-half:]}"
-        self.rows.append(
-            {
-                "panel": self._plan.panel, "task": call.task, "protocol": call.protocol, "judge": call.judge,
-                "target": call.target, "repeat": call.repeat, "reply": reply_id(call),
-                "factors": {called(how, factor): called(how, factor, level) for factor, level in call.factors},
-                "status": bad.status if bad else "ok", "why": bad.why if bad else "",
-                "text": reply.text[:LONGEST_TEXT], "prompt": prompt,
-            }
-        )  # fmt: skip
+        excerpt = {
+            "panel": self._plan.panel, "task": call.task, "protocol": call.protocol, "judge": call.judge,
+            "target": call.target, "repeat": call.repeat, "reply": reply_id(call),
+            "factors": {called(how, factor): called(how, factor, level) for factor, level in call.factors},
+            "status": bad.status if bad else "ok", "why": bad.why if bad else "",
+            "text": reply.text[:LONGEST_TEXT], "prompt": prompt,
+        }  # fmt: skip
+        self.rows.append(excerpt)
 
 
 def panel_ratings(
@@ -313,7 +306,7 @@ def explanations_of(
     read = getattr(how, kind, None)
     if read is None:
         return None
-    rubric = " ".join(_words(list(plan.task.data["criterion"])))
+    rubric = _words(list(plan.task.data["criterion"]))
     rows = []
     for call, response in replies():
         item = plan.items[call.judge, call.item, call.target]
@@ -326,7 +319,7 @@ def explanations_of(
             )  # fmt: skip
     if not rows:
         return None
-    shown = {(item.id, item.target): " ".join(_words(item.fields)) for item in plan.items.values()}
+    shown = {(item.id, item.target): _words(item.fields) for item in plan.items.values()}
     texts = pd.DataFrame([{"item": i, "target": t, "text": text} for (i, t), text in shown.items()])
     frame = pd.DataFrame(rows)
     return Ratings.of(
@@ -335,12 +328,5 @@ def explanations_of(
     )  # fmt: skip
 
 
-def _words(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for inner in value.values():
-            yield from _words(inner)
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from _words(inner)
+def _words(value: Any) -> str:
+    return " ".join(text for _, text in leaves(value) if isinstance(text, str))

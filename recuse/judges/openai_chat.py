@@ -77,12 +77,9 @@ def read(payload: Mapping[str, Any]) -> Reply:
 def payload(text: str, *, model: str, refusal: bool, input_tokens: int, output_tokens: int) -> dict[str, Any]:
     """The inverse of `read`: one choice; a refusal in `message.refusal`."""
     spoken = {"content": None, "refusal": text} if refusal else {"content": text}
-    return {
-        "object": "chat.completion",
-        "model": model,
-        "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", **spoken}}],
-        "usage": token_counts(("prompt_tokens", "completion_tokens", "total_tokens"), input_tokens, output_tokens),
-    }
+    choices = [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", **spoken}}]
+    usage = token_counts(("prompt_tokens", "completion_tokens", "total_tokens"), input_tokens, output_tokens)
+    return {"object": "chat.completion", "model": model, "choices": choices, "usage": usage}
 
 
 def likeliest(positions: Iterable[Mapping[str, Any]]) -> tuple[Mapping[str, float], ...] | None:

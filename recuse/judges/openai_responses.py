@@ -46,16 +46,12 @@ def read(payload: Mapping[str, Any]) -> Reply:
     spoken = [part for part in parts if part["type"] == "output_text"]
     positions = [position for part in spoken for position in part.get("logprobs") or ()]
     cut = (payload.get("incomplete_details") or {}).get("reason")
+    reasoned = (counts.get("output_tokens_details") or {}).get("reasoning_tokens")
     return Reply(
         text=refusal or "".join(part["text"] for part in spoken),
         finish="refusal" if refusal else _CUT.get(cut, "length") if status == "incomplete" else "stop",  # type: ignore[arg-type]
-        model=payload.get("model"),
-        usage=Usage(
-            counts.get("input_tokens"), counts.get("output_tokens"),
-            (counts.get("output_tokens_details") or {}).get("reasoning_tokens"),
-        ),
-        logprobs=likeliest(positions),
-        tokens=tuple(map(token, positions)) or None,
+        model=payload.get("model"), usage=Usage(counts.get("input_tokens"), counts.get("output_tokens"), reasoned),
+        logprobs=likeliest(positions), tokens=tuple(map(token, positions)) or None,
         reasoning="\n".join(part["text"] for part in shown),
     )  # fmt: skip
 
@@ -63,10 +59,6 @@ def read(payload: Mapping[str, Any]) -> Reply:
 def payload(text: str, *, model: str, refusal: bool, input_tokens: int, output_tokens: int) -> dict[str, Any]:
     """The inverse of `read`: one message with one part; a refusal as a part of that type."""
     part = {"type": "refusal", "refusal": text} if refusal else {"type": "output_text", "text": text, "annotations": []}
-    return {
-        "object": "response",
-        "status": "completed",
-        "model": model,
-        "output": [{"type": "message", "role": "assistant", "status": "completed", "content": [part]}],
-        "usage": token_counts(("input_tokens", "output_tokens", "total_tokens"), input_tokens, output_tokens),
-    }
+    output = [{"type": "message", "role": "assistant", "status": "completed", "content": [part]}]
+    usage = token_counts(("input_tokens", "output_tokens", "total_tokens"), input_tokens, output_tokens)
+    return {"object": "response", "status": "completed", "model": model, "output": output, "usage": usage}

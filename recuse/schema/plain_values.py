@@ -37,6 +37,18 @@ def builtins(value: Any) -> Any:
     return builtins(value.tolist()) if hasattr(value, "tolist") else value  # numpy's scalars and arrays
 
 
+def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Every value within a value of JSON that holds no other, after its path: "messages[0].content"."""
+    if isinstance(value, Mapping):
+        for name, member in value.items():
+            yield from leaves(member, f"{path}.{name}" if path else name)
+    elif isinstance(value, list | tuple):
+        for position, member in enumerate(value):
+            yield from leaves(member, f"{path}[{position}]")
+    else:
+        yield path, value
+
+
 def grouped(rows: Iterable[T], key: Callable[[T], Key]) -> dict[Key, list[T]]:
     """The rows by their key, groups and rows in the order in which they come."""
     groups: dict[Key, list[T]] = {}
