@@ -215,7 +215,9 @@ def _items_shown(plan: Plan) -> dict[tuple[str, str], Item]:
         for group in ((item.id, ""), ("", item.target), ("", "")):
             groups[group].append(item.fields)
     for (name, target), fields in groups.items():
-        told = {key: value for key, value in fields[0].items() if key not in plan.task.text}
-        shown = {key: value for key, value in told.items() if all(key in one and one[key] == value for one in fields)}
+        unjudged = {key: value for key, value in fields[0].items() if key not in plan.task.text}
+        shown = {
+            key: value for key, value in unjudged.items() if all(key in one and one[key] == value for one in fields)
+        }
         unique[name, target] = Item(plan.task.name, name, target, shown)
     return unique
