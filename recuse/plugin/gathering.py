@@ -59,9 +59,7 @@ class _Gathering:
         ]
         for name, value in properties:
             if name == RECORDS and report.when == "call":
-                from recuse.suite.question_runner import Records
-
-                self.run.add(Records(**value))
+                self.run.add(value)
             elif name == NOBODY:
                 self.run.nobody_asked = True
             elif name == UNMEASURED:
@@ -82,9 +80,7 @@ class _Gathering:
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
         if handed := getattr(node, "workeroutput", {}).get("recuse"):
-            from recuse.suite.question_runner import Records
-
-            self.run.add(Records(**json.loads(handed)))
+            self.run.add(json.loads(handed))
 
     def pytest_keyboard_interrupt(self) -> None:
         """By Ctrl-C, or by `pytest.exit`, of which the session knows nothing."""

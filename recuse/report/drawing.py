@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from recuse.report.gated_number import Number
 from recuse.report.results_model import Group
@@ -27,11 +28,12 @@ class Drawing:
 
     def draw(self, group: Group) -> list[object]:
         """The figures of what was found about one panel and task."""
-        return _drawn(self.figures, group)
+        made = [part(group) for part in self.figures]
+        figures = [one for figure in made for one in (figure if isinstance(figure, list) else [figure])]
+        return [figure for figure in figures if figure]
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """Figures under a heading ("under"; "section" where no panel's heading stands above), side by side ("pair"), or
     folded away behind `title` and `more` ("folded")."""
 
@@ -41,8 +43,7 @@ class Block:
     more: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(NamedTuple):
     """Sentences between figures: to "read", a "note", "strong", or a "list"."""
 
     kind: str
@@ -75,14 +76,8 @@ def words(text_of: Callable[[Group], str | list[str]], kind: str = "note") -> Pa
 
 
 def _block(kind: str, group: Group, parts: Sequence[Part], title: str = "", more: str = "") -> Block | None:
-    figures = _drawn(parts, group)
+    figures = Drawing(figures=parts).draw(group)
     return Block(kind, figures, title, more) if figures else None
-
-
-def _drawn(parts: Sequence[Part], group: Group) -> list[object]:
-    made = [part(group) for part in parts]
-    figures = [one for figure in made for one in (figure if isinstance(figure, list) else [figure])]
-    return [figure for figure in figures if figure]
 
 
 def chance(number: Number) -> str:

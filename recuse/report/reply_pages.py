@@ -121,8 +121,7 @@ def _page(template: str, transcript: Transcript, name: str, parts: Iterable[str]
 
 
 def _farthest_first(transcript: Transcript, exchanges: list[Exchange]) -> list[Exchange]:
-    """By text, the one on which the judge lies farthest from people first: of scores the distance of the means, of
-    options the share of people that said something else. Texts that people did not rate keep their order behind."""
+    """By text, in the order of its distance from people (of means, or the share that differs); the unrated behind."""
     distances: dict[tuple[str, str], list[float]] = {}
     for exchange in exchanges:
         people = _people_on(transcript, exchange.call)

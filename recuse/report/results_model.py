@@ -102,7 +102,10 @@ class ResultsModel:
     """The results, indexed. Works on the normalised form (see canonical_form.py)."""
 
     def __init__(self, results: Results) -> None:
-        self.results = results
+        self.results, self.lexicon = results, Lexicon(results)
+        decision = results.get("decision")
+        self.judges: list[JudgeDecisionRow] = decision["judges"] if decision else []
+        """A word per panel, judge and use, in the order of the panel files."""
 
     @cached_property
     def panels(self) -> list[Panel]:
@@ -121,22 +124,11 @@ class ResultsModel:
         return [Question(id, title or plain_name(id), note or "") for id, (title, note) in words.items()]
 
     @cached_property
-    def lexicon(self) -> Lexicon:
-        """The words that these results hold."""
-        return Lexicon(self.results)
-
-    @cached_property
     def numbers(self) -> list[Number]:
         """Every estimate, those with a verdict first."""
         verdicts, measured = self.results.get("verdicts") or (), self.results.get("measurements") or ()
         gated = [Number(v["question"], v["subject"], v["estimate"], v, self.lexicon) for v in verdicts]
         return gated + [Number(m["question"], m["subject"], m["estimate"], None, self.lexicon) for m in measured]
-
-    @cached_property
-    def judges(self) -> list[JudgeDecisionRow]:
-        """A word per panel, judge and use, in the order of the panel files."""
-        decision = self.results.get("decision")
-        return decision["judges"] if decision else []
 
     @cached_property
     def studies(self) -> frozenset[str]:

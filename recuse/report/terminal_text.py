@@ -69,8 +69,7 @@ def terminal(
 
 
 def _brief(view: ResultsModel, width: int, color: bool) -> list[str]:
-    """The decision and the next step, who may be used for what, what changed and what is red: one line each, the most
-    telling first, as many as there is room for; -v shows the rest."""
+    """One line each, the most telling first, as many as there is room for; -v shows the rest."""
     lines, upgrades = _opening(view.results, width), _folded(upgrade_lines(view, "-"), width, "  ", "    ")
     words, panels = [], decision_lines(view)
     for line in panels if panels[1:] else ():

@@ -224,8 +224,7 @@ def _row(n: Number, minus: str) -> UpgradeRow:
 
 
 def _picture(n: Number) -> Mapping[str, object] | None:
-    """A change with its interval in units of what is allowed, and the allowed band, where it begins and how wide it is:
-    places in percent. None without a number, an interval, or an allowance other than none at all."""
+    """A change with its interval, and the `band` of what is allowed (start, width), in percent of the picture."""
     ends = [abs(end) for end in n.limit_ends if is_number(end)]
     if not (ends and max(ends) > 0 and is_number(n.low) and is_number(n.high)):
         return None

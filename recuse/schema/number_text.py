@@ -36,9 +36,7 @@ def fixed(value: Any, decimals: int = 2, *, signed: bool = False, minus: str = M
     if not is_number(value):
         return MISSING
     exact = Decimal(f"{value:.10g}").quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_HALF_UP)
-    if exact == 0:
-        return f"{abs(exact):f}"
-    sign = minus if exact < 0 else "+" if signed else ""
+    sign = minus if exact < 0 else "+" if signed and exact else ""
     return f"{sign}{abs(exact):f}"
 
 

@@ -209,8 +209,7 @@ class Recordings:
     sampled: list[ChangedRow] = field(default_factory=list)
     _libraries: dict[str, Library] = field(default_factory=dict)
     _unrecorded: dict[str, RecuseError] = field(default_factory=dict)  # panel -> why its recording ended early
-    # the calls whose replies give remarks as well
-    _judging: dict[Elicitation, Sequence[Call]] = field(default_factory=dict)
+    _judging: dict[Elicitation, Sequence[Call]] = field(default_factory=dict)  # whose replies give remarks
 
     def read(self, elicitation: Elicitation, plan: Plan) -> tuple[Elicited, Replayed]:
         """What the judges said, each reply read once, and an account of the cassettes it was read from. Records first

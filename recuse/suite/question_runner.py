@@ -57,9 +57,9 @@ class Records:
     replayed: dict[str, Replayed] = field(default_factory=dict)  # place -> what its cassettes gave
     named: list[str] = field(default_factory=list)  # gates that a test names
 
-    def add(self, records: Records) -> None:
-        """Take in what another part of the run came to; parts may come in any order."""
-        for name, kept in vars(records).items():
+    def add(self, records: Records | Mapping[str, Any]) -> None:
+        """Take in what another part of the run came to, or its fields by name; parts may come in any order."""
+        for name, kept in (records if isinstance(records, Mapping) else vars(records)).items():
             own = getattr(self, name)
             own.update(kept) if isinstance(kept, dict) else own.extend(kept)
 

@@ -1,4 +1,4 @@
-"""What a drawing is made of. A figure is a frozen dataclass in a file here, and a template of the same name in
+"""What a drawing is made of. A figure is a frozen value in a file here, and a template of the same name in
 templates/figures/ that shows it as `it`: `ForestPlot` finds forest_plot.html.j2."""
 
 from recuse.report.figures.forest_plot import Forest, ForestPlot

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from recuse.report.gated_number import Number, place_in
 from recuse.report.results_model import Group
@@ -23,8 +23,7 @@ OWN = "its own work"
 """What an outlined cell is of, where a drawing says nothing else."""
 
 
-@dataclass(frozen=True, slots=True)
-class HeatMap:
+class HeatMap(NamedTuple):
     """One matrix as its template draws it. A cell: its `text` with a `small` one, its `shade`, a class of the palette
     ("" for none), and whether it is one's `own`, `missing`, or `sure`, with an interval that excludes zero."""
 
@@ -34,8 +33,7 @@ class HeatMap:
     dense: bool
 
 
-@dataclass(frozen=True, slots=True)
-class HeatMaps:
+class HeatMaps(NamedTuple):
     """Maps side by side under one key. False where there is none."""
 
     maps: list[HeatMap]

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from math import fsum
-from typing import Any
+from typing import Any, NamedTuple
 
 from recuse.report.gated_number import Number
 from recuse.schema.number_text import fixed, in_unit, is_number, rate, short
@@ -27,8 +26,7 @@ MOST = 48
 """Trends, those first whose number moved farthest for its interval or whose outcome is another."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
+class Scale(NamedTuple):
     """A linear scale with the places of its ticks."""
 
     low: float
@@ -76,14 +74,13 @@ def _tidy(value: float) -> float:
     return float(f"{value:.10g}") or 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Ladders:
+class Ladders(NamedTuple):
     """A ladder per judge as the template draws them; `falls`: whether any rung lies below the one under it; `kinds`:
     how far off its dots are, "adjacent", "non-adjacent" or "" (where the data would put them)."""
 
     caption: str
     unit: str
-    ladders: list[dict[str, Any]]
+    ladders: list[dict[str, object]]
     falls: bool
     kinds: set[str]
 
@@ -102,7 +99,7 @@ def ladders(
     every += [v for levels in items.values() for dots in levels.values() for v, _, _ in dots]
     scale = scale_over(every, zero=True, ticks=3)
     decimals, kinds = 2 if scale.high > 0.1 else 4, set[str]()
-    drawn: list[dict[str, Any]] = []
+    drawn = list[dict[str, object]]()
     for who, levels in means.items():
         rungs = []  # the lowest first
         for level, mean in levels:
@@ -112,11 +109,11 @@ def ladders(
                           "falls": level in falls.get(who, ())})  # fmt: skip
             kinds |= {how for _, how, _ in values}
         drawn.append({"label": label(who), "rungs": rungs, "note": notes.get(who, "")})
-    return Ladders(caption, unit, drawn, any(rung["falls"] for one in drawn for rung in one["rungs"]), kinds)
+    fell = any(level in falls.get(who, ()) for who, levels in means.items() for level, _ in levels)
+    return Ladders(caption, unit, drawn, fell, kinds)
 
 
-@dataclass(frozen=True, slots=True)
-class Scatters:
+class Scatters(NamedTuple):
     """A picture per judge as the template draws them; all share the scale, from end to end. A dot per text, people's
     mean across and the judge's upwards, with the diagonal on which both say the same; a line through the judge's mean
     where people give about the same score (calibration); below, how often either gives which score."""
@@ -140,8 +137,7 @@ def scatters(numbers: Sequence[Number], name: Callable[[Number], str], *, captio
 
 
 def _one(label: str, detail: Detail, ends: tuple[float, float], small: str) -> dict[str, object]:
-    """One judge: its dots (x, y, radius) and the `curve` of its means (x, y), y from the top; its `bars` and people's
-    (x, height, height); and what they come to in words."""
+    """One judge: its dots (x, y, radius) and the `curve` of its means, y from the top; `bars` (x, its, people's)."""
     low, high = ends
     across = high - low or 1.0
     pairs = [(x, y, count) for x, y, count in detail["pairs"] if is_number(x) and is_number(y) and is_number(count)]
@@ -174,8 +170,7 @@ def _one(label: str, detail: Detail, ends: tuple[float, float], small: str) -> d
     }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Trends:
+class Trends(NamedTuple):
     """Gated numbers over the committed baselines and in this run, as the template draws them, sharing the days: of each
     its places over time, where its limits lie (from the top, height, in pixels), and what it comes to in words."""
 

@@ -83,8 +83,7 @@ def _panel(view: ResultsModel, panel: Panel) -> Block:
 
 
 def _rules(gated: Iterable[Number]) -> Iterator[str]:
-    """How these verdicts were reached. Those that differ only in the level a correction asked for are told together:
-    "within [-0.5, +0.5]; passes if the 95 % interval lies inside, fails if the 99.5 to 99.9 % one lies outside"."""
+    """How these verdicts were reached; those that differ only in the level a correction asked for, told together."""
     levels: dict[tuple[str, str, Any], set[float]] = {}
     for n in gated:
         rule: Mapping[str, Any] = (n.verdict.get("rule") if n.verdict else None) or {}
@@ -99,7 +98,6 @@ def _rules(gated: Iterable[Number]) -> Iterator[str]:
 
 
 def _accepted(view: ResultsModel, gated: list[Number]) -> Iterator[list[object]]:
-
     def terms(n: Number) -> tuple[str, str, str]:
         fault = n.accepted_fault
         assert fault
@@ -171,8 +169,7 @@ def facts(view: ResultsModel, known: Known) -> list[tuple[str, str]]:
 
 def digests(view: ResultsModel) -> list[Table]:
     """Who answered, by which model, with a digest of its settings for each way of asking; and what was asked."""
-    sources: Mapping[str, Any] = view.results.get("sources") or {}
-    judges = []
+    sources, judges = view.results.get("sources") or {}, []
     for panel, judge in ((p, judge) for p in view.panels for judge in p.judges):
         name, model = judge["name"], judge.get("model") or ""
         usage = [row for row in view.results.get("usage") or () if (row["panel"], row["judge"]) == (panel.name, name)]

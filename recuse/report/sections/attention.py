@@ -64,8 +64,7 @@ def needs_attention(view: ResultsModel) -> list[Matter]:
 
 
 def _replies(view: ResultsModel, alike: list[Number]) -> Iterator[dict[str, object]]:
-    """Of each judge that it is about, in order, its own replies to what was measured, as attention.html.j2 shows them:
-    one that was read and one that could not be, at the number's own factor levels where there are such."""
+    """Of each judge one reply that was read and one that could not be, at the number's own levels where there are."""
     about = {(n.subject.get("panel"), n.who): n.subject for n in reversed(alike) if "judge" in n.subject}
     excerpts, quoted = view.results.get("excerpts") or (), []
     for subject in reversed(about.values()):
