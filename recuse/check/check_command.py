@@ -12,17 +12,10 @@ from pathlib import Path
 from shlex import quote
 from typing import Any, Unpack
 
+from recuse.check import text_lists
 from recuse.check.check_text import full_text, short_text
 from recuse.check.disagreements import in_words, is_review, pass_rate_ranges, read_review, write_disagreements
 from recuse.check.drawn_judges import chance_of_clearance
-from recuse.check.text_lists import (
-    is_blank_list,
-    is_label_list,
-    is_people_list,
-    with_labels,
-    write_next_labels,
-    write_people_list,
-)  # fmt: skip
 from recuse.gates import Decision, Gates
 from recuse.gates.decision import EXIT
 from recuse.ratings import Ratings
@@ -70,7 +63,7 @@ def run_check(
 ) -> int:  # fmt: skip
     """The exit code: 0 cleared, 1 not cleared, 2 undecided. Several files are versions of one judge, the oldest first,
     or with `raters` each of one rater; a review is read back. `RecuseError` for what cannot be read."""
-    labels = [path for path in files if is_label_list(beginning_of(path))]
+    labels = [path for path in files if text_lists.is_label_list(beginning_of(path))]
     files = [path for path in files if path not in labels]
     if not files:
         raise RecuseError(f"{labels[0]} holds labels; give their file as well: recuse check FILE {labels[0]}")
@@ -88,9 +81,15 @@ def run_check(
             raise RecuseError(f"--next-labels takes how many texts and a file, as 60 next.csv; got {next_list[0]!r}")
         count, path = int(next_list[0]), Path(next_list[1])
         both = f"{named} {quote(str(path))}{options}"
-        lists.append((path, is_blank_list, lambda run: write_next_labels(run, count, both, path)))
+        lists.append((path, text_lists.is_blank_list, lambda run: text_lists.write_next_labels(run, count, both, path)))
     if to_people:
-        lists.append((to_people, is_people_list, lambda run: write_people_list(run.panel, to_people, errors)))
+        lists.append(
+            (
+                to_people,
+                text_lists.is_people_list,
+                lambda run: text_lists.write_people_list(run.panel, to_people, errors),
+            )
+        )
     if disagreements:
         lists.append((disagreements, is_review, lambda run: write_disagreements(run.panel, disagreements)))
     check_outputs(json, html)
@@ -137,11 +136,10 @@ def _read(files: Sequence[Path], labels: Sequence[Path], *, lists: bool, **given
         print(f"reading {size / 1e6:,.0f} MB", file=sys.stderr)
     panel = load_versions(files, **given)
     if _is_counted(panel) and (lists or labels):
-        raise RecuseError(
-            f"the items of {files[-1]} are counted by their answers and have no names: --disagreements, --next-labels "
-            "and --to-people list texts. Give them a file with a row for each"
-        )
-    return with_labels(panel, labels) if labels else panel
+        counted = f"the items of {files[-1]} are counted by their answers and have no names"
+        listing = "--disagreements, --next-labels and --to-people list texts"
+        raise RecuseError(f"{counted}: {listing}. Give them a file with a row for each")
+    return text_lists.with_labels(panel, labels) if labels else panel
 
 
 def _decide(

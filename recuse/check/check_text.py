@@ -73,10 +73,8 @@ def short_text(answers: FileRun, chances: Mapping[str, float], *, file: str, dis
 def _chances(answers: FileRun, chances: Mapping[str, float]) -> Iterator[str]:
     """What these texts can show at all: how often a judge that is one more person would be cleared."""
     for use in dict.fromkeys(one.use for one in answers.decision.judges if one.stated and one.use in chances):
-        yield (
-            f"  with these texts, a judge that is one more person would be cleared{for_use(use)} "
-            f"{100 * chances[use]:.0f} times in 100"
-        )
+        often = f"{for_use(use)} {100 * chances[use]:.0f} times in 100"
+        yield f"  with these texts, a judge that is one more person would be cleared{often}"
 
 
 def _deciding(answers: FileRun) -> Iterator[str]:
@@ -138,14 +136,10 @@ def full_text(
     records = [*results["verdicts"], *results["measurements"]]
     agreement = [r for r in records if r["question"] == AGREEMENT]
     agreement.sort(key=lambda r: [level for name, level in sorted(r["subject"].items()) if name != "judge"])
-    unmeasured = [
-        f"  {printed(NOT_MEASURED):<13}{row['test'].rpartition('::')[2].removeprefix('test_'):<24} {row['why']}"
-        for row in results["unmeasured"]
-    ]
-    unspecified = [
-        f"  {'' if one['criterion'] == 'rating' else one['criterion'] + ': '}{pass_rate_sentence(one)}."
-        for one in ranges[:SHOWN_RANGES]
-    ]
+    tests = ((row["test"].rpartition("::")[2].removeprefix("test_"), row["why"]) for row in results["unmeasured"])
+    unmeasured = [f"  {printed(NOT_MEASURED):<13}{test:<24} {why}" for test, why in tests]
+    shown = (("" if one["criterion"] == "rating" else f"{one['criterion']}: ", one) for one in ranges[:SHOWN_RANGES])
+    unspecified = [f"  {about}{pass_rate_sentence(one)}." for about, one in shown]
     if ranges:
         how = "Ask for every reasonable answer (a column response_set), or add an option for what may be either."
         unspecified.append(f"  {how}")
@@ -166,9 +160,6 @@ def full_text(
 def _titled(title: str, lines: Iterable[str]) -> list[str]:
     part = list(dict.fromkeys(lines))
     return ["", *([title] if title else []), *part] if part else []
-
-
-# --------------------------------------------------------------------------- what was read
 
 
 def _read(answers: FileRun, file: str) -> Iterator[str]:
@@ -217,9 +208,6 @@ def _holds(frame: pd.DataFrame, column: str) -> str:
     if len(counts) <= 4:
         return ", ".join(f"{shortened(str(name), 24)[0] or '(empty)'} ({n})" for name, n in counts.items())
     return f"{len(counts)} different"
-
-
-# --------------------------------------------------------------------------- every number
 
 
 def _numbers(results: Results, records: Sequence[MeasurementRow]) -> Iterator[str]:

@@ -9,19 +9,18 @@ rank are of the draws.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from math import nan
 from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from recuse.check.judge_errors import FEWEST, OF_ALL_TEXTS, Contest, check_budget, spending, spending_lines
 from recuse.gates import Gates
-from recuse.ratings import Ratings
 from recuse.readers.column_names import as_typed
 from recuse.readers.file_panel import load_file_panel
 from recuse.readers.file_ratings import FilePanel, thresholds_of
@@ -41,8 +40,7 @@ COLUMNS = ("judge", "error", "error_low", "error_high", "less_the_best", "less_l
            "cost")  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(NamedTuple):
     """Of `texts` that all judges and a person judged: per judge, best first, its `error`, the interval of it, its
     chance to be best, what all calls about a text cost (NaN: unknown), and its error less that of the first with its
     interval. `decided`: by which property, in words; `best_by_beta`: beta -> who is best then, and its chance."""
@@ -73,23 +71,19 @@ class Choice:
         first, chance = self.judges[0], self.chances[0]
         best = f"{first} is the best" if chance >= SURE else "None is surely the best"
         sure = "" if chance >= SURE else f" ({100 * SURE:.0f} % would be sure)"
-        yield (
-            f"{best} of {len(self.judges)} judges to {self.use}{self.decided}: {first}'s chance to be the best is "
-            f"{_chance(chance)}, by {self.texts:,} texts{sure}."
-        )
+        shown = f"{first}'s chance to be the best is {_chance(chance)}, by {self.texts:,} texts{sure}"
+        yield f"{best} of {len(self.judges)} judges to {self.use}{self.decided}: {shown}."
         for k in self.cheaper[:1]:
             factor = self.costs[0] / self.costs[k] if self.costs[k] > 0 else float("inf")
             difference, low, high = self.behind[k]
-            yield (
-                f"{self.judges[k]} costs {_money(self.costs[k])} instead of {_money(self.costs[0])} ({factor:.2g} times"
-                f" less); its error is at most {max(high, 0):.3f} higher: {difference:+.3f} ({low:+.3f} to {high:+.3f})"
-            )
+            costs = f"{_money(self.costs[k])} instead of {_money(self.costs[0])} ({factor:.2g} times less)"
+            higher = f"at most {max(high, 0):.3f} higher: {difference:+.3f} ({low:+.3f} to {high:+.3f})"
+            yield f"{self.judges[k]} costs {costs}; its error is {higher}"
         otherwise = [(beta, name) for beta, (name, _) in self.best_by_beta.items() if name != first]
         if otherwise:
-            yield (
-                f"If {100 * otherwise[0][0]:.0f} % of the people who chose otherwise had accepted this too, "
-                f"{otherwise[0][1]} would be the best: ask people for all answers that they accept."
-            )
+            accepted = f"{100 * otherwise[0][0]:.0f} % of the people who chose otherwise had accepted this too"
+            step = "ask people for all answers that they accept"
+            yield f"If {accepted}, {otherwise[0][1]} would be the best: {step}."
         elif self.best_by_beta:
             least = min(chance for _, chance in self.best_by_beta.values())
             yield (
@@ -168,7 +162,6 @@ def _recorded(path: Path, use: str, task: str, given: Mapping[str, Any]) -> Cont
 
     if columns := [name for name, value in given.items() if value and name not in ("ignore", "threshold")]:
         raise RecuseError(f"{path}: a panel has no columns to name by --{columns[0]}; --ignore leaves criteria out")
-
     source = open_source(path, Gates.load(shipped_evals() / "gates.toml", today=date.today()), {})
     places = [place for place in source.compared if task in ("", place.task, f"{place.task}/{place.protocol}")]
     if len(places) != 1:
@@ -184,19 +177,16 @@ def _recorded(path: Path, use: str, task: str, given: Mapping[str, Any]) -> Cont
             costs[judge] = call and call * tables[-1]["repeat"].nunique()
     people = ratings.table[ratings.table["kind"].eq("person")]
     ratings = replace(ratings, table=pd.concat([*tables, people], ignore_index=True), _memory={})
-    ratings = _as_asked(ratings, str(path), given.get("ignore") or "", given.get("threshold") or "")
-    uses = tuple(use.split(",")) if use else source.panel.uses
-    return Contest(str(path), ratings, uses, {name: nan if cost is None else cost for name, cost in costs.items()})
-
-
-def _as_asked(ratings: Ratings, place: str, ignore: str, threshold: str) -> Ratings:
+    ignore, threshold = (given.get(name) or "" for name in ("ignore", "threshold"))
     ignored = [name.strip() for name in ignore.split(",") if name.strip()]
     left = [name for name in ratings.headline if name not in ignored]
     if not left or not {*ignored} <= {*ratings.headline}:
-        raise RecuseError(f"{place}: --ignore leaves out some of {', '.join(ratings.headline)}; got {ignore}")
-    if decided := thresholds_of(threshold, {name: ratings.scales[name] for name in left}, f"{place}: "):
+        raise RecuseError(f"{path}: --ignore leaves out some of {', '.join(ratings.headline)}; got {ignore}")
+    if decided := thresholds_of(threshold, {name: ratings.scales[name] for name in left}, f"{path}: "):
         ratings = replace(ratings, thresholds=decided, _memory={})
-    return ratings.with_criterion(*left) if ignored else ratings
+    ratings = ratings.with_criterion(*left) if ignored else ratings
+    uses = tuple(use.split(",")) if use else source.panel.uses
+    return Contest(str(path), ratings, uses, {name: nan if cost is None else cost for name, cost in costs.items()})
 
 
 def choose_judge(contest: Contest) -> Choice:
@@ -205,10 +195,8 @@ def choose_judge(contest: Contest) -> Choice:
     names, texts = list(answers.judges), answers.number(common)
     if len(names) < 2 or texts < FEWEST:
         alone = f" by {names[0]} alone, and recuse check says whether that may be used" if len(names) == 1 else ""
-        raise RecuseError(
-            f"{place}: choosing takes two judges and {FEWEST} texts that all of them and a person judged; there are "
-            f"{texts}{alone}"
-        )
+        needed = f"two judges and {FEWEST} texts that all of them and a person judged"
+        raise RecuseError(f"{place}: choosing takes {needed}; there are {texts}{alone}")
     if use in OF_ALL_TEXTS and answers.options and not answers.ordered:
         options = ", ".join(answers.options)
         raise RecuseError(f"{place}: {options} have no order, so no mean; give --scale 'fail<pass'")

@@ -19,9 +19,9 @@ with the nearest), for then judges are held against these: a drawn judge is as o
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import fmean
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -59,11 +59,7 @@ def chance_of_clearance(
             for use in dict.fromkeys(one.use for one in judges)}  # fmt: skip
 
 
-# --------------------------------------------------------------------------- what people said
-
-
-@dataclass(frozen=True, eq=False)
-class People:
+class People(NamedTuple):
     """What people said of the texts of one criterion: `values` (people, texts), codes of options or numbers less each
     person's severity, NaN where none; `agreement` beyond chance, `severity` the variance of what people add to every
     text where that is more than chance makes it (chi-squared, 5 %), else 0; `step` between neighbouring numbers, 0
@@ -187,9 +183,6 @@ def _agreement(values: Floats, systems: NDArray[np.intp], assumed: float | None,
             seen += float(together.sum())
             expected += len(together) * float(counts @ apart @ counts) / counts.sum() ** 2
     return max(0.0, 1 - seen / expected) if expected > 1e-12 else assumed
-
-
-# --------------------------------------------------------------------------- judges in their place
 
 
 def with_drawn_judges(

@@ -14,9 +14,8 @@ the jackknife's, people and judges without the same item, and beside it the squa
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,8 +66,7 @@ def bradley_terry(wins: Floats, ties: float = UNSEEN, start: Floats | float = 0.
     return points
 
 
-@dataclass(frozen=True, eq=False)
-class Ranking:
+class Ranking(NamedTuple):
     """Strengths of `systems`, strongest first by `by[0]`: per rater of `by` (people or right answers first) the
     value and the ends of its 95 % interval, (B, S, 3); `moved` (B - 1, S, 3): less the first, its interval at
     1 - .05 / S, so that of judges who move nothing one in twenty seems to. `pairs` were judged by all of them;

@@ -87,10 +87,8 @@ def write_next_labels(answers: FileRun, count: int, file: str, path: Path) -> li
     parts = (code[judged], code[labelled & judged], code[chosen])
     whole, have, taken = (np.bincount(part, minlength=len(groups)) for part in parts)
     as_yet = f", undecided{for_use(undecided[0].use)}" if undecided else ""
-    lines = [
-        f"{len(chosen)} texts to label: {path}, for {judge}{as_yet}; fill in {', '.join(people)}, then: "
-        f"recuse check {file}"
-    ]
+    what = f"{len(chosen)} texts to label: {path}, for {judge}{as_yet}"
+    lines = [f"{what}; fill in {', '.join(people)}, then: recuse check {file}"]
     if by_group:
         each = zip(groups, taken, whole, have, strict=True)
         lines += [f"  {name}: {n} of {of} judged texts, {before} labelled before" for name, n, of, before in each]
@@ -110,9 +108,6 @@ def _people(given: Answers) -> list[str]:
     if (truth := given.people_and_truth[1]) is not None:
         labels[given.people.index(truth.people[0])] = len(given.items) + 1
     return [given.people[k] for k in sorted(np.argsort(-labels, kind="stable")[:2])] or ["you"]
-
-
-# --------------------------------------------------------------------------- groups
 
 
 def text_groups(given: Answers, judge: int) -> NDArray[np.object_]:
@@ -152,9 +147,6 @@ def text_groups(given: Answers, judge: int) -> NDArray[np.object_]:
         joined = {key: near if to == small else to for key, to in joined.items()}
     names = {key: words.format(own=to[0], level=to[1]) for key, to in joined.items()}
     return np.array([names[key] for key in zip(own, level, strict=True)], dtype=object)
-
-
-# --------------------------------------------------------------------------- how many of each
 
 
 def label_spread(given: Answers, judge: int, code: NDArray[np.intp], labelled: NDArray[np.bool_]) -> Floats:
@@ -210,10 +202,8 @@ def _settles(
         each = within if gate in ("human_offset", "share_bias") else squares
         ratio = min(1.0, float((size**2 * each / share).sum() / (size * squares).sum()))
         chosen = max(0.0, (have + more) * ratio - have) if gate in WEIGHED else more
-        lines.append(
-            f"  {label}: about {rounded(max(chosen, 1))} more labels would settle it"
-            + (f", in random order about {rounded(more)}" if ratio < 1 and gate in WEIGHED else "")
-        )
+        by_lot = f", in random order about {rounded(more)}" if ratio < 1 and gate in WEIGHED else ""
+        lines.append(f"  {label}: about {rounded(max(chosen, 1))} more labels would settle it{by_lot}")
     return lines
 
 
@@ -325,10 +315,8 @@ def write_people_list(panel: FilePanel, path: Path, bound: float) -> list[str]:
                 errors = f"{percent(bound)} errors" + (f" by {RIGHT_ANSWERS}" if answers.right else "")
                 if threshold < np.inf:
                     share = f"{rate(float(alone[there].mean()))} of the texts"
-                    lines.append(
-                        f"{who} alone from {threshold:.3g} on ({by}): {share}, with at most {errors}, which holds with "
-                        "95 % confidence."
-                    )
+                    sure_of = f"with at most {errors}, which holds with 95 % confidence"
+                    lines.append(f"{who} alone from {threshold:.3g} on ({by}): {share}, {sure_of}.")
                 else:
                     why = estimate.note.removeprefix("nothing: ").removeprefix("nothing yet: ")
                     groups, needed = estimate.detail.get("groups"), estimate.detail.get("labels_needed")

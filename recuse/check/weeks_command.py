@@ -102,10 +102,8 @@ def weeks_of(ratings: Ratings, factor: str, judge: str) -> tuple[str, list[Week]
     parts = {names[-1] if names else "": part for names, part in ratings.each(*COMPARED)}
     if (names := in_time([*parts])) is None:
         few = ", ".join(sorted(parts)[:3])
-        raise RecuseError(
-            f"{few}{', ...' if len(parts) > 3 else ''}: their order in time cannot be told by these names; call the "
-            "weeks as 2026-01-19, as 2026-W04, or by a number"
-        )
+        named = f"{few}{', ...' if len(parts) > 3 else ''}: their order in time cannot be told by these names"
+        raise RecuseError(f"{named}; call the weeks as 2026-01-19, as 2026-W04, or by a number")
     every = {name: answers_of(parts[name], ratings, people=False).people_and_truth[0] for name in names}
     options, place, title = next(iter(every.values())).options, 0, "mean score"
     if options:
@@ -204,10 +202,8 @@ def _in_words(
     if not alarms:
         return 0, [f"{judge}: {last} is like the weeks before it.", *lines]
     number = len(weeks[-1].moved)
-    cause = (
-        f"  judge or system? {number} texts of earlier weeks were judged again; put about 100 into every week: "
-        "what moves on them is the judge"
-    )
+    again = f"{number} texts of earlier weeks were judged again; put about 100 into every week"
+    cause = f"  judge or system? {again}: what moves on them is the judge"
     if whose:
         one, other = ("{:+.3f} ({:+.3f} to {:+.3f})".format(*whose[name]) for name in ("judge", "system"))
         cause = f"  of {whose['total']:+.3f} in {title}, the judge is {one} by {number} anchors, the system {other}"

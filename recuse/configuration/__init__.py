@@ -33,9 +33,8 @@ def checked_distinct(names: list[str], what: str, where: str) -> None:
     seen: dict[str, str] = {}
     for name in names:
         if (other := seen.setdefault(name.lower(), name)) is not name or names.count(name) > 1:
-            raise RecuseError(
-                f"{where}: {what} {name!r} appears twice (as {other!r}); names must differ by more than case"
-            )
+            twice = f"{what} {name!r} appears twice (as {other!r})"
+            raise RecuseError(f"{where}: {twice}; names must differ by more than case")
 
 
 def named(name: str, *, what: str, package: str, known: Sequence[str] = (), needs: Sequence[str] = ()) -> Any:
@@ -47,11 +46,9 @@ def named(name: str, *, what: str, package: str, known: Sequence[str] = (), need
     installed = entry_points_of(package)
     dotted = name if "." in name.strip(".") else installed.get(name)
     if dotted is None:
-        raise RecuseError(
-            f"unknown {what} {name!r}; known: {', '.join((*known, *sorted(installed))) or 'none'}. A {what} of your "
-            f"own is named by its dotted path, our_judges.{name.strip('.') or 'name'}, or by an entry point of group "
-            f"{package}"
-        )
+        there, like = ", ".join((*known, *sorted(installed))) or "none", f"our_judges.{name.strip('.') or 'name'}"
+        step = f"A {what} of your own is named by its dotted path, {like}, or by an entry point of group {package}"
+        raise RecuseError(f"unknown {what} {name!r}; known: {there}. {step}")
     path = dotted.replace(":", ".")
     try:
         thing: Any = import_module(path)

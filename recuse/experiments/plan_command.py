@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -31,10 +31,8 @@ from recuse.schema.number_text import html_table, rate
 from recuse.security.sanitize import visible
 
 SIZES = (30, 60, 100, 200, 400, 800, 1600)
-JUDGES = {
-    "one more person": "cleared if it is one more person (%)",
-    "half a person's error": "cleared at half their error (%)",
-}
+JUDGES = {"one more person": "cleared if it is one more person (%)",
+          "half a person's error": "cleared at half their error (%)"}  # fmt: skip
 WITH_TRUTH = dict(zip(JUDGES, ("cleared if it agrees so well (%)", "cleared at half that error (%)"), strict=True))
 """Judge that is drawn -> what its table is called, of a file with people and of one with right answers alone."""
 ENOUGH, TRIES = 0.8, 8
@@ -149,9 +147,6 @@ def _files(files: Source, judges: int) -> int:
     return max(2, math.ceil(judges / TOGETHER)) if isinstance(files, Pilot) else judges
 
 
-# --------------------------------------------------------------------------- what is planned
-
-
 def _source(source: Ratings | Path | None, given: Mapping[str, Any]) -> tuple[Source, list[str]]:
     if source is None:
         return _stated(Setting(), given, {})
@@ -161,9 +156,8 @@ def _source(source: Ratings | Path | None, given: Mapping[str, Any]) -> tuple[So
         plan, task, _ = _largest(source)
         low, high = (float(end) for end in task.scale)
         if low != round(low) or high != round(high):
-            raise RecuseError(
-                f"{source}: its scale {low:g}-{high:g} has no whole steps; plan from a file of ratings instead"
-            )
+            fault = f"its scale {low:g}-{high:g} has no whole steps"
+            raise RecuseError(f"{source}: {fault}; plan from a file of ratings instead")
         systems = len({target for _, _, target in plan.items})
         measured = {"scale": f"{low:.0f}-{high:.0f}", "systems": systems, "repeats": plan.repeats}
         return _stated(Setting(**measured), given, measured)
@@ -176,10 +170,8 @@ def _source(source: Ratings | Path | None, given: Mapping[str, Any]) -> tuple[So
     panel = replace(panel, ratings=panel.ratings.single())
     pilot = Pilot(panel, given.get("agreement", Setting().agreement))
     if not pilot.people:
-        raise RecuseError(
-            "nobody's ratings are in this file, so there is no agreement to plan with; add a person's ratings, or give "
-            "sizes alone: recuse plan --scale 0-10 --people 3 --agreement 0.6"
-        )
+        step = "add a person's ratings, or give sizes alone: recuse plan --scale 0-10 --people 3 --agreement 0.6"
+        raise RecuseError(f"nobody's ratings are in this file, so there is no agreement to plan with; {step}")
     return pilot, list(_of_pilot(pilot, panel.path))
 
 
@@ -261,11 +253,7 @@ def _money(dollars: float | None) -> str:
     return "price unknown (give judges a price in the panel file)" if dollars is None else f"at most ${dollars:,.2f}"
 
 
-# --------------------------------------------------------------------------- files like a pilot
-
-
-@dataclass(frozen=True, eq=False)
-class Pilot:
+class Pilot(NamedTuple):
     """A file of ratings to draw larger ones from. `assumed`: how well people agree, where the file has one person."""
 
     panel: FilePanel

@@ -152,9 +152,6 @@ def _latent(shares: tuple[float, ...], agreement: float) -> float:
     return float(optimize.brentq(lambda r: observed(r) - agreement, 1e-6, 0.9999))
 
 
-# --------------------------------------------------------------------------- one draw
-
-
 class Draw:
     """The texts of one file with what people said of them, (people, texts), as places among the setting's options."""
 
@@ -216,9 +213,6 @@ class Draw:
             codes = np.where(np.isnan(row), len(s.options), row).astype(np.intp)
             frames.append(frame.assign(score=row) if s.numbers else frame.assign(response=named[codes]))
         return pd.concat(frames, ignore_index=True)
-
-
-# --------------------------------------------------------------------------- judges
 
 
 class Fault(NamedTuple):

@@ -137,9 +137,6 @@ def _cells(shares: Sequence[float | None]) -> str:
     return "".join(f"{'':>8}" if share is None else f"{100 * share:>8.0f}" for share in shares)
 
 
-# --------------------------------------------------------------------------- how often judges are cleared
-
-
 class Source(Protocol):
     """Where files come from; picklable."""
 

@@ -169,10 +169,6 @@ def place_of(entry: EntryRow) -> str:
     return "/".join(str(entry["subject"].get(name, "")) for name in ("panel", "task", "protocol"))
 
 
-# --------------------------------------------------------------------------- what cannot be tested
-# Counts, values without a distribution, and the cells of a matrix.
-
-
 def moved(was: BaselineEntry, now: BaselineEntry, tested: bool) -> list[verdict_rows.MovedRow]:
     """Counts that differ, and what no test speaks for: value and cells of a matrix; None where a side has none."""
     before, after = (

@@ -25,17 +25,7 @@ from recuse.gates.gate_tables import AcceptedFault, Gate, RunTable, UseTable
 from recuse.git import BaseCommit
 from recuse.schema import RecuseError, verdict_rows
 from recuse.schema.results import Results
-from recuse.schema.verdict_rows import (
-    Baseline,
-    BaselineEntry,
-    Because,
-    EntryRow,
-    Examined,
-    Matrix,
-    SourceRow,
-    StatedGates,
-    detail_as,
-)
+from recuse.schema.verdict_rows import Baseline, BaselineEntry, EntryRow, Examined, Matrix, SourceRow, detail_as
 from recuse.security.files import write_files
 
 SCHEMA, EARLIER = 3, (1, 2)
@@ -44,17 +34,14 @@ KINDS = ("verdict", "measurement")
 UPDATE = "write a new one with `pytest evals/ --update-baseline` and review what changed in it"
 _subject = json.JSONEncoder(sort_keys=True, ensure_ascii=False).encode  # made once: it is asked for by the thousand
 _STRICT: Any = {"sort_keys": True, "ensure_ascii": False, "allow_nan": False}
-SHAPE: dict[str, Any] = {
-    "gates": {"uses": {}, "gates": {}, "accepted": []}, "asked": {"tests": [], "judges": {}, "uses": {}},
-}  # fmt: skip
+SHAPE: dict[str, Any] = {"gates": {"uses": {}, "gates": {}, "accepted": []},
+                         "asked": {"tests": [], "judges": {}, "uses": {}}}  # fmt: skip
 REASON: dict[str, Any] = {"reason": "", "covers": []}
 ENTRY: dict[str, Any] = {"kind": "", "what": "", "subject": {}, "figures": {}}
 WORDS: Any = {"reason": True, "label": True, "because": True, "question": True, "on": {"__all__": {"reason"}}}
 UNTOLD = "as when the baseline was written"
-SOURCES = {
-    "items": "the items", "prompt": "the prompt", "rubric": "the rubric", "scale": "the scale",
-    "people": "ratings by people", "truth": "true values", "provenance": "the label of provenance",
-}  # fmt: skip
+SOURCES = {"items": "the items", "prompt": "the prompt", "rubric": "the rubric", "scale": "the scale",
+           "people": "ratings by people", "truth": "true values", "provenance": "the label of provenance"}  # fmt: skip
 OPTIONAL = ("people", "truth", "provenance")  # sources that a baseline of an earlier version does not have
 
 
@@ -62,7 +49,7 @@ class BaselineError(RecuseError):
     """The baseline cannot be used; the message names the file and the remedy."""
 
 
-def reduce(results: Results, gates: Gates, because: Because | None = None) -> Baseline:
+def reduce(results: Results, gates: Gates, because: verdict_rows.Because | None = None) -> Baseline:
     """Results reduced to a baseline, as `write` puts it on disk; an entry's `what` is the gate or the metric."""
     entries = [_entry("measurement", m["estimate"]["metric"], m) for m in results["measurements"]]
     for v in results["verdicts"]:
@@ -94,19 +81,16 @@ def load(path: Path, text: str | None = None) -> Baseline:
     except UnicodeDecodeError as error:
         raise BaselineError(f"the baseline {path} is not UTF-8 (byte {error.start}): {UPDATE}") from None
     except json.JSONDecodeError as error:
-        raise BaselineError(
-            f"the baseline {path} is not JSON (line {error.lineno}, column {error.colno}: {error.msg}); after a merge "
-            f"look for conflict marks. Restore it from version control, or {UPDATE}"
-        ) from None
+        place = f"line {error.lineno}, column {error.colno}: {error.msg}"
+        step = f"after a merge look for conflict marks. Restore it from version control, or {UPDATE}"
+        raise BaselineError(f"the baseline {path} is not JSON ({place}); {step}") from None
     except (OSError, ValueError, RecursionError) as error:
         why = getattr(error, "strerror", None) or error
         raise BaselineError(f"the baseline {path} cannot be used ({why}): {UPDATE}") from None
     schema = baseline.get("schema") if isinstance(baseline, dict) else None
     if schema in EARLIER:
-        raise BaselineError(
-            f"the baseline {path} was written by an earlier Recuse (schema {schema}), which did not say what judges "
-            f"are used for, so nothing can be compared with it: {UPDATE}"
-        )
+        why = "which did not say what judges are used for, so nothing can be compared with it"
+        raise BaselineError(f"the baseline {path} was written by an earlier Recuse (schema {schema}), {why}: {UPDATE}")
     if schema != SCHEMA:
         version = repr(schema) if isinstance(baseline, dict) else f"a JSON {type(baseline).__name__}"
         raise BaselineError(f"the baseline {path} should have schema {SCHEMA}; it has {version}: {UPDATE}")
@@ -119,7 +103,7 @@ def load(path: Path, text: str | None = None) -> Baseline:
     return cast("Baseline", dict(baseline))
 
 
-def write(path: Path, results: Results, gates: Gates, because: Because | None = None) -> None:
+def write(path: Path, results: Results, gates: Gates, because: verdict_rows.Because | None = None) -> None:
     """Make `results` the baseline, all of it or nothing."""
     baseline = reduce(results, gates, because)
     head = json.dumps({k: v for k, v in baseline.items() if k != "entries"}, indent=1, **_STRICT)
@@ -135,10 +119,8 @@ def identity(entry: EntryRow) -> tuple[str, str, str]:
 
 def _entry(kind: Literal["verdict", "measurement"], what: str, source: verdict_rows.MeasurementRow) -> BaselineEntry:
     estimate = source["estimate"]
-    figures = cast(
-        "verdict_rows.Figures",
-        {name: as_kept(estimate.get(name)) for name in FIGURES if estimate.get(name) is not None},
-    )
+    known = {name: as_kept(estimate.get(name)) for name in FIGURES if estimate.get(name) is not None}
+    figures = cast("verdict_rows.Figures", known)
     if per_item := estimate.get("per_item"):
         figures["per_item"] = {str(item): float(f"{value:.6g}") for item, value in per_item.items()}
     detail = estimate.get("detail") or {}
@@ -206,7 +188,7 @@ def keyed(entries: Iterable[BaselineEntry]) -> dict[tuple[str, str, str, int], B
 # --------------------------------------------------------------------------- the gates that decided
 
 
-def stated(gates: Gates) -> StatedGates:
+def stated(gates: Gates) -> verdict_rows.StatedGates:
     """What a gates file decides with, as builtins: {"run", "uses", "gates": {name: ...}, "accepted": [...]}."""
     return {
         "run": stated_table(gates.run),
@@ -216,7 +198,7 @@ def stated(gates: Gates) -> StatedGates:
     }
 
 
-def as_stated(stated: StatedGates, now: Gates) -> Gates:
+def as_stated(stated: verdict_rows.StatedGates, now: Gates) -> Gates:
     """The gates of a baseline, on the day and under the path of `now`; `RecuseError` for impossible ones."""
     accepted = [{**one, "reason": UNTOLD} for one in stated["accepted"]]
 
@@ -237,7 +219,7 @@ def as_stated(stated: StatedGates, now: Gates) -> Gates:
         raise RecuseError(f"the baseline holds gates that no gates file could have: {error}") from None
 
 
-def with_former(now: Gates, before: StatedGates) -> Gates:
+def with_former(now: Gates, before: verdict_rows.StatedGates) -> Gates:
     """The gates with those of before beside them, if they decide anything otherwise."""
     return now if stated(now) == before else replace(now, former=as_stated(before, now))
 
@@ -266,10 +248,11 @@ def stated_table(table: Gate | AcceptedFault | RunTable | UseTable) -> dict[str,
 
 def removed(before: Examined, after: Examined) -> list[str]:
     """Tests that concluded nothing any more, judges that are gone, and panels that are used for something else."""
-    new = [_function(test) for test in after["tests"] if test not in before["tests"]]
+    # without its file, which may be called something else now; other code is a change of its own
+    new = [test.rpartition("::")[2] for test in after["tests"] if test not in before["tests"]]
     tests = []
     for test in (test for test in before["tests"] if test not in after["tests"]):
-        if (name := _function(test)) in new:
+        if (name := test.rpartition("::")[2]) in new:
             new.remove(name)
         else:
             tests.append(f"the test {test} is gone")
@@ -278,11 +261,6 @@ def removed(before: Examined, after: Examined) -> list[str]:
     uses = [f"the panel {panel} is used {_for(after['uses'][panel])}, no longer {_for(names)}"
             for panel, names in before["uses"].items() if after["uses"].get(panel, names) != names]  # fmt: skip
     return tests + judges + uses
-
-
-def _function(test: str) -> str:
-    """Without its file, which may be called something else now; other code is a change of its own."""
-    return test.rpartition("::")[2]
 
 
 def _for(uses: Sequence[str]) -> str:

@@ -23,16 +23,14 @@ TEXT_BY_TEXT = ("human_ceiling", "sensitivity", "specificity", "expert_kappa", "
 AGREEMENT = (*TEXT_BY_TEXT, "system_order", "human_order")  # fail wherever a judge says little, whatever the reason
 FAVOURS = ("slice_favour", "own_favour")
 EFFECTS = (*FAVOURS, "worst_slice")  # failed for a reason of its own, or because a judge agrees with nobody
-FAULTS = {
-    "unanswered": 0, "parse_rate": 0, "drift": 2, "slot_preference": 3, "letter_preference": 3, "order_consistency": 4,
-}  # fmt: skip
+FAULTS = {"unanswered": 0, "parse_rate": 0, "drift": 2, "slot_preference": 3, "letter_preference": 3,
+          "order_consistency": 4}  # fmt: skip
 """A judge's own, by rank: what a preference for a place does too comes after it."""
 PEOPLE = "your people"  # whom a judge is held against, where a figure does not say that it is somebody else
 COEFFICIENTS = ("right_choices", "expert_kappa", "cohen_kappa", "concordance", "krippendorff_alpha")
 """Agreement beyond chance; the first that was measured is read."""
-AGAINST_PEOPLE = frozenset(
-    ["human_ceiling", "human_offset", "share_bias", "worst_slice", "slice_favour", "own_favour", "system_order"]
-)
+AGAINST_PEOPLE = frozenset(["human_ceiling", "human_offset", "share_bias", "worst_slice", "slice_favour", "own_favour",
+                            "system_order"])  # fmt: skip
 """Gates by which one person at fault may make a good judge fail, or a bad one pass."""
 CHOICES = ["a", "b", "tie"]  # of two texts: a and b are no labels that a judge could exchange
 BOTH_ORDERS = ("order_consistency", "slot_preference")
@@ -87,10 +85,8 @@ def _repair(failed: Sequence[VerdictRecord], unrelated: Collection[str]) -> str:
         taken = f"{_where(shift)}{take} {brief(abs(shift.value))} {its} scores and check again"
         return f"{taken}, or move every threshold on them by {brief(shift.value, signed=True)}"
     if any(OPPOSITE in clause for clause in unrelated):
-        return (
-            "if its column asks the opposite question (unsafe for safe), turn its answers round and check again; "
-            "otherwise do not use it for this"
-        )
+        turn = "if its column asks the opposite question (unsafe for safe), turn its answers round and check again"
+        return f"{turn}; otherwise do not use it for this"
     if any(v.gate in UNANSWERED for v in failed):
         return "read the replies that could not be used, and mend the prompt or the reader"
     if not unrelated and (two := _never_differ(failed)):
@@ -347,10 +343,8 @@ def _labels_fault(verdict: VerdictRecord) -> str:
     if verdict.gate != "human_ceiling" or verdict.detail.get("people_agree", True):
         return ""
     others = RIGHT_ANSWERS if _whom(verdict) == RIGHT_ANSWERS else "each other"
-    return (
-        f"{_where(verdict)}your people agree with {others} hardly more than by chance, so no judge can be told "
-        "from a guess: the labels are the problem"
-    )
+    agree = f"your people agree with {others} hardly more than by chance"
+    return f"{_where(verdict)}{agree}, so no judge can be told from a guess: the labels are the problem"
 
 
 def _never_differ(verdicts: Iterable[VerdictRecord]) -> str:

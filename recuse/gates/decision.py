@@ -17,7 +17,7 @@ from typing import Literal, cast
 
 from recuse.gates.causes import as_well, causes_of_doubt, causes_of_failure, rests_on_people
 from recuse.gates.gate_tables import EVERY_GATE, UseTable
-from recuse.gates.records import Change, Evidence, Figure, PanelPlan, VerdictRecord, label_of
+from recuse.gates.records import Change, Evidence, PanelPlan, VerdictRecord, label_of
 from recuse.schema.factors import VERSION
 from recuse.schema.number_text import counted, html_table, listed
 from recuse.schema.pandas_when_used import pd
@@ -178,7 +178,7 @@ def _judge(
     gates = evidence.conditions.union(named.gates)
     rows = [a for a in evidence.due if a["panel"] == panel.name and a["gate"] in gates]
     every = [v for group in by_place.values() for v in group if v.judge == judge]
-    every.sort(key=lambda v: (v.gate, _about(v), v.test))
+    every.sort(key=lambda v: (v.gate, sorted(v.subject.items()), v.test))  # whatever order the tests ran in
     verdicts = [v for v in every if v.gate in gates]
     peers = evidence.peers.difference(named.gates)  # a use that names such a gate decides by it
     unasked = sorted(gates & evidence.unasked)
@@ -189,7 +189,8 @@ def _judge(
     missed = [label_of(gate, evidence.labels) for gate in missing]
     versions = {v.subject.get(VERSION) for v in every} | {None}  # verdicts are on the newest
     own = [f for f in evidence.figures if f.panel == panel.name and f.judge == judge]
-    figures = sorted((f for f in own if f.subject.get(VERSION) in versions), key=lambda f: (f.metric, _about(f)))
+    known = (f for f in own if f.subject.get(VERSION) in versions)
+    figures = sorted(known, key=lambda f: (f.metric, sorted(f.subject.items())))
     stated = use in panel.uses
 
     def concluded(
@@ -256,11 +257,6 @@ def _is_missing(row: AskedRow, judge: str, by_place: Mapping[Place, Sequence[Ver
     group = [v for v in there if v.judge in ("", *row["judges"])]
     group = [v for v in group if not row["test"] or v.test.partition("[")[0] == row["test"]]
     return not group or any(given[v.test] < v.of for v in group)
-
-
-def _about(figure: Figure) -> list[tuple[str, str]]:
-    """What sorts the records on one judge, whatever order the tests ran in."""
-    return sorted(figure.subject.items())
 
 
 def _as_good(verdicts: Sequence[VerdictRecord]) -> str:

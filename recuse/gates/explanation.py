@@ -32,10 +32,8 @@ READ_FILE = (
 )
 RECORD_MISSING = "Look at the replies that were left out, or record what is missing: "
 COMPLETE_FILE = "Look at the rows that were left out, or add what is missing; recuse check FILE --all says what that is"
-BARE: RemedyRow = {
-    "kind": "accepted", "finding": "", "advice": "", "paste": "", "file": "", "distance": None, "near_end": None,
-    "observed": None, "needed": None, "units": "",
-}  # fmt: skip
+BARE: RemedyRow = {"kind": "accepted", "finding": "", "advice": "", "paste": "", "file": "", "distance": None,
+                   "near_end": None, "observed": None, "needed": None, "units": ""}  # fmt: skip
 
 
 def explain(verdict: Verdict) -> str:
@@ -102,10 +100,9 @@ def rule_of(decided: Decided) -> RuleRow:
         inside, outside = percent(gate.level), percent(decided.fail_level)
         rest = f", {family['undefined']} undefined left out" if family["undefined"] else ""
         correction = f"Holm over {family['members']}{rest}" if family["members"] != 1 or rest else "one judgement"
-        sentence = (
-            f"{text}; passes if the {inside} interval lies inside, fails if the {outside} interval lies outside "
-            f"({correction}: at most {percent(family['alpha'])} that a fair judge fails here)"
-        )
+        fair = f"{correction}: at most {percent(family['alpha'])} that a fair judge fails here"
+        passes = f"passes if the {inside} interval lies inside"
+        sentence = f"{text}; {passes}, fails if the {outside} interval lies outside ({fair})"
     return {
         "sentence": sentence, "decide": gate.decide, "level": level, "pass_level": gate.level,
         "fail_level": decided.fail_level, "limit_text": text, "family": family,
@@ -252,10 +249,8 @@ def _undecided(decided: Decided) -> RemedyRow:
     else:
         bound = limit.nearest(estimate.value)
         inside = [b for b in (limit.low, limit.high) if estimate.low < b < estimate.high] or [bound]
-        finding = (
-            f"The interval {limit.show_interval(estimate.low, estimate.high)} reaches across "
-            f"{' and '.join(map(limit.show, inside))}. "
-        )
+        shown = limit.show_interval(estimate.low, estimate.high)
+        finding = f"The interval {shown} reaches across {' and '.join(map(limit.show, inside))}. "
         factor = factor_to_decide(limit, estimate, decided.member.gate.level, decided.fail_level)
         if factor is None:
             finding += f"More {units} than {n} would narrow it; how many is not known."
@@ -308,10 +303,9 @@ def under_accepted_fault(
     # a limit of the scale's range is known in the measure's unit only now; the others were compared on reading
     known_range = member.share is not None and member.estimate.span is not None
     if limit is not None and known_range and not limit.reaches_beyond(member.limit):
-        raise GatesError(
-            f"the accepted failure for {known.gate} ({known.described}) in {file} accepts {limit}, which does not "
-            f"reach beyond the gate's own limit, {member.limit_text}, so nothing needs it: delete it"
-        )
+        accepts = f"the accepted failure for {known.gate} ({known.described}) in {file} accepts {limit}"
+        beyond = f"does not reach beyond the gate's own limit, {member.limit_text}"
+        raise GatesError(f"{accepts}, which {beyond}, so nothing needs it: delete it")
     if outcome == "pass":
         return "pass", None, None
     acceptance: AcceptanceRow = {

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from recuse.configuration.toml_files import did_you_mean
 from recuse.gates.explanation import Verdicts, next_step, rule_of, under_accepted_fault
@@ -133,11 +133,9 @@ class Gates(Mapping[str, Gate]):
         dated = [(known.until, known.gate, known.described) for known in self.accepted_faults]
         allowed = f"{printed(UNDECIDED)} allowed"
         dated += [(gate.until, name, allowed) for name, gate in self.gates.items() if gate.until]
-        return [
-            {"gate": gate, "about": about, "until": until.isoformat(), "days": (until - self.today).days}
-            for until, gate, about in sorted(dated)
-            if (until - self.today).days <= WARNED
-        ]
+        each = (((until - self.today).days, until, gate, about) for until, gate, about in sorted(dated))
+        return [{"gate": gate, "about": about, "until": until.isoformat(), "days": days}
+                for days, until, gate, about in each if days <= WARNED]  # fmt: skip
 
     def misfits(self, records: Iterable[VerdictRow], panels: Collection[str], *, answered: bool = True) -> list[str]:
         """A sentence for whatever a full run on these panels did not need: accepted failures that covered no verdict,
@@ -171,10 +169,9 @@ class Gates(Mapping[str, Gate]):
         try:
             return self.gates[name]
         except KeyError:
-            raise GatesError(
-                f"there is no gate {name} in {self.path}.{did_you_mean(name, self.gates)} "
-                f"It has: {', '.join(self.gates) or 'none'}. Add a table [{name}] with a limit and a reason"
-            ) from None
+            fault = f"there is no gate {name} in {self.path}.{did_you_mean(name, self.gates)}"
+            known = ", ".join(self.gates) or "none"
+            raise GatesError(f"{fault} It has: {known}. Add a table [{name}] with a limit and a reason") from None
 
     def __contains__(self, name: object) -> bool:
         return name in self.gates
@@ -211,11 +208,7 @@ class Gates(Mapping[str, Gate]):
         return Verdicts(verdicts)
 
 
-# --------------------------------------------------------------------------- what a gate decides at once
-
-
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(NamedTuple):
     """One estimate that a gate decides, what it is about, and the limit that applies to it."""
 
     name: str  # the gate's
@@ -241,8 +234,7 @@ class Member:
         return f"{self.limit}{points}, {percentages} % of the scale's range of {span:g}"
 
 
-@dataclass(frozen=True, slots=True)
-class Decided:
+class Decided(NamedTuple):
     """A member with its decision, the level at which it could fail, and what it was corrected with."""
 
     member: Member
@@ -260,21 +252,18 @@ def members_of(name: str, gate: Gate, measured: Estimate | Estimates, subject: M
     if isinstance(measured, Estimates) and not measured:
         raise GatesError(f"gate {name} was given nothing to decide: the measure found no ({', '.join(by)})")
     if twice := [key for key in by if key in subject]:
-        raise GatesError(
-            f"gate {name}: what was measured is by ({', '.join(by)}), and each member has a verdict of its "
-            f"own; leave {', '.join(twice)} out of the subject, e.g. gate({name!r}, estimates)"
-        )
+        fault = f"gate {name}: what was measured is by ({', '.join(by)}), and each member has a verdict of its own"
+        raise GatesError(f"{fault}; leave {', '.join(twice)} out of the subject, e.g. gate({name!r}, estimates)")
     each = []
     for names, estimate in members(measured):
         about = {**subject, **names}
         fitting = (one for one in gate.on if one.where.items() <= about.items())
         stated: Gate | LimitElsewhere = max(fitting, key=lambda one: len(one.where), default=gate)  # the narrowest
         if stated.of_range and estimate.span is None and estimate.defined:
-            raise GatesError(
-                f"gate {name}: its limit is a share of the scale's range (of_range = true), and {estimate.metric} does "
-                "not say how wide the scale is. Give its Estimate a span, or tell the limit in the unit of "
-                f"{estimate.metric}, without of_range"
-            )
+            fault = f"gate {name}: its limit is a share of the scale's range (of_range = true)"
+            lacking = f"{estimate.metric} does not say how wide the scale is"
+            step = f"Give its Estimate a span, or tell the limit in the unit of {estimate.metric}, without of_range"
+            raise GatesError(f"{fault}, and {lacking}. {step}")
         limit = stated.bound.times(estimate.span) if stated.of_range and estimate.span is not None else stated.bound
         share = stated.bound if stated.of_range else None
         each.append(Member(name, gate, about, estimate, limit.of_unit(estimate.unit), stated.reason, share))

@@ -89,10 +89,8 @@ class LimitElsewhere(LimitTable):
 class RunTable(Table, strict=False):
     """[run]: what holds for all gates together."""
 
-    false_fail: float = Field(
-        0.05, strict=True, gt=0, lt=0.5,
-        description="a number between 0 and 0.5, e.g. false_fail = 0.05",
-    )  # fmt: skip
+    false_fail: float = Field(0.05, strict=True, gt=0, lt=0.5,
+                              description="a number between 0 and 0.5, e.g. false_fail = 0.05")  # fmt: skip
 
 
 STANDARD = RunTable.model_validate({})  # without a [run]
@@ -128,28 +126,22 @@ class Gate(LimitTable):
     def _agrees_with_itself(self) -> Gate:
         self._needs_one_limit()
         if self.decide == "point" and self.undecided is not None:
-            raise ValueError(
-                'undecided has no effect with decide = "point", for a value either satisfies the limit or does not; '
-                "drop it"
-            )
+            either = "a value either satisfies the limit or does not"
+            raise ValueError(f'undecided has no effect with decide = "point", for {either}; drop it')
         if self.decide == "point" and self.weight != 1:
             raise ValueError('weight has no effect with decide = "point", whose error rate nobody knows; drop it')
         lacking = [key for key in EXAMPLES if getattr(self, key) is None]
         if self.undecided == "allow" and lacking:
-            raise ValueError(
-                f'undecided = "allow" lets a judge through for lack of data, so it needs a reason and a last day; '
-                f"add {' and '.join(EXAMPLES[key] for key in lacking)}, or drop it"
-            )
+            needs = 'undecided = "allow" lets a judge through for lack of data, so it needs a reason and a last day'
+            raise ValueError(f"{needs}; add {' and '.join(EXAMPLES[key] for key in lacking)}, or drop it")
         if self.undecided != "allow" and len(lacking) < len(EXAMPLES):
             given = " and ".join(key for key in EXAMPLES if key not in lacking)
             raise ValueError(f'{given} says why and how long undecided = "allow" holds, which is not given; drop it')
         for pair in combinations([one.where for one in self.on], 2):  # neither is the narrower
             if len(pair[0]) == len(pair[1]) and all(pair[0].get(k, v) == v for k, v in pair[1].items()):
                 both = "; ".join(", ".join(f"{k} = {v}" for k, v in where.items()) for where in pair)
-                raise ValueError(
-                    f"two of its limits could apply to one verdict ({both}): name more in one of them, and the "
-                    "narrower one applies"
-                )
+                step = "name more in one of them, and the narrower one applies"
+                raise ValueError(f"two of its limits could apply to one verdict ({both}): {step}")
         return self
 
     def allowance_expired(self, today: date) -> bool:
@@ -234,9 +226,6 @@ class AcceptedFault(Table, strict=False):
         return ", ".join(f"{name} = {' | '.join(self.values(name))}" for name in self.subject)
 
 
-# --------------------------------------------------------------------------- what a judge is used for
-
-
 class UseTable(Table, strict=False):
     """[use.<name>]: a purpose, and the gates that decide whether a judge serves it.
 
@@ -295,11 +284,9 @@ def uses_for(
     if stated and STUDY in stated:
         return Uses(())
     if unknown := [name for name in stated or () if name not in (uses or (EVERY_GATE,))]:
-        raise GatesError(
-            f"{place}: there is no use {unknown[0]!r} in the gates file.{did_you_mean(unknown[0], uses)} It has: "
-            f"{', '.join(uses) or 'none'}. Name one of them, add a table [use.{unknown[0]}], or say {STUDY!r} for a "
-            "study"
-        )
+        fault = f"{place}: there is no use {unknown[0]!r} in the gates file.{did_you_mean(unknown[0], uses)}"
+        step = f"Name one of them, add a table [use.{unknown[0]}], or say {STUDY!r} for a study"
+        raise GatesError(f"{fault} It has: {', '.join(uses) or 'none'}. {step}")
     if not uses:
         return Uses((EVERY_GATE,))
     every = [set(one) for one in offers]
@@ -308,9 +295,6 @@ def uses_for(
     chosen = tuple(stated or offered[:1])
     further = tuple(name for name in offered if name not in chosen) if chosen else ()
     return Uses(chosen, further, frozenset().union(*every))
-
-
-# --------------------------------------------------------------------------- reading a gates file
 
 
 def read(path: Path) -> tuple[dict[str, Gate], tuple[AcceptedFault, ...], RunTable, dict[str, UseTable]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from recuse.schema import Estimate, Outcome, RecuseError
 from recuse.schema.number_text import figure
@@ -104,8 +104,7 @@ class GatesError(RecuseError):
     """A gate was asked for something it cannot decide; the message says what to change, and where."""
 
 
-@dataclass(frozen=True, slots=True)
-class AgainstLimit:
+class AgainstLimit(NamedTuple):
     """What follows from the numbers alone, before any accepted failure."""
 
     outcome: Outcome

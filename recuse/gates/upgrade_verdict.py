@@ -39,15 +39,11 @@ EXIT: Mapping[Word, int] = {"better": 0, "equivalent": 0, "worse": 1, "different
 OUTCOME: Mapping[Word, Outcome] = {"better": "pass", "equivalent": "pass", "worse": "fail", "different": UNDECIDED,
                                    UNDECIDED: UNDECIDED, "not comparable": NOT_MEASURED}  # fmt: skip
 AGREEMENT = "upgrade_agreement"
-SUPERIOR = {
-    AGREEMENT: "agrees with your people better",
-    "upgrade_right_answers": "puts the right response first more often",
-}
+SUPERIOR = {AGREEMENT: "agrees with your people better",
+            "upgrade_right_answers": "puts the right response first more often"}  # fmt: skip
 """Components in which more is better, so that a candidate can win by them, and what it then does."""
-PARTS_OF_AGREEMENT = (
-    "upgrade_slice_agreement", "upgrade_human_offset", "upgrade_human_order", "upgrade_human_decisions",
-    "upgrade_noise", "upgrade_slice_offset",
-)  # fmt: skip
+PARTS_OF_AGREEMENT = ("upgrade_slice_agreement", "upgrade_human_offset", "upgrade_human_order",
+                      "upgrade_human_decisions", "upgrade_noise", "upgrade_slice_offset")  # fmt: skip
 """Components that a better agreement with people speaks for as well: too little data on these keeps nobody from being
 better whose values lie inside their limits."""
 BY_PEOPLE = (AGREEMENT, *(name for name in PARTS_OF_AGREEMENT if name != "upgrade_noise"))
@@ -129,10 +125,8 @@ class UpgradeVerdict:
 
     def to_frame(self) -> pd.DataFrame:
         """One row per component, the deciding one first: gate, about, outcome, value, low, high, limit."""
-        rows = [
-            (v.gate, _title(v), v.outcome, v.estimate.value, v.estimate.low, v.estimate.high, v.rule["limit_text"])
-            for v in self.rows
-        ]
+        each = ((v, v.estimate) for v in self.rows)
+        rows = [(v.gate, _title(v), v.outcome, e.value, e.low, e.high, v.rule["limit_text"]) for v, e in each]
         return pd.DataFrame(rows, columns=["gate", "about", "outcome", "value", "low", "high", "limit"])
 
     def record(self) -> dict[str, Any]:

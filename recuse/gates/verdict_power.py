@@ -23,11 +23,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from operator import itemgetter, mul
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import special
@@ -48,11 +47,9 @@ MANY = 1e6  # degrees of freedom beyond which a distribution is normal
 NODES = 7
 MOST = 0.4  # of the range: a larger difference is cut short by the scale's end, and found less
 Parts = tuple[tuple[float, float], ...]
-_KNOWN: tuple[Floats, tuple[float, ...]] = np.ones(1), (1.0,)
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
+class Spread(NamedTuple):
     """How far an estimate falls from the truth: its standard error, on `df` degrees of freedom (inf: normal).
     `estimated`: what the squared standard error is made of, each part's share and the degrees of freedom that it was
     estimated on; () where it is known."""
@@ -228,7 +225,7 @@ def _exceeds(shift: float, df: float, estimated: Parts, t: float) -> float:
     its spread does as well."""
     if math.isinf(shift):
         return 1.0 if shift > 0 else 0.0
-    scales, weights = _scales(estimated) if estimated else _KNOWN
+    scales, weights = _scales(estimated)
     shifts = shift * scales
     near = np.abs(shifts) <= SURE if df <= 1e4 else np.zeros(len(shifts), dtype=bool)
     chances = np.full(len(shifts), math.nan)
@@ -241,9 +238,9 @@ def _exceeds(shift: float, df: float, estimated: Parts, t: float) -> float:
 @lru_cache(maxsize=4096)
 def _scales(estimated: Parts) -> tuple[Floats, tuple[float, ...]]:
     """Estimated over true standard error with weights, at the nodes of Gauss and Hermite for every part: the true
-    variance of a part is the estimated one times df / chi-square(df)."""
+    variance of a part is the estimated one times df / chi-square(df). One where it is known (no parts)."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
-    scales = [(0.0, 1.0)]
+    scales = [(0.0 if estimated else 1.0, 1.0)]
     for share, df in estimated:
         variances = share * df / special.chdtri(df, special.ndtr(-nodes))
         each = list(zip(variances.tolist(), (weights / weights.sum()).tolist(), strict=True))

@@ -38,12 +38,10 @@ def judge_upgrade(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], *,
     old, new = (set(part[factors].drop_duplicates().itertuples(index=False, name=None)) for part in rows)
     missing, added = (sorted(old - new), sorted(new - old)) if old & new else ([], [])
     if missing:
-        why = (
-            f"{upgrade.candidate} was not asked under {_named(factors, missing[0])}, as {upgrade.incumbent} was; if "
-            f"what both were asked under is enough, name it after each judge, as in {upgrade.incumbent},"
-            f"{factors[0]}=LEVEL"
-        )
-        return upgrade_verdict.not_comparable(upgrade.shown, (why,), upgrade.change)
+        why = f"{upgrade.candidate} was not asked under {_named(factors, missing[0])}, as {upgrade.incumbent} was"
+        step = f"name it after each judge, as in {upgrade.incumbent},{factors[0]}=LEVEL"
+        reason = f"{why}; if what both were asked under is enough, {step}"
+        return upgrade_verdict.not_comparable(upgrade.shown, (reason,), upgrade.change)
     if added:  # what judges of the candidate's line-up answered under these conditions is left out
         table, under = upgrade.after.table, "; ".join(_named(factors, levels) for levels in added)
         there = pd.MultiIndex.from_frame(table[factors]).isin(added) & table["kind"].eq(JUDGE)

@@ -37,8 +37,8 @@ from recuse.security.files import is_json_with, is_results, text_of, write_outpu
 from recuse.security.sanitize import shortened, visible
 from recuse.suite.question_runner import Asking, Respondents, shipped_evals
 from recuse.upgrade import judge_upgrade, worst_of
-from recuse.upgrade.executed_code import SETTINGS
 from recuse.upgrade.sources import Source, files_of, open_sources, pair_up, root_of, split_arguments, subject_of
+from recuse.upgrade.yardsticks import SETTINGS
 
 WORDS: QuestionWords = {"question": "upgrade", "title": "May a judge be replaced by its candidate?", "note": ""}
 NAME = 22
@@ -84,14 +84,11 @@ def run_compare(
     held = [one for path in paths if (one := read_estimates(path, limits)) is not None]
     if held:  # where ratings are not there: what baselines keep of the judges
         if len(held) < len(paths):
-            raise RecuseError(
-                f"{', '.join(map(str, paths))}: a baseline is compared with a baseline; to hold a panel against a "
-                "baseline run pytest evals/ --baseline"
-            )
+            step = "to hold a panel against a baseline run pytest evals/ --baseline"
+            raise RecuseError(f"{', '.join(map(str, paths))}: a baseline is compared with a baseline; {step}")
         if html:
-            raise RecuseError(
-                "--html: baselines hold no ratings to draw; compare the panels or files they were made from"
-            )
+            step = "compare the panels or files they were made from"
+            raise RecuseError(f"--html: baselines hold no ratings to draw; {step}")
         compared = compare_baselines(held[0], held[-1], names, limits, changes)
         print("\n".join(map(visible, compared.lines())))
         if json:
@@ -256,9 +253,9 @@ def _judges(old: Baseline, new: Baseline, names: Sequence[str]) -> tuple[str, st
     there = [sorted({j for judges in held["asked"]["judges"].values() for j in judges}) for held in (old, new)]
     if not names:
         if old is new or len(there[0]) != 1 or there[0] != there[1]:
+            held = ", and ".join(dict.fromkeys(map(", ".join, there)))
             raise RecuseError(
-                "say which judge is in use and which would replace it, after the baselines; they hold "
-                f"{', '.join(there[0])}" + ("" if there[0] == there[1] else f", and {', '.join(there[1])}")
+                f"say which judge is in use and which would replace it, after the baselines; they hold {held}"
             )
         return there[0][0], there[1][0]
     for name, judges in zip(names, there, strict=True):

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from recuse.cassettes import record_format
 from recuse.cassettes.cell_cassette import SIDE
@@ -45,12 +45,11 @@ class _Answer:
     body: bytes
 
 
-@dataclass(slots=True)
-class _Recorded:
-    """The answers of one judge by one protocol, by request and repeat."""
+class _Recorded(NamedTuple):
+    """The answers of one judge by one protocol, by request and repeat, now and at the base commit."""
 
-    answers: dict[tuple[str, str, int], _Answer] = field(default_factory=dict)
-    base: dict[tuple[str, str, int], _Answer] = field(default_factory=dict)
+    answers: dict[tuple[str, str, int], _Answer]
+    base: dict[tuple[str, str, int], _Answer]
 
 
 def changed_recordings(root: Path, commit: BaseCommit, panels: Mapping[str, Panel]) -> Iterator[ChangedRow]:
@@ -90,7 +89,7 @@ def base_copy(root: Path, commit: BaseCommit, *paths: str) -> Iterator[Path]:
 
 
 def _read(root: Path, commit: BaseCommit, folder: str) -> dict[str, _Recorded]:
-    recorded: dict[str, _Recorded] = defaultdict(_Recorded)
+    recorded: dict[str, _Recorded] = defaultdict(lambda: _Recorded({}, {}))
     panel = PurePosixPath(folder).parents[1]
     with base_copy(root, commit, folder, f"{panel}/{INDEX}") as before:
         for side in (before, root):

@@ -84,10 +84,9 @@ def split_arguments(given: Sequence[str]) -> tuple[list[Path], list[str]]:
     paths = [Path(one) for k, one in enumerate(given[:2]) if k == 0 or Path(one).is_file()]
     names = list(given[len(paths) :])
     if len(names) not in (0, 2):
-        raise RecuseError(
-            f"name two judges, the one in use and its candidate, or none; got {', '.join(names)}"
-            + ("" if Path(names[0]).exists() or len(names) != 1 else f" (there is no file {names[0]})")
-        )
+        no_file = "" if Path(names[0]).exists() or len(names) != 1 else f" (there is no file {names[0]})"
+        got = f"{', '.join(names)}{no_file}"
+        raise RecuseError(f"name two judges, the one in use and its candidate, or none; got {got}")
     return paths, names
 
 
@@ -124,10 +123,8 @@ def open_source(path: Ratings | RatingsSource, gates: Gates, given: Mapping[str,
             raise RecuseError(f"{path}: a panel has no columns to name by --{columns[0]}")
         source = Source.of_panel(root_of([path]), path.resolve(), gates)
         if source.panel.source_fixes != "pairs":
-            raise RecuseError(
-                f"{path}: not measured: the source gives no pairs, and judges are compared text by text; "
-                f"{UNLOCK['pairs']}"
-            )
+            why = "the source gives no pairs, and judges are compared text by text"
+            raise RecuseError(f"{path}: not measured: {why}; {UNLOCK['pairs']}")
         return source
     if isinstance(path, Path) and not path.exists():
         raise RecuseError(f"there is no file {path}; recuse compare FILE JUDGE_IN_USE CANDIDATE, or two files")
@@ -200,19 +197,15 @@ def _only(old: Source, new: Source) -> tuple[str, str]:
         judges = [*old.judges[:2]]
         if len(old.judges) == 1 and (varied := _ways(old)):
             judges = [",".join([judges[0], *(f"{name}={ways[at]}" for name, ways in varied.items())]) for at in (0, -1)]
-        raise RecuseError(
-            f"say which judge is in use and which would replace it: recuse compare "
-            f"{shlex.join([str(old.path), *judges])}; the judges are {', '.join(old.judges)}"
-        )
+        like = f"recuse compare {shlex.join([str(old.path), *judges])}; the judges are {', '.join(old.judges)}"
+        raise RecuseError(f"say which judge is in use and which would replace it: {like}")
     if len(old.judges) == len(new.judges) == 1:
         return old.judges[0], new.judges[0]
     # asked also where one judge is in both: more often another one beside it is the candidate
     candidate = next((judge for judge in new.judges if judge not in old.judges), new.judges[0])
     like = shlex.join([str(old.path), str(new.path), old.judges[0], candidate])
-    raise RecuseError(
-        f"say which judge of {old.path.name} ({', '.join(old.judges)}) and which of {new.path.name} "
-        f"({', '.join(new.judges)}) are meant: recuse compare {like}"
-    )
+    one, other = (f"{source.path.name} ({', '.join(source.judges)})" for source in (old, new))
+    raise RecuseError(f"say which judge of {one} and which of {other} are meant: recuse compare {like}")
 
 
 def _ways(source: Source) -> dict[str, tuple[str, ...]]:

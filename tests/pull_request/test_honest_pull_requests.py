@@ -10,7 +10,7 @@ import pytest
 
 from recuse.cassettes.__main__ import main as packing
 from recuse.git import BaseCommit
-from recuse.upgrade.executed_code import executed_code
+from recuse.upgrade.yardsticks import executed_code
 
 pytest_plugins = ["pytester"]
 
@@ -226,7 +226,7 @@ def test_an_honest_pull_request_is_told_to_merge(pr, change):
 
 
 def test_tests_of_a_product_hide_nothing_though_some_wheel_left_a_folder_called_so(pr, monkeypatch):
-    monkeypatch.setattr("recuse.upgrade.executed_code.packages_distributions", lambda: {"tests": ["careless"]})
+    monkeypatch.setattr("recuse.upgrade.yardsticks.packages_distributions", lambda: {"tests": ["careless"]})
     pr.write("tests/test_basket.py", "import json\n")
     assert pr.run().word == "merge"
 

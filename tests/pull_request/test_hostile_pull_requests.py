@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from recuse.cassettes.__main__ import main as packing
-from recuse.upgrade.executed_code import SOUGHT
+from recuse.upgrade.yardsticks import SOUGHT
 
 pytest_plugins = ["pytester"]
 
