@@ -21,6 +21,7 @@ import pandas as pd
 
 from recuse.check.judge_errors import FEWEST, OF_ALL_TEXTS, Contest, check_budget, spending, spending_lines
 from recuse.gates import Gates
+from recuse.ratings import Ratings
 from recuse.readers.column_names import as_typed
 from recuse.readers.file_panel import load_file_panel
 from recuse.readers.file_ratings import FilePanel, thresholds_of
@@ -177,16 +178,19 @@ def _recorded(path: Path, use: str, task: str, given: Mapping[str, Any]) -> Cont
             costs[judge] = call and call * tables[-1]["repeat"].nunique()
     people = ratings.table[ratings.table["kind"].eq("person")]
     ratings = replace(ratings, table=pd.concat([*tables, people], ignore_index=True), _memory={})
-    ignore, threshold = (given.get(name) or "" for name in ("ignore", "threshold"))
+    ratings = _as_asked(ratings, str(path), given.get("ignore") or "", given.get("threshold") or "")
+    uses = tuple(use.split(",")) if use else source.panel.uses
+    return Contest(str(path), ratings, uses, {name: nan if cost is None else cost for name, cost in costs.items()})
+
+
+def _as_asked(ratings: Ratings, place: str, ignore: str, threshold: str) -> Ratings:
     ignored = [name.strip() for name in ignore.split(",") if name.strip()]
     left = [name for name in ratings.headline if name not in ignored]
     if not left or not {*ignored} <= {*ratings.headline}:
-        raise RecuseError(f"{path}: --ignore leaves out some of {', '.join(ratings.headline)}; got {ignore}")
-    if decided := thresholds_of(threshold, {name: ratings.scales[name] for name in left}, f"{path}: "):
+        raise RecuseError(f"{place}: --ignore leaves out some of {', '.join(ratings.headline)}; got {ignore}")
+    if decided := thresholds_of(threshold, {name: ratings.scales[name] for name in left}, f"{place}: "):
         ratings = replace(ratings, thresholds=decided, _memory={})
-    ratings = ratings.with_criterion(*left) if ignored else ratings
-    uses = tuple(use.split(",")) if use else source.panel.uses
-    return Contest(str(path), ratings, uses, {name: nan if cost is None else cost for name, cost in costs.items()})
+    return ratings.with_criterion(*left) if ignored else ratings
 
 
 def choose_judge(contest: Contest) -> Choice:

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from recuse.gates.gate_tables import EVERY_GATE, UseTable
 from recuse.gates.limits import Limit
@@ -84,7 +84,8 @@ class VerdictRecord(Figure):
         return self.limit.excess(self.value) / half if half > 0 and math.isfinite(half) else 0.0
 
 
-class PanelPlan(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class PanelPlan:
     """A panel or file: its judges, the uses that decide whether a run is green (none for a study), and further ones."""
 
     name: str
@@ -95,7 +96,8 @@ class PanelPlan(NamedTuple):
     rated: tuple[str, ...] = ()  # which needs their ratings meet: people_items, two_people
 
 
-class Change(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Change:
     """What a pull request changes: an upgrade, a judge changed in place, a limit or result against the baseline, a
     fault of the run. `word`: what it asks for by itself; `order`: the lowest is told first; `about`: panel and
     judge."""

@@ -69,7 +69,7 @@ def test_a_difference_that_was_not_seen_is_not_certain():
         assert choice.behind[1] == pytest.approx([0, -most, most])
     level = np.arange(40.0) % 10
     choice = choose_judge(panel({"j0": level, "j1": level, "p0": level}, Numeric(0, 10), "estimate"))
-    assert replace(choice, costs=np.array([2.0, 1.0])).cheaper == []
+    assert choice._replace(costs=np.array([2.0, 1.0])).cheaper == []
 
 
 @pytest.mark.slow("simulation")
