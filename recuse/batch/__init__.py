@@ -179,11 +179,9 @@ class Web(AbstractContextManager["Web", None]):
                         raise _Passing(fault)
                     raise BatchError(fault, lasting and response.status_code >= 500, response.status_code)
         except httpx2.RequestError as error:
-            raise BatchError(
-                f"{self._place(method, url)}: {type(error).__name__}; what was submitted is kept, so run the same "
-                "command again",
-                unsure=lasting and not isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout),
-            ) from None
+            unsure = lasting and not isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout)
+            why = f"{type(error).__name__}; what was submitted is kept, so run the same command again"
+            raise BatchError(f"{self._place(method, url)}: {why}", unsure) from None
         raise AssertionError("stamina ends by returning or raising")
 
     def _exchange(self, method: str, url: str, into: IO[bytes] | None, **content: Any) -> httpx2.Response:

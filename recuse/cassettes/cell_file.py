@@ -72,10 +72,8 @@ def stored_path(plain: Path) -> Path:
             return plain
     except CassetteError as error:
         why = f"they cannot be compared: {error}"
-    raise CassetteError(
-        f"{plain} and {packed} are both there, for one cell, and {why}. Compare them "
-        f"(`gzip -dc {packed.name} | diff - {plain.name}`) and delete one"
-    )
+    remedy = f"Compare them (`gzip -dc {packed.name} | diff - {plain.name}`) and delete one"
+    raise CassetteError(f"{plain} and {packed} are both there, for one cell, and {why}. {remedy}")
 
 
 def contents(path: Path) -> tuple[bytes, os.stat_result]:

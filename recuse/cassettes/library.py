@@ -176,10 +176,9 @@ class Library:
         if (wanted := self._wanted(request, headers)) is None:
             # What is no judge call may go out while recording, and on loopback; never out while replaying.
             if self.mode == "replay" and not is_loopback(urlsplit(request.url).hostname):
-                raise self._missed(
-                    f"replay was asked for {request.method} {public_request(request).url}, which carries no "
-                    f"{REPEAT_HEADER} header and so is no judge call of a plan. Nothing went out"
-                )
+                why = f"which carries no {REPEAT_HEADER} header and so is no judge call of a plan"
+                place = f"{request.method} {public_request(request).url}"
+                raise self._missed(f"replay was asked for {place}, {why}. Nothing went out")
             return None
         cassette, interaction = wanted
         if interaction in cassette.index.answers:

@@ -204,10 +204,9 @@ def _open_pack(path: Path, there: Stamp, named: Pack) -> _OpenPack:
                     blocks[name] = (entry.header_offset + _HEADER + len(name), size)
                 index = json.loads(_unpacked(archive.read(CELLS), f"{path}: {CELLS}")) if CELLS in blocks else {}
             if (form := dict(index).get("format", 1)) != FORMAT:
-                raise CassetteError(
-                    f"{path}: a pack of format {form}; this version of Recuse reads format {FORMAT}. Use the one "
-                    "that packed it, or record the panel again"
-                )
+                remedy = "Use the one that packed it, or record the panel again"
+                known = f"this version of Recuse reads format {FORMAT}"
+                raise CassetteError(f"{path}: a pack of format {form}; {known}. {remedy}")
             cells = dict(index["cells"]).items()
             places = {cell: (*blocks[f"{block}{SUFFIX}"], int(at), int(length)) for cell, (block, at, length) in cells}
         except (zipfile.BadZipFile, EOFError, OSError, ValueError, TypeError, LookupError, RuntimeError) as error:

@@ -148,10 +148,9 @@ class Writer:
                 with suppress(OSError):  # for the next answer, before a connection takes it
                     self._spare += [] if self._spare else [os.open(os.devnull, os.O_RDONLY)]
                 return
-            raise StorageError(
-                f"{path}: writing failed ({error.strerror}). The file was cut back to its last whole line; nothing "
-                f"recorded before is lost. {_remedy(error)} and run the same command again: it goes on where it stopped"
-            ) from error
+            kept = "The file was cut back to its last whole line; nothing recorded before is lost"
+            remedy = f"{_remedy(error)} and run the same command again: it goes on where it stopped"
+            raise StorageError(f"{path}: writing failed ({error.strerror}). {kept}. {remedy}") from error
 
     def create(self, path: Path, data: bytes) -> None:
         """Begin a file before anything is asked, so that no answer depends on whether one more file can be made."""

@@ -317,10 +317,8 @@ def _enter(index: CellIndex, keys: dict[str, str], number: int, place: Place, li
 
 def _what_is_wrong(line: bytes) -> str:
     if line.endswith(b"\r") and is_intact(line[:-1]):
-        return (
-            "the line ends in CR LF: version control changed the file. "
-            "Set `cassettes/** -text` in .gitattributes and check it out again"
-        )
+        remedy = "Set `cassettes/** -text` in .gitattributes and check it out again"
+        return f"the line ends in CR LF: version control changed the file. {remedy}"
     try:
         line.decode()
     except UnicodeDecodeError as error:

@@ -114,10 +114,8 @@ def deserialize(text: str) -> dict[str, Any]:
 
 def serialize(cassette: Mapping[str, Any]) -> str:
     """vcrpy's writing side, which always raises `RecuseError`: our cassettes are written by the library alone."""
-    raise RecuseError(
-        "stock vcrpy may read Recuse cassettes, not write them; record with `pytest evals/ --record=missing` "
-        'and open them with record_mode="none"'
-    )
+    remedy = 'record with `pytest evals/ --record=missing` and open them with record_mode="none"'
+    raise RecuseError(f"stock vcrpy may read Recuse cassettes, not write them; {remedy}")
 
 
 def same_repeat(one: VcrRequest, other: VcrRequest) -> None:

@@ -157,10 +157,9 @@ def lacking_fields_named(protocol: str, task: Task, item: Item) -> Iterator[None
     try:
         yield
     except KeyError as error:
-        raise RecuseError(
-            f"{task.folder / task.items_file}: item {item.id!r} of {item.target!r} has no field {error}, which "
-            f"protocol {protocol} shows its judges; it has {', '.join(item.fields) or 'none'}"
-        ) from None
+        wanted = f"no field {error}, which protocol {protocol} shows its judges"
+        place = f"{task.folder / task.items_file}: item {item.id!r} of {item.target!r}"
+        raise RecuseError(f"{place} has {wanted}; it has {', '.join(item.fields) or 'none'}") from None
 
 
 def headers(panel: Panel, plan: Plan, calls: Sequence[Call] | None = None) -> dict[str, dict[str, Any]]:

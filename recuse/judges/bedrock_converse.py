@@ -49,15 +49,12 @@ def signer(judge: Judge) -> Callable[[Request], Mapping[str, str]]:
     of_address = labels[1] if len(labels) > 2 and labels[0].startswith("bedrock-runtime") else None
     credentials, region = session.get_credentials(), of_address or session.get_config_variable("region")
     if not region:
-        raise RecuseError(
-            f"judge {judge.name}: no AWS region is known; use base_url "
-            '"https://bedrock-runtime.REGION.amazonaws.com", or set AWS_DEFAULT_REGION'
-        )
+        remedy = 'use base_url "https://bedrock-runtime.REGION.amazonaws.com", or set AWS_DEFAULT_REGION'
+        raise RecuseError(f"judge {judge.name}: no AWS region is known; {remedy}")
     if credentials is None:
-        raise RecuseError(
-            f"judge {judge.name}: no AWS credentials are found. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or "
-            "AWS_PROFILE, or name a variable with a Bedrock API key in api_key_env"
-        )
+        remedy = "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or AWS_PROFILE"
+        other = "name a variable with a Bedrock API key in api_key_env"
+        raise RecuseError(f"judge {judge.name}: no AWS credentials are found. {remedy}, or {other}")
 
     def sign(request: Request) -> Mapping[str, str]:
         sent = {"content-type": "application/json"}

@@ -94,10 +94,8 @@ class Client(AbstractAsyncContextManager["Client", None]):
             last = f"{type(error).__name__.strip('_')} {error}".rstrip(" .")  # a time-out has no words
             if isinstance(error, httpx2.LocalProtocolError):  # whose words may quote a header and its secret
                 last = "LocalProtocolError: this request cannot be sent (headers or length are not valid HTTP)"
-            raise RecuseError(
-                f"no answer after {tried} attempt(s), last: {last}. "
-                "What was answered so far is on disk; run again with --record=missing to go on."
-            ) from error
+            remedy = "What was answered so far is on disk; run again with --record=missing to go on."
+            raise RecuseError(f"no answer after {tried} attempt(s), last: {last}. {remedy}") from error
         raise AssertionError("stamina ends by returning or raising")
 
     async def _send_once(self, call: Call) -> RawResponse:
@@ -207,10 +205,9 @@ class _Bounded:
         async for part in self._stream:
             left -= len(part)
             if left < 0:
-                raise RecuseError(
-                    f"{self._host} sent more than {provider.LARGEST_BODY // 2**20} MB in one response; no judge's "
-                    "reply is that long. Look at what answers at `base_url`"
-                )
+                size = f"more than {provider.LARGEST_BODY // 2**20} MB in one response"
+                why = "no judge's reply is that long. Look at what answers at `base_url`"
+                raise RecuseError(f"{self._host} sent {size}; {why}")
             if self._encoding:
                 held += part
             else:
@@ -261,10 +258,8 @@ def short_keys(judges: Mapping[str, Judge], environment: Variables = os.environ)
     """A warning that names the variables whose keys are so short that a reply may hold them by accident; or ""."""
     if not (short := [variable for variable, value in secrets_of(judges, environment).items() if len(value) < LONG]):
         return ""
-    return (
-        f"the key in {', '.join(short)} has fewer than {LONG} characters: wherever a reply holds these characters, "
-        "also by accident, [secret] is stored in their place; a longer key is safer"
-    )
+    harm = "wherever a reply holds these characters, also by accident, [secret] is stored in their place"
+    return f"the key in {', '.join(short)} has fewer than {LONG} characters: {harm}; a longer key is safer"
 
 
 def keys_from_environment(judges: Mapping[str, Judge], environment: Variables = os.environ) -> dict[str, Credentials]:
@@ -277,10 +272,9 @@ def keys_from_environment(judges: Mapping[str, Judge], environment: Variables = 
         raise MissingKeyError(f"recording {names} needs the environment variable(s) {', '.join(missing)}; {remedy}")
     # Found here, and not by the HTTP client, whose message would show the key.
     if broken := [variable for variable in every if not re.fullmatch(r"[\x21-\x7e]+", environment[variable])]:
-        raise MissingKeyError(
-            f"the value of the environment variable(s) {', '.join(broken)} cannot be an API key: it holds a blank, a "
-            "line break or a character outside ASCII; set it again without them"
-        )
+        why = "it holds a blank, a line break or a character outside ASCII; set it again without them"
+        variables = f"the value of the environment variable(s) {', '.join(broken)}"
+        raise MissingKeyError(f"{variables} cannot be an API key: {why}")
     secrets = secrets_of(judges, environment)
     by_judge: dict[str, Credentials] = {}
     for name, judge in judges.items():
@@ -288,10 +282,9 @@ def keys_from_environment(judges: Mapping[str, Judge], environment: Variables = 
         written = json.dumps([judge.base_url, judge.model, *tables])  # it goes into every cassette's header
         for variable in filter(secrets.__contains__, wanted[name]):
             if secrets[variable] in written or json.dumps(secrets[variable])[1:-1] in written:
-                raise MissingKeyError(
-                    f"judge {name}: its table in the panel file holds the value of {variable} (not shown); take it "
-                    "out, and renew the key if the file was shared"
-                )
+                why = f"its table in the panel file holds the value of {variable} (not shown)"
+                remedy = "take it out, and renew the key if the file was shared"
+                raise MissingKeyError(f"judge {name}: {why}; {remedy}")
         key = environment[judge.api_key_env] if judge.api_key_env else None
         headers = {header: environment[variable] for header, variable in judge.headers_env.items()}
         signer = getattr(wire(judge.wire), "signer", None)

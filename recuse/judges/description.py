@@ -120,11 +120,12 @@ def merged(body: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
     return result
 
 
-def address(judge: Judge, path: str) -> str:
+def address(judge: Judge, path: str, query: Mapping[str, str] | None = None) -> str:
     """Where the judge is asked: `base_url` and `path` (once, also where `base_url` has it), and the query."""
     base = judge.base_url.rstrip("/")
     url = base if base.endswith(path) else base + path
-    return f"{url}?{urlencode(sorted(judge.query.items()), quote_via=quote)}" if judge.query else url
+    parameters = {**(query or {}), **judge.query}
+    return f"{url}?{urlencode(sorted(parameters.items()), quote_via=quote)}" if parameters else url
 
 
 def segment(model: str) -> str:

@@ -83,20 +83,18 @@ def _google_signer(judge: Judge) -> Callable[[Request], Mapping[str, str]]:
     try:
         credentials, _ = google.auth.default(scopes=["https://www.googleapis.com/auth/cloud-platform"])
     except GoogleAuthError as error:
-        raise RecuseError(
-            f"judge {judge.name}: no Google credentials are found ({type(error).__name__}). Run `gcloud auth "
-            "application-default login`, set GOOGLE_APPLICATION_CREDENTIALS, or name a variable with an access token "
-            "in api_key_env"
-        ) from None
+        remedy = "Run `gcloud auth application-default login`, set GOOGLE_APPLICATION_CREDENTIALS"
+        other = "name a variable with an access token in api_key_env"
+        why = f"no Google credentials are found ({type(error).__name__})"
+        raise RecuseError(f"judge {judge.name}: {why}. {remedy}, or {other}") from None
 
     def sign(request: Request) -> Mapping[str, str]:
         if not credentials.valid:
             try:
                 credentials.refresh(_fetch)  # type: ignore[no-untyped-call]
             except GoogleAuthError as error:
-                raise RecuseError(
-                    f"judge {judge.name}: Google did not renew the access token ({type(error).__name__}); log in again"
-                ) from None
+                why = f"Google did not renew the access token ({type(error).__name__})"
+                raise RecuseError(f"judge {judge.name}: {why}; log in again") from None
         return {"authorization": f"Bearer {credentials.token}"}
 
     return sign

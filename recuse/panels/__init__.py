@@ -333,10 +333,8 @@ def check_no_keys(judge: JudgeTable) -> None:
             # Gateways call their headers as they like: x-functions-key, cf-aig-authorization, helicone-auth.
             secret = secret or (place == "headers" and re.split("[-_]", own)[-1] in SECRET_WORDS)
             if secret or looks_like_a_key(text):
-                raise RecuseError(
-                    f"{name} looks like a key, which may not stand in a file (value not shown): name its variable in "
-                    'api_key_env, or in headers_env = { header = "VARIABLE" }'
-                )
+                remedy = 'name its variable in api_key_env, or in headers_env = { header = "VARIABLE" }'
+                raise RecuseError(f"{name} looks like a key, which may not stand in a file (value not shown): {remedy}")
 
 
 def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:

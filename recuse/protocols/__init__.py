@@ -142,8 +142,7 @@ def check_stages(how: object, name: str) -> None:
     for place, stage in enumerate(stages):
         if stage.name in (earlier.name for earlier in stages[:place]):
             raise RecuseError(f"protocol {name}: two stages are called {stage.name!r}; name them apart")
-        if unknown := [unit for unit in stage.per if unit not in ("item", "target", "repeat", *factors)]:
-            raise RecuseError(
-                f"protocol {name}, stage {stage.name}: per {', '.join(unknown)}; its calls can differ by item, target, "
-                f"repeat{''.join(f', {factor}' for factor in factors)}"
-            )
+        known = ("item", "target", "repeat", *factors)
+        if unknown := [unit for unit in stage.per if unit not in known]:
+            what = f"protocol {name}, stage {stage.name}: per {', '.join(unknown)}"
+            raise RecuseError(f"{what}; its calls can differ by {', '.join(known)}")

@@ -32,10 +32,9 @@ class Grading(Verdict):
     def criterion_of(self, task: Task) -> str:
         """The one criterion; `RecuseError` where the task has several, before anything is asked."""
         if len(task.criteria) != 1:
-            raise RecuseError(
-                f"{task.folder / 'task.toml'}: protocol grading asks for one grade, and the task has the criteria "
-                f"{', '.join(task.criteria)}; ask by the protocol rubric, or leave one criterion"
-            )
+            why = f"protocol grading asks for one grade, and the task has the criteria {', '.join(task.criteria)}"
+            remedy = "ask by the protocol rubric, or leave one criterion"
+            raise RecuseError(f"{task.folder / 'task.toml'}: {why}; {remedy}")
         return task.criteria[0]
 
     def scales(self, task: Task) -> dict[str, Scale]:

@@ -96,10 +96,8 @@ def check_budget(costs: Sequence[Cost], budget_usd: float, allowed: bool) -> Non
         why = f"the requests to {', '.join(unbounded)} set no limit on the length of an answer (such as max_tokens)"
     if unpriced := [cost.judge for cost in costs if not cost.priced]:
         why = f"no price is known for {', '.join(unpriced)}"
-    raise RecuseError(
-        f"not started: {why}. Add --yes to go ahead, or set `price` and "
-        f"`budget_usd` in the panel file (`free = true` where nothing is charged)\n{cost_text(costs)}"
-    )
+    remedy = "Add --yes to go ahead, or set `price` and `budget_usd` in the panel file"
+    raise RecuseError(f"not started: {why}. {remedy} (`free = true` where nothing is charged)\n{cost_text(costs)}")
 
 
 def tokens_of(request: Request) -> tuple[int, int | None]:
@@ -145,10 +143,9 @@ class Spending:
         """What to say when more was spent than is allowed, else nothing."""
         if self.allowed is None or self._dollars <= self.allowed:
             return ""
-        return (
-            f"${self._dollars:,.2f} are spent, more than the ${self.allowed:,.2f} that were allowed; look at the "
-            "prices and limits in the panel file, then record again (what is missing is estimated anew)"
-        )
+        why = f"${self._dollars:,.2f} are spent, more than the ${self.allowed:,.2f} that were allowed"
+        remedy = "look at the prices and limits in the panel file, then record again"
+        return f"{why}; {remedy} (what is missing is estimated anew)"
 
     def add(self, call: Call, response: RawResponse) -> None:
         """Count one answer at its judge's price."""

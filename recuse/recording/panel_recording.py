@@ -54,19 +54,16 @@ class Recorder:
             missing = [call for call in calls if not self.library.has(call)]
             if kept := self.library.resumed(calls):
                 how = "delete the files ending in .new" if missing else "use --record=all once more"
-                self.say(
-                    f"{self.panel.name}: going on with a recording anew that was interrupted; {kept} of {len(calls)} "
-                    f"answers are from then ({how} to ask for all of them)"
-                )
+                since = f"{kept} of {len(calls)} answers are from then ({how} to ask for all of them)"
+                self.say(f"{self.panel.name}: going on with a recording anew that was interrupted; {since}")
             if not missing:
                 return None
             state = State(self.library.root, self.panel.name)
             if waiting := len(state.under_way() & {number_of(call) for call in missing}) if state else 0:
-                raise RecuseError(
-                    f"{self.panel.name}: {waiting} of the {len(missing)} answers that are missing are under way in a "
-                    f"batch and would be paid for twice. Collect them first, with --record=batch; or delete "
-                    f"{state.path}, once the provider's console shows no batch, to ask for all of them now"
-                )
+                why = f"{waiting} of the {len(missing)} answers that are missing are under way in a batch"
+                remedy = f"delete {state.path}, once the provider's console shows no batch, to ask for all of them now"
+                first = "would be paid for twice. Collect them first, with --record=batch"
+                raise RecuseError(f"{self.panel.name}: {why} and {first}; or {remedy}")
             missing = [call for call in chains.expected() if not self.library.has(call)]
             judges = chains.judges(missing)
             self.allow(missing, judges)
@@ -128,10 +125,9 @@ class Recorder:
         with ExitStack() as serving:
             for name, server in ((name, self.panel.servers[name]) for name in judges if name in self.panel.servers):
                 if server.serve is None:
-                    raise RecuseError(
-                        f"{self.panel.path}: judge {name}: [judge.server] does not say what serves the model; name a "
-                        'function of yours, serve = "our_judges.local_models.serving"'
-                    )
+                    remedy = 'name a function of yours, serve = "our_judges.local_models.serving"'
+                    why = f"judge {name}: [judge.server] does not say what serves the model"
+                    raise RecuseError(f"{self.panel.path}: {why}; {remedy}")
                 start = named(server.serve, what="server of a local model", package="recuse.servers")
                 serving.enter_context(start(name, judges[name].base_url, server, self.models, self.say))
             while calls := [call for call in recording.unasked if call.judge in judges]:

@@ -123,11 +123,10 @@ def check_no_keys(cell: str, header: Mapping[str, Any], missing: Iterable[Call],
         )
     for call in {call.key: call for call in missing}.values():
         if _holds_key(call.request.body.decode("utf-8", "surrogateescape"), secrets):
-            raise RecuseError(
-                f"cell {cell}: the prompt for item {call.item} holds what looks like an API key (value not shown); it "
-                "would be sent to the judge and stored in the cassette. Take it out of the item or the prompt, then "
-                "record"
-            )
+            what = f"the prompt for item {call.item} holds what looks like an API key (value not shown)"
+            harm = "it would be sent to the judge and stored in the cassette"
+            remedy = "Take it out of the item or the prompt, then record"
+            raise RecuseError(f"cell {cell}: {what}; {harm}. {remedy}")
 
 
 @contextmanager

@@ -113,10 +113,8 @@ class ScriptedSource:
     def reply(self, call: Call, fields: Mapping[str, Any]) -> ScriptedReply:
         """What the judge's behaviour says. Raises `StandInError` for a judge without one."""
         if call.judge not in self._planted:
-            raise StandInError(
-                f"judge {call.judge} has no behaviour; set `behaviour` in the panel file to a function of your own "
-                "(our_judges.behaviours.generous)"
-            )
+            remedy = "set `behaviour` in the panel file to a function of your own (our_judges.behaviours.generous)"
+            raise StandInError(f"judge {call.judge} has no behaviour; {remedy}")
         name, author = self._planted[call.judge], self._judges[call.judge].author
         facts = Facts(call, author == call.target, fields, generator(call), author, self._folder)
         behaviour: Behaviour = named(name, what="behaviour", package="recuse.standins.behaviours")
@@ -157,10 +155,8 @@ class TableSource:
             if (stored := self._replies[path].get(_address(call.judge, values, chosen))) is not None:
                 return stored
         factors = "".join(f", {name} {value}" for name, value in call.factors)
-        raise StandInError(
-            f"{path}: no reply of {call.judge} on item {call.item}, "
-            f"target {call.target}{factors}, repeat {call.repeat}; build the file again, or ask only for what it holds"
-        )
+        about = f"{call.judge} on item {call.item}, target {call.target}{factors}, repeat {call.repeat}"
+        raise StandInError(f"{path}: no reply of {about}; build the file again, or ask only for what it holds")
 
 
 def _read(path: Path) -> dict[tuple[Any, ...], ScriptedReply]:
