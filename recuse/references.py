@@ -102,8 +102,7 @@ def said_by_people(task: Task, protocol: str, headline: Sequence[str]) -> dict[t
         return {}
     if set(SUMMARY) <= set(table.columns):
         return {("", target): [mean] for target, mean in zip(table["target"], table["mean"], strict=True)}
-    if "criterion" in table:
-        table = table[table["criterion"].isin(headline)]
+    table = table[table["criterion"].isin(headline)] if "criterion" in table else table
     table = table if "target" in table else table.assign(target="")
     column = "score" if "score" in table else "response"
     by_text = table.dropna(subset=[column]).groupby(["item", "target"], sort=False, dropna=False)[column]

@@ -47,6 +47,20 @@ class Column:
     may_be_a_person = cached_property(lambda column: column_names.may_be_a_person(column.name))
     plain = cached_property(lambda column: column_names.plain(column.name))
     ending = cached_property(lambda column: plain(column.name).rsplit("_", 1)[-1])  # the last word of the plain name
+    words = cached_property(lambda column: {*map(str, labels_of(pd.Series(column.distinct)))})
+    """Its different values in one spelling."""
+    number = cached_property(lambda column: int(column._counted[1].sum()))
+    """How many of its cells are not empty."""
+    length = cached_property(lambda c: sum(len(str(v)) for v in c.distinct[:500]) / max(len(c.distinct[:500]), 1))
+    """Mean number of characters of its different values."""
+    wordy = cached_property(lambda column: not column.numeric and column.length > LONG)
+    """Whether it looks like texts: no numbers, and long ones."""
+    dated = cached_property(lambda c: bool(len(c.distinct)) and all(DAY.match(str(v).strip()) for v in c.distinct[:50]))
+    """Whether it holds days: 2026-03-01, 1.3.2026, 03/01/26."""
+    has_fraction = cached_property(lambda column: column.numeric and any("." in str(v) for v in column.distinct[:100]))
+    """Whether it holds numbers with a point."""
+    varied = cached_property(lambda c: len(c.distinct) < c.number or c.number <= 20 or c.has_fraction)
+    """Whether it is no mere numbering of the rows."""
 
     def __str__(self) -> str:
         """Its name, as in a message."""
@@ -63,9 +77,6 @@ class Column:
         codes, each = pd.factorize(self.cells)
         there, times = ~values.say_nothing(each.tolist()), np.bincount(codes[codes >= 0], minlength=len(each))
         return pd.Index(each.to_numpy()[there], dtype=object), times[there]
-
-    number = cached_property(lambda column: int(column._counted[1].sum()))
-    """How many of its cells are not empty."""
 
     @property
     def distinct(self) -> pd.Index[Any]:
@@ -92,20 +103,11 @@ class Column:
         order = next((order for order in ORDERS if self.words <= {*order}), ())
         return words.map({word: float(k) for k, word in enumerate(order)})
 
-    length = cached_property(lambda c: sum(len(str(v)) for v in c.distinct[:500]) / max(len(c.distinct[:500]), 1))
-    """Mean number of characters of its different values."""
-
     @cached_property
     def ends(self) -> tuple[float, float]:
         """Smallest and largest number."""
         numbers = as_numbers(pd.Series(self.distinct, dtype=object))
         return float(numbers.min()), float(numbers.max())
-
-    wordy = cached_property(lambda column: not column.numeric and column.length > LONG)
-    """Whether it looks like texts: no numbers, and long ones."""
-
-    dated = cached_property(lambda c: bool(len(c.distinct)) and all(DAY.match(str(v).strip()) for v in c.distinct[:50]))
-    """Whether it holds days: 2026-03-01, 1.3.2026, 03/01/26."""
 
     @property
     def made_days(self) -> bool:
@@ -146,12 +148,6 @@ class Column:
         few = 0 < len(self.distinct) <= FEW_LABELS and self.length <= 30
         return self.numeric or self.holds_sets or (few and not self.told_once)
 
-    has_fraction = cached_property(lambda column: column.numeric and any("." in str(v) for v in column.distinct[:100]))
-    """Whether it holds numbers with a point."""
-
-    varied = cached_property(lambda c: len(c.distinct) < c.number or c.number <= 20 or c.has_fraction)
-    """Whether it is no mere numbering of the rows."""
-
     @property
     def like_ratings(self) -> bool:
         """Whether it looks like ratings although nothing else speaks for it: several values, most of them repeated."""
@@ -177,9 +173,6 @@ class Column:
         """The same, and no word besides."""
         whole = self.numeric or is_verdict(self.words) or self.words <= other.words
         return whole and self.rating and self.answers_like(other)
-
-    words = cached_property(lambda column: {*map(str, labels_of(pd.Series(column.distinct)))})
-    """Its different values in one spelling."""
 
 
 def columns_of(frame: pd.DataFrame) -> list[Column]:

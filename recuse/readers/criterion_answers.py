@@ -210,7 +210,13 @@ def _labels(part: pd.DataFrame, criterion: str, given: Ordinal | Nominal | None,
         raise RecuseError(f"column {column} holds {shown(cell)}, which is no rating; empty such cells")
     scale, strange = given, {*map(str, counts.index)} - {*(given.options if given else ())}
     if scale is None:
-        _check_one_best(different)
+        parts = different.str.extract(cell_values.OUT_OF)
+        if len(bests := [*dict.fromkeys(parts[1])]) > 1 and parts[1].notna().all():  # 4/5 beside 9/10
+            shares = parts[0].str.replace(",", ".").astype(float) / parts[1].astype(float)
+            pairs = ",".join(f"{label}={share:.4g}" for label, share in zip(different, shares, strict=True))
+            raise RecuseError(
+                f'answers are out of {" and out of ".join(bests)}; if they are shares of these, say --same "{pairs}"'
+            )
         # labels that a person and one more rater give, each more than once, are part of the scale that people were
         # given, while what judges alone say may be no answer at all ("unclear", "refused")
         by_rater = part.assign(label=labels).groupby(["label", "rater", "kind"], observed=True)
@@ -234,18 +240,6 @@ def _labels(part: pd.DataFrame, criterion: str, given: Ordinal | Nominal | None,
         note += f"; words that say the same count as one ({read_as})"
     kept = labels.where(~bad, None).to_numpy(dtype=object)
     return CriterionAnswers(scale, kept, bad.to_numpy(), "out_of_scale", faults, [note])
-
-
-def _check_one_best(labels: pd.Series[Any]) -> None:
-    """`RecuseError` for numbers out of several, 4/5 beside 9/10, which are no labels."""
-    parts = labels.str.extract(cell_values.OUT_OF)
-    bests = [*dict.fromkeys(parts[1])]
-    if len(bests) > 1 and parts[1].notna().all():
-        shares = parts[0].str.replace(",", ".").astype(float) / parts[1].astype(float)
-        same = ",".join(f"{label}={share:.4g}" for label, share in zip(labels, shares, strict=True))
-        raise RecuseError(
-            f'answers are out of {" and out of ".join(bests)}; if they are shares of these, say --same "{same}"'
-        )
 
 
 def _check_labels_of_people(times: pd.DataFrame, without_order: bool) -> None:

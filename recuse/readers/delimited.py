@@ -88,13 +88,9 @@ def delimited(opened: Opened) -> RawTable:
 
 def _table(opened: Opened, frame: pd.DataFrame, separator: str, text: Any, notes: tuple[str, ...]) -> RawTable:
     """The rows but for those that sum up or explain the others. Equal cells are one object, which saves room."""
-
-    def shared(cells: pd.Series[Any]) -> pd.Series[Any]:
-        codes, values = pd.factorize(cells.to_numpy(dtype=object))
-        return pd.Series(values[codes], index=cells.index, dtype=object)
-
-    table = RawTable(opened.path, frame.apply(shared), notes, text=text, separator=separator)
-    return replace(without_sums(table), text=text)
+    coded = ((name, *pd.factorize(frame[name].to_numpy(dtype=object))) for name in frame)
+    shared = pd.DataFrame({name: values[codes] for name, codes, values in coded}, frame.index, dtype=object)
+    return replace(without_sums(RawTable(opened.path, shared, notes, text=text, separator=separator)), text=text)
 
 
 def _in_portions(opened: Opened) -> RawTable | None:
@@ -136,12 +132,8 @@ def _endless_line(text: AnyStr, feed: AnyStr) -> int | None:
 def _separator(text: str) -> str:
     """The separator that the header holds, and the next rows as often."""
     lines = [line for line in text[: 1 << 16].split("\n") if line.strip()][:20] or [""]
-
-    def fit(separator: str) -> tuple[bool, int, int]:
-        header, *below = (re.sub(r'"[^"]*"', "", line).count(separator) for line in lines)
-        return header > 0, below.count(header), header
-
-    return max(SEPARATORS, key=fit)
+    times = {separator: [re.sub(r'"[^"]*"', "", line).count(separator) for line in lines] for separator in SEPARATORS}
+    return max(SEPARATORS, key=lambda sign: (times[sign][0] > 0, times[sign][1:].count(times[sign][0]), times[sign][0]))
 
 
 def _names(cells: Sequence[str]) -> list[str]:

@@ -143,10 +143,8 @@ def _of_cells(path: Path, frame: pd.DataFrame, note: str) -> RawTable:
         frame = frame.set_axis(["_".join(dict.fromkeys(filter(None, name[::-1]))) for name in short], axis=1)
     frame = raw_table.in_decimals(frame)
     cells = frame.astype(object)  # what a categorical column maps to is categorical
-    nested = frame.columns.is_unique and any(
-        cells[name].map(lambda cell: isinstance(cell, np.ndarray | list | dict)).any() for name in cells
-    )
-    if not nested:
+    nested = (cells[name].map(lambda cell: isinstance(cell, np.ndarray | list | dict)).any() for name in cells)
+    if not (frame.columns.is_unique and any(nested)):
         typed = {str(name): kind for name, kind in frame.dtypes.items() if isinstance(kind, pd.CategoricalDtype)}
         orders = {name: tuple(map(str, kind.categories)) for name, kind in typed.items() if kind.ordered}
         return without_sums(replace(raw_table.from_frame(path, frame, note), orders=orders))

@@ -238,10 +238,8 @@ def _with_texts_of_items(judged: Judgements) -> Judgements:
 def _tells_rows_apart(raw: RawTable, mapping: ColumnMapping, other: str) -> bool:
     keys = mapping.filled("item", "rater", "criterion", "target", "repeat", "first", "second", "factors")
     if mapping.text:  # whether rows that are alike in these differ in the text, and only without the other column
-        texts = [*keys, mapping.text]
-        one, several, with_other, still = (
-            len(raw.frame[names].drop_duplicates()) for names in (keys, texts, [*keys, other], [*texts, other])
-        )
+        names = (keys, [*keys, mapping.text], [*keys, other], [*keys, mapping.text, other])
+        one, several, with_other, still = (len(raw.frame[each].drop_duplicates()) for each in names)
         return several > one and still <= with_other
     repeats = mapping.repeat or mapping.repeats
     return bool(repeats and raw.frame.duplicated(keys).any() and not raw.frame.duplicated([*keys, other]).any())

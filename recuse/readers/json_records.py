@@ -72,9 +72,7 @@ def _parse_json(opened: Opened) -> tuple[Any, list[int] | None, tuple[str, ...]]
     except ValueError as error:
         whole = error
     values, lines = [], []
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
+    for number, line in ((k, line) for k, line in enumerate(text.split("\n"), start=1) if line.strip()):
         try:
             values.append(parsed(line))
         except ValueError as error:

@@ -299,7 +299,6 @@ def _check_one_form(roles: Roles, raters: dict[str, tuple[str, ...]]) -> None:
             raise _two_columns(rater_name(own[0]), own)
         for base in (base for base in own if base not in kept):
             roles.ignored |= dict.fromkeys(raters.pop(base), f"{kept[0]} answers as the other raters do")
-
     whole = [column for base, column in first.items() if base in raters and not (is_judge(base) or column.has_fraction)]
     for base in [*raters] if whole else ():  # llama_c beside llama_p, which alone answers as others do: how sure it was
         stem, _, last = plain(base).rpartition("_")

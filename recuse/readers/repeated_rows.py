@@ -130,9 +130,8 @@ def with_copies_in_clusters(judged: Judgements) -> Judgements:
     facts = once[["item"]].assign(key=pd.Series(own_texts, index=once.index, dtype=object), size=[*map(len, texts)])
     whole = facts.set_index("item")
     if facts["item"].duplicated().any():
-        whole = facts.sort_values("key", kind="stable").groupby("item", sort=False).agg(
-            key=("key", "\x1e".join), size=("size", "max")
-        )  # fmt: skip
+        groups = facts.sort_values("key", kind="stable").groupby("item", sort=False)
+        whole = groups.agg(key=("key", "\x1e".join), size=("size", "max"))
     whole = whole.reindex(once["item"].drop_duplicates())
     keys = whole["key"].where(whole["size"] >= SHORT, "")
     copies = keys[keys.duplicated(keep=False) & (keys != "")]
