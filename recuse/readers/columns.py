@@ -49,8 +49,7 @@ class Column:
     ending = cached_property(lambda column: plain(column.name).rsplit("_", 1)[-1])  # the last word of the plain name
     words = cached_property(lambda column: {*map(str, labels_of(pd.Series(column.distinct)))})
     """Its different values in one spelling."""
-    number = cached_property(lambda column: int(column._counted[1].sum()))
-    """How many of its cells are not empty."""
+    number = cached_property(lambda column: int(column._counted[1].sum()))  # how many of its cells are not empty
     length = cached_property(lambda c: sum(len(str(v)) for v in c.distinct[:500]) / max(len(c.distinct[:500]), 1))
     """Mean number of characters of its different values."""
     wordy = cached_property(lambda column: not column.numeric and column.length > LONG)

@@ -77,8 +77,7 @@ def with_lists_apart(raw: RawTable) -> RawTable:
     answer each are that answer. `RecuseError` for lists of answers beside lists of as many texts.
 
         {"tone": [4, 4, 5]}                        annotator1.tone 4, annotator2.tone 4, ...
-        {"experts": [{"tone": 4}, {"tone": 5}]}    experts1.tone 4, experts2.tone 5
-    """
+        {"experts": [{"tone": 4}, {"tone": 5}]}    experts1.tone 4, experts2.tone 5"""
     names = raw.heeded if raw.of_nobody_known else ()
     lists = {name: rows for name in names if (rows := _lists(raw.frame[name]))}
     grades = {name: [[graded(one) for one in row] for row in rows] for name, rows in lists.items()}

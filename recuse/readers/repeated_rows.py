@@ -1,6 +1,5 @@
 """What stands in a file more than once: repeats of a judge are numbered, copies count once, contradictions not at all.
-Rows that are there twice, cell by cell, come from an export that was appended to itself; texts under several ids are no
-new evidence."""
+Rows that are there twice, cell by cell, are an export that was appended to itself; copies of texts no new evidence."""
 
 from __future__ import annotations
 

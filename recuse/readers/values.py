@@ -244,10 +244,9 @@ def scale_from_text(text: str) -> Scale:
     if match := re.fullmatch(rf"\s*{number}\s*(?:-|to|\.\.)\s*{number}\s*(,?\s*lowest (?:is )?best)?\s*", text):
         low, high = float(match[1]), float(match[2])
         if low >= high:
-            ends = f"{high:g}-{low:g}"
             raise RecuseError(
-                f'a scale has two ends, the lower first: {ends} or, where {high:g} is best, "{ends} lowest best"; '
-                f"got {text!r}"
+                f"a scale has two ends, the lower first: {high:g}-{low:g} or, where {high:g} is best, "
+                f'"{high:g}-{low:g} lowest best"; got {text!r}'
             )
         return Numeric(low, high, None, reversed=bool(match[3]))
     for sign, made in (("<", Ordinal), ("|", ResponseSets), (",", Nominal)):

@@ -207,9 +207,8 @@ class Task:
             raise RecuseError(f"{path}:{place}: not UTF-8 (byte {error.start} of the file); save it as UTF-8") from None
         items: list[Item] = []
         seen: dict[tuple[str, str], int] = {}
-        for number, line in enumerate(content.split("\n"), start=1):  # not splitlines: JSON may hold U+2028 as it is
-            if not line.strip():
-                continue
+        lines = enumerate(content.split("\n"), start=1)  # not splitlines: JSON may hold U+2028 as it is
+        for number, line in (each for each in lines if each[1].strip()):
             where = f"{path}:{number}"
             try:
                 data = json.loads(line)
@@ -276,12 +275,11 @@ def load_task(folder: Path) -> Task:
             f"{path}: scale.minimum must be less than scale.maximum, got {table.scale.minimum:g} and "
             f"{table.scale.maximum:g}"
         )
-    for target in table.target:
-        checked_name(target.id, "target", str(path))
-    checked_distinct([target.id for target in table.target], "target", str(path))
+    known = [checked_name(target.id, "target", str(path)) for target in table.target]
+    checked_distinct(known, "target", str(path))
     checked_distinct([criterion.id for criterion in table.criterion], "criterion", str(path))
     checked_distinct([tier.name for tier in table.tier], "tier", str(path))
-    placed, known = [name for tier in table.tier for name in tier.targets], [target.id for target in table.target]
+    placed = [name for tier in table.tier for name in tier.targets]
     checked_distinct(placed, "target of a [[tier]]", str(path))
     if unknown := [target for target in placed if target not in known]:
         raise RecuseError(f"{path}: [[tier]] names unknown targets {', '.join(unknown)}; known: {', '.join(known)}")
