@@ -95,6 +95,8 @@ OPIK = "what somebody entered in its pages (ui) is a person's, what comes by its
 SCORES = (
     Scores("scores of Langfuse", ("traceId", "observationId"), "name", "source", ("stringValue", "value"),
            "authorUserId", "ANNOTATION"),
+    *(Scores("scores of Langfuse", (item,), "name", "source", ("string_value", "value"), "author_user_id", "ANNOTATION",
+             sources=("ANNOTATION", "EVAL", "API")) for item in ("trace_id", "id")),
     *(Scores("annotations of Phoenix", (item,), name, "annotator_kind",
              ("result.score", "result.label", "score", "label"), "user_id", "HUMAN")
       for item in ("span_id", "context.span_id", "trace_id", "context.trace_id")

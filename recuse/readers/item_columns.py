@@ -24,7 +24,10 @@ from recuse.schema.factors import LEVELS
 FEWEST_CLUSTERS = 20  # with fewer levels a topic is a slice: an interval over a handful of clusters says nothing
 MERGED = 0.5  # of so many rows without a name of their own, cells are merged; a few are names that were forgotten
 SHARED = 0.5  # texts have so many raters more than one, on average, where they are what was judged
-QUERIES, DOCUMENTS = ("query_id", "question_id", "qid"), ("doc_id", "document_id", "passage_id")  # judged by relevance
+QUERIES, DOCUMENTS = (
+    ("query_id", "question_id", "qid"),
+    ("doc_id", "document_id", "passage_id", "doc", "passage"),
+)  # judged by relevance
 SELDOM = 0.2  # a group in which more items than these come back says something of a row, not which item it is
 SURELY = 5  # so many rows that a column of letters tells apart are not told apart by chance
 
@@ -90,7 +93,9 @@ def take_parts(roles: Roles) -> None:
     if len(item) != 1 or "item" in roles.given:
         return
     keys = roles.filled("item", "rater", "criterion", "target")
-    several = [c for c in roles.free if len(c.distinct) > 1 and c.plain in (*PARTS, *QUERIES, *DOCUMENTS)]
+    several = [
+        c for c in roles.free if len(c.distinct) > 1 and not c.wordy and c.plain in (*PARTS, *QUERIES, *DOCUMENTS)
+    ]
     parts = [c for c in several if c.plain in PARTS or not roles.frame.duplicated([*keys, c.name]).any()][:1]
     if parts and (roles.frame.duplicated(keys).any() or _varies(roles, parts[0], [*item, *roles.filled("target")])):
         first = parts[0].plain in QUERIES  # whose documents share its errors

@@ -159,11 +159,12 @@ def check_related(roles: Roles, unknown: Sequence[Column], raters: Sequence[Colu
     where these have to do with each other, or far less than those of sure people (else of all) with others."""
     if not raters:
         return
-    people = [c for c in raters if c.is_person]
+    people = [c for c in raters if c.is_person] or [c for c in unknown if re.search(r"_\d+$", c.plain)]
     stems = {re.sub(r"[_ ]*(\d+|[a-z])$", "", c.plain) for c in people if not c.is_judge}
     numbered = len(stems) == 1 and not stems & {c.plain for c in raters}
     alike = len(people) > 1 and (numbered or all(TITLED.match(c.name) for c in people))
-    if alike and (others := [c for c in unknown if not (c.is_person or (c.numeric and not is_verdict(c.words)))]):
+    others = [c for c in unknown if not (c.is_person or c in people or (c.numeric and not is_verdict(c.words)))]
+    if alike and others:
         raise RecuseError(
             f"{others[0]} holds answers in the words of {people[0]} and {people[1]} and is not called so; if it is "
             f"one more person, say --people {others[0]},...; if it holds right answers, --gold {others[0]}; if "
@@ -195,7 +196,8 @@ def check_related(roles: Roles, unknown: Sequence[Column], raters: Sequence[Colu
             how = "have nothing to do with any of them" if own.max() < least else how
             raise RecuseError(
                 f"{name} holds answers like the raters' that {'go against theirs' if against else how}; if it is a "
-                f"rater, say who the people are (--people {name},... or --judges {name}); if not, say --ignore {name}"
+                f"rater, say who the people are (--people {as_option([name])},... or --judges {as_option([name])}); if "
+                f"not, say --ignore {as_option([name])}"
             )
 
 

@@ -60,7 +60,7 @@ def below_one_another(tables: Sequence[RawTable]) -> RawTable:
         others = [c for c in others if c.rating and not c.is_attribute and c.plain not in NAMES["item"]]
         raters = [c.name for c in others if c.is_rater or c.may_be_a_person]
         only = [c.name for c in others if c.like_ratings]
-        one = [*values, *raters, *(only if len(only) == 1 else ()), ""][0]
+        one = [*values, *(c.name for c in others if c.is_rater), *(only if len(only) == 1 else ()), ""][0]
         rated.append({name: one} if values or len(raters) < 2 else {rater: rater for rater in raters})
     called_as = next(iter(rated[0].values())) if len(rated[0]) == 1 else NAMES["value"][0]
     for table, columns in zip(tables, rated, strict=True):

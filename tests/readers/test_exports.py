@@ -139,6 +139,30 @@ EXPORTS = {
     ),
     "ragas.json": (ragas(), {"judge": "judge"}, ("faithfulness", "answer_relevancy")),
     "langfuse.csv": (langfuse(), {"usr_a": "person", "usr_b": "person", "EVAL": "judge"}, ("helpful", "safe")),
+    "langfuse.jsonl": (  # traces, with their scores in a list
+        "\n".join(
+            json.dumps(
+                {
+                    "id": f"tr-{k}",
+                    "scores": [
+                        {
+                            "id": f"s{k}{n}",
+                            "name": "helpful",
+                            "value": mark(k, n),
+                            "source": source,
+                            "author_user_id": who,
+                        }
+                        for n, (source, who) in enumerate(
+                            (("ANNOTATION", "usr_a"), ("ANNOTATION", "usr_b"), ("EVAL", None))
+                        )
+                    ],
+                }
+            )
+            for k in range(40)
+        ),
+        {"usr_a": "person", "usr_b": "person", "EVAL": "judge"},
+        ("rating",),
+    ),
     "label_studio.csv": (
         label_studio(),
         {"annotator 1": "person", "annotator 2": "person", "gpt": "judge"},

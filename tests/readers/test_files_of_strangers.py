@@ -572,6 +572,7 @@ def test_a_document_is_judged_for_a_query(file, document):
     assert read.mapping.item == ("query_id", "doc_id")
     assert (read.mapping.cluster, read.mapping.target) == ("query_id", "")
     assert len(read.ratings.table) == 2 * NUMBER
+    assert read_file(file("c.csv", "\n".join(["query,doc,human_rel,gpt4_rel", *rows]))).mapping.item == ("query", "doc")
     own = [f"r{k},{row}" for k, row in enumerate(rows)]
     numbered = read_file(file("b.csv", "\n".join(["id,query_id,passage,human_rel,gpt4_rel", *own])))
     assert numbered.mapping.item == ("id",)

@@ -277,7 +277,9 @@ def test_fractions_are_no_names_of_raters(file, draw):
         read_file(file("a.csv", table(columns)))
 
 
-@pytest.mark.parametrize("people", [("radiologist_1", "radiologist_2"), ("Dr. Abel", "Dr. Brandt")])
+@pytest.mark.parametrize(
+    "people", [("radiologist_1", "radiologist_2"), ("Dr. Abel", "Dr. Brandt"), ("adjuster_1", "adjuster_2")]
+)
 def test_a_label_beside_people_of_a_number_or_a_title_is_asked_about(file, draw, people):
     words = np.array(["benign", "malignant", "uncertain"], dtype=object)
     names = ("pathology", *people, "gpt")
