@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 from pydantic_core import from_json  # three times as fast as the standard library
 
@@ -23,20 +22,15 @@ SEPARATOR = "\x1f"
 HEAD = "gate,subject,commit,day,value,outcome"
 
 
-class Point(NamedTuple):
-    """One baseline that was committed."""
-
-    commit: str
-    day: str
-    values: Past
-
-
-def history(baseline: Path, last: int, *, measured: bool = True) -> list[Point]:
-    """The committed versions of a baseline, oldest first, at most the `last` ones that can be read, with what was
-    `measured` or of verdicts alone. Raises `RecuseError` where there is no repository or no such version."""
+def history(baseline: Path, last: int, *, measured: bool = True) -> list[tuple[str, str, Past]]:
+    """(commit, day, values) of the committed versions of a baseline, oldest first, at most the `last` ones that can be
+    read, with what was `measured` or of verdicts alone. `RecuseError` where there is no repository or no version."""
     folder = baseline.parent if baseline.parent.is_dir() else Path()
     log = run_git(folder, "log", f"--format=%h{SEPARATOR}%cs", f"-{last}", "--", baseline.name) or b""
-    points, commits = [], [line.partition(SEPARATOR)[::2] for line in reversed(log.decode().splitlines())]
+    points, commits = (
+        list[tuple[str, str, Past]](),
+        [line.partition(SEPARATOR)[::2] for line in reversed(log.decode().splitlines())],
+    )
     names = [f"{commit}:./{baseline.name}" for commit, _ in commits]
     every = (one for k in range(0, len(names), 12) for one in contents_of(folder, names[k : k + 12]))  # megabytes
     for (commit, day), content in zip(commits, every, strict=True):
@@ -46,7 +40,7 @@ def history(baseline: Path, last: int, *, measured: bool = True) -> list[Point]:
                 value, outcome = entry.get("figures", {}).get("value"), str(entry.get("outcome") or "")
                 number = float(value) if isinstance(value, int | float) else None
                 values[str(entry["what"]), tuple(sorted(entry["subject"].items()))] = number, outcome
-            points.append(Point(commit, day, values))
+            points.append((commit, day, values))
     if not points:
         raise RecuseError(f"git has no version of {baseline} that can be read; write one: --update-baseline")
     return points
@@ -73,18 +67,19 @@ def trend(gate: str, *, judge: str, last: int, baseline: Path, csv: Path | None)
     if last < 1:
         raise RecuseError(f"--last is how many baselines are read, 1 or more; got {last}")
     points = history(baseline, last)
-    known = sorted({name for point in points for name, _ in point.values})
+    known = sorted({name for _, _, values in points for name, _ in values})
     if gate not in known:
         if gate:
             raise RecuseError(f"no baseline has {gate!r}; there are {', '.join(known)}")
         print("\n".join(known))
         return 0
-    subjects = {subject for point in points for name, subject in point.values if name == gate}
+    subjects = {subject for _, _, values in points for name, subject in values if name == gate}
     about = [s for s in subjects if not judge or ("judge", judge) in s]
-    rows = {_words(s): [point.values.get((gate, s)) for point in points] for s in sorted(about, key=_words)}
+    rows = {_words(s): [values.get((gate, s)) for _, _, values in points] for s in sorted(about, key=_words)}
     if not rows:
         raise RecuseError(f"no baseline says {gate} of a judge {judge!r}")
-    print(f"{gate} over {len(points)} baselines, {points[0].day} to {points[-1].day}")
+    days = [day for _, day, _ in points]
+    print(f"{gate} over {len(points)} baselines, {days[0]} to {days[-1]}")
     for subject, cells in rows.items():
         values = [one[0] if one else None for one in cells]
         defined = [v for v in values if v is not None]
@@ -93,8 +88,8 @@ def trend(gate: str, *, judge: str, last: int, baseline: Path, csv: Path | None)
         words = f" ({', then '.join(outcomes)})" if outcomes else ""
         print(f"  {line_of(values)}  {ends}  {visible(subject)}{words}")
     if csv:
-        table = [(gate, subject, point.commit, point.day, "" if value is None else f"{value:.10g}", outcome)
-                 for subject, of in rows.items() for point, cell in zip(points, of, strict=True)
+        table = [(gate, subject, commit, day, "" if value is None else f"{value:.10g}", outcome)
+                 for subject, of in rows.items() for (commit, day, _), cell in zip(points, of, strict=True)
                  for value, outcome in [cell or (None, "")]]  # fmt: skip
         write_table(csv, HEAD.split(","), table, begins_with(HEAD))
     return 0

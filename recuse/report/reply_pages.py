@@ -34,8 +34,7 @@ from recuse.security.redaction import without_keys
 from recuse.security.sanitize import shortened, visible
 
 LONGEST_REPLY, LONGEST_PROMPT, LONGEST_WHY, LONGEST_NAME = 4_000, 20_000, 300, 200
-REPLIES_PER_PAGE, PAGES_PER_JUDGE = 1_000, 5
-PROMPTS_PER_PAGE = 250
+REPLIES_PER_PAGE, PAGES_PER_JUDGE, PROMPTS_PER_PAGE = 1_000, 5, 250
 SHORT_REPLY = 70
 """A reply of so many characters on one line stands beside what was read in it."""
 LIKELIHOODS = {"expected": "expected by token probabilities", "mass": "probability of all grades"}

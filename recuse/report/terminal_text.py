@@ -19,8 +19,7 @@ from recuse.schema.results import Results
 from recuse.schema.vocabulary import PASS, SHOWN, printed
 from recuse.security.sanitize import visible
 
-NARROWEST = 40
-MOST_CASES = 12
+NARROWEST, MOST_CASES = 40, 12
 MOST_WORDS = 8
 """Lines on panels, of which each has two."""
 MOST_LINES = 24

@@ -74,8 +74,7 @@ class Run(Records):
             self._become_baseline(baseline, before, gates, because.strip(), asking)
         elif because:
             self.objections.append("--because says why a baseline is written anew; give it with --update-baseline")
-        self.results["in_place"] = list(in_place)
-        self.results["changed"] = list(changed)
+        self.results |= {"in_place": list(in_place), "changed": list(changed)}
         if isinstance(base, Unreadable):
             row = yardstick("the base commit", f"what this change is compared with cannot be read: {base.why}")
             self.results["changed"].append({**row, "kind": "base", "next": base.remedy})
@@ -95,8 +94,9 @@ class Run(Records):
         self._decide()
         identity = identity_of(selection.root, selection.panels, gates.path, os.environ)
         with suppress(RecuseError):  # no repository, or no baseline in it: there is no trend to show
-            points = history(baseline, PAST_BASELINES, measured=False)
-            identity["history"] = [(point.day, point.values) for point in points]
+            identity["history"] = [
+                (day, values) for _, day, values in history(baseline, PAST_BASELINES, measured=False)
+            ]
         self._write(selection.root / self.folder, selection.root / "reports" / "templates", identity)
 
     @property
@@ -222,22 +222,17 @@ class Run(Records):
                 "gates": [rows[key] for key in sorted(rows)],
                 "labels": {name: gates[name].label or "" for *_, name, _, _ in sorted(rows) if name in gates},
             },
-            "questions": self._questions(),
-            "measures": dict(sorted(self.measures.items())),
+            "questions": self._questions(), "measures": dict(sorted(self.measures.items())),
+            "tasks": selection.task_rows(), "not_asked": self._not_asked(), "cassettes": self._cassettes(),
             "factors": [
                 {"name": factor, "levels": [{"name": level, "words": level_words(factor, level)} for level in levels]}
                 for factor, levels in LEVELS.items()
             ],
-            "tasks": selection.task_rows(),
-            "not_asked": self._not_asked(),
-            "verdicts": self.verdicts,
-            "error_rates": error_rates(self.verdicts, gates.run.false_fail),
+            "verdicts": self.verdicts, "error_rates": error_rates(self.verdicts, gates.run.false_fail),
             "sources": {place: part["source"] for place, part in sorted(self.replayed.items()) if "source" in part},
-            "measurements": self.measurements,
-            "upgrades": self.upgrades,
+            "measurements": self.measurements, "upgrades": self.upgrades,
             "unmeasured": [{"test": test, "why": why} for test, why in sorted(self.unmeasured.items())],
             "objections": sorted(self.objections),
-            "cassettes": self._cassettes(),
             "usage": [row for _, part in sorted(self.replayed.items()) for row in part["usage"]],
             "excerpts": [row for _, part in sorted(self.replayed.items()) for row in part["excerpts"]],
             "baseline": None, "ends": gates.ends(),
@@ -272,7 +267,7 @@ class Run(Records):
                 not_asked.setdefault(key, {**row, "tests": []})["tests"].append(test)
         return [not_asked[key] for key in sorted(not_asked)]
 
-    def _cassettes(self) -> row_types.CassetteRows:
+    def _cassettes(self) -> row_types.CassetteCounts:
         def counts(places: Iterable[str]) -> row_types.CassetteCounts:
             parts = [self.replayed[place] for place in places]
             files, used, unused = (sum(part[of] for part in parts) for of in ("files", "used", "unused"))

@@ -155,25 +155,19 @@ class ExcerptRow(PlaceRow):
 
 
 class CassetteCounts(TypedDict):
-    """Recordings, and how many of their answers were used."""
+    """Recordings, and how many of their answers were used; of all together also those of each panel."""
 
     files: int
     interactions: int
     used: int
     unused: int
-
-
-class CassetteRows(CassetteCounts):
-    """The same for all panels together, and which answers nothing used."""
-
-    by_panel: dict[str, CassetteCounts]
-    unused_lines: list[str]
+    by_panel: NotRequired[dict[str, CassetteCounts]]
+    unused_lines: NotRequired[list[str]]  # which answers nothing used
 
 
 class Replayed(CassetteCounts):
     """What replaying the cassettes of a place gave, as a worker hands it over."""
 
-    unused_lines: list[str]
     usage: list[UsageRow]
     excerpts: list[ExcerptRow]
     source: NotRequired[SourceRow]
@@ -268,14 +262,10 @@ class UpgradeVerdictRow(TypedDict):
     open: NotRequired[str]
 
 
-InPlaceRow = TypedDict(
-    "InPlaceRow",
-    {
-        "judge": str, "panel": str, "kind": str, "was": str, "is": str,
-        "word": Literal["better", "equivalent", "decide", "worse"], "cause": str, "paste": str, "kinds": list[str],
-        "steps": list[str],
-    },
-)  # fmt: skip
+InPlaceRow = TypedDict("InPlaceRow", {
+    "judge": str, "panel": str, "kind": str, "was": str, "is": str, "cause": str, "paste": str, "kinds": list[str],
+    "word": Literal["better", "equivalent", "decide", "worse"], "steps": list[str],
+})  # fmt: skip
 """A judge that is not what it was at the base commit, under the same name (`recuse.upgrade.in_place`). `kind`: what
 changed most of `kinds`; `was` and `is`: the two models, or the lines of a prompt or rubric that went and came, three at
 most; `paste`: the table that would declare the upgrade; `steps`: what to do, from what costs least."""
@@ -338,7 +328,7 @@ class Results(TypedDict, total=False):
     changed: list[ChangedRow]
     unmeasured: list[dict[str, str]]  # `test`: one that ended without a verdict, and `why`
     objections: list[str]
-    cassettes: CassetteRows
+    cassettes: CassetteCounts
     usage: list[UsageRow]
     excerpts: list[ExcerptRow]
     baseline: Comparison | None

@@ -261,20 +261,12 @@ class Selection:
         headline = {name: (scales[name], "", task.thresholds) for name in headline_of(protocol, task) if name in scales}
         decided = decisions_of(headline, panel.uses or ()) if protocol.OFFERS == "scores" else {}
         return offered(
-            kind=protocol.OFFERS,
-            judges=judges,
-            about=self.judges_of(elicitation),
-            wrote=panel.own(list(task.targets)),
-            families=panel.families,
-            texts=texts[["item", "target"]].drop_duplicates(),
-            targets=set(texts["target"]),
-            written=task.targets,
+            kind=protocol.OFFERS, judges=judges, about=self.judges_of(elicitation), families=panel.families,
+            wrote=panel.own(list(task.targets)), written=task.targets, persons=persons, truth=bool(task.truth),
+            texts=texts[["item", "target"]].drop_duplicates(), targets=set(texts["target"]),
             levels={called(protocol, factor): levels for factor, levels in varied.items()},
             scales=[(*decided[name], ()) if name in decided else known for name, known in headline.items()],
-            facts=known[0] if known else (),
-            flawed=((text["item"], text.get("flawed")) for text in known),
-            persons=persons,
-            truth=bool(task.truth),
+            facts=known[0] if known else (), flawed=((text["item"], text.get("flawed")) for text in known),
             needs={
                 "repeats": (table.repeats.get(elicitation.protocol) or protocol.REPEATS) > 1,
                 "shared_texts": len(judges) > 1,
@@ -291,7 +283,7 @@ class Selection:
             beside=frozenset(known_protocol(name).OFFERS for name in table.protocols if name != elicitation.protocol)
             | {kind for kind in REMARKS if hasattr(protocol, kind)}
             | ({BLINDED} if task.data.get("people", {}).get("single") else set()),
-        )
+        )  # fmt: skip
 
 
 def _task_row(name: str, criteria: list[str], scales: Iterable[Scale]) -> TaskRow:

@@ -60,7 +60,7 @@ def test_one_judge_and_the_last_baselines_only(recuse, committed):
 
 def test_a_baseline_that_cannot_be_read_is_passed_over(committed):
     path = committed([entry("ann", 0.1)], "<<<<<<< conflict", '{"schema": 2}', [entry("ann", None)])
-    assert [point.day for point in history(path, 20)] == ["2026-03-01", "2026-03-04"]
+    assert [day for _, day, _ in history(path, 20)] == ["2026-03-01", "2026-03-04"]
 
 
 def test_all_values_as_csv(recuse, committed, tmp_path):

@@ -74,9 +74,7 @@ def _ways_of_asking(group: Group) -> Table:
 
 
 position_bias = Drawing(
-    order=14,
-    reading=_kept,
-    figures=(
+    order=14, reading=_kept, figures=(
         Forest("order_consistency", "Pairs with the same verdict in both orders", "consistent", includes=(0, 1)),
         under(
             "Is it the place or the letter?",
@@ -87,10 +85,7 @@ position_bias = Drawing(
                        signed=True, includes=(-0.5, 0.5)),
             ),
         ),
-        _pairs,
-        _gaps,
-        _ways_of_asking,
-        usable_replies,
+        _pairs, _gaps, _ways_of_asking, usable_replies,
     ),
 )  # fmt: skip
 
@@ -135,9 +130,7 @@ def _like_length(group: Group) -> list[Table]:
 
 
 length_bias = Drawing(
-    order=15,
-    reading=_padded,
-    figures=(
+    order=15, reading=_padded, figures=(
         Forest("padding_preference", "Wins of the padded twin, which says no more", "beyond one half", signed=True,
                includes=(-0.5, 0.5), aside=_counts),
         under(

@@ -101,9 +101,7 @@ def _named(group: Group, n: Number) -> str:
 
 
 agreement_with_people = Drawing(
-    order=5,
-    reading=_beyond_chance_in_words,
-    figures=(
+    order=5, reading=_beyond_chance_in_words, figures=(
         DetailTable(
             "human_ceiling", "Agreement beyond chance, on the texts that people share (1 is full agreement)",
             lambda group, n: Cell(_named(group, n), outcome=n.state), "judge",
@@ -111,14 +109,12 @@ agreement_with_people = Drawing(
              "texts": lambda n: Cell(str(n.estimate.get("n")))}, frozenset({1, 2, 3}),
             only=lambda n: is_number(n.value),
         ),
-        _confusions,
-        _text_by_text,
+        _confusions, _text_by_text,
         Forest("human_ceiling", "Agreement with people less people's own, on the same texts",
                "agreement with people less people's own", signed=True),
         Forest("advantage_over_person", "Alternative annotator test: the judge against each person",
                "alternative annotator test: the judge against each person", signed=True),
-        _winning,
-        _delegation,
+        _winning, _delegation,
         Forest("gain_over_constant", "Gain over a constant answer, less people's own",
                "gain over a constant answer, less people's own", signed=True),
         Forest("unanswered", "Texts that people rated and the judge did not",
