@@ -87,10 +87,8 @@ class Choice(NamedTuple):
             yield f"If {accepted}, {otherwise[0][1]} would be the best: {step}."
         elif self.best_by_beta:
             least = min(chance for _, chance in self.best_by_beta.values())
-            yield (
-                f"It stays the best if up to {100 * max(BETAS):.0f} % of the people who chose otherwise had accepted "
-                f"this too: its chance is then at least {int(100 * min(least, 0.99))} %."
-            )
+            accepted = f"up to {100 * max(BETAS):.0f} % of the people who chose otherwise had accepted this too"
+            yield f"It stays the best if {accepted}: its chance is then at least {int(100 * min(least, 0.99))} %."
         width = max(8, *(len(name) for name in self.judges[:SHOWN])) + 2
         cost = "        cost per text" if np.isfinite(self.costs).any() else ""
         by_people = "decides unlike people" if self.decided else "error against a person"

@@ -166,10 +166,9 @@ def read_review(path: Path) -> Iterator[str]:
         sides = [_side(*each, labels) for each in cells]
         decided, of = len(sides) - sides.count(""), counted(len(rows), "disagreement")
         whom = RIGHT_ANSWERS if right.ne("").any() else "people"
-        numbers = (
-            f"you decided {decided} of {of}; you side with the judge in {sides.count('judge')}, with {whom} in "
-            f"{sides.count('people')}, with neither in {sides.count('neither')}."
-        )
+        own, theirs, neither = map(sides.count, ("judge", "people", "neither"))
+        numbers = f"you decided {decided} of {of}; you side with the judge in {own}, "
+        numbers += f"with {whom} in {theirs}, with neither in {neither}."
         yield f"{judge}: {numbers if decided else f'none of {of} has a your_verdict yet.'}"
 
 

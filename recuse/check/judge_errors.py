@@ -216,10 +216,9 @@ def check_budget(budget: int | None, use: str, tau: float, *, right: bool = Fals
     if budget is not None and use in OF_ALL_TEXTS:
         raise RecuseError("--budget is worked out for --use decide, grade and choose")
     if budget is not None and use == "decide" and abs(tau - 0.5) > 1e-9:
-        raise RecuseError(
-            f"--budget is worked out for --tau 0.5: whether {tau:.0%} of people say so, one person's answer does not "
-            "tell; leave --budget out and have several people rate each text".replace("%", " %")
-        )
+        why = f"whether {100 * tau:.0f} % of people say so, one person's answer does not tell"
+        step = "leave --budget out and have several people rate each text"
+        raise RecuseError(f"--budget is worked out for --tau 0.5: {why}; {step}")
 
 
 def spending(differences: Floats, budget: int) -> list[dict[str, float]]:

@@ -113,10 +113,9 @@ def rank_systems(ratings: Ratings) -> Ranking:
     pairs of systems, and where some systems never meet the others."""
     texts = ratings.texts
     if texts is None or not {"a", "b"} <= set(texts):
-        raise RecuseError(
-            "ranking takes pairs: say which two systems met with --first model_a --second model_b; whether scores put "
-            "systems in people's order, recuse check FILE --use rank says"
-        )
+        step = "say which two systems met with --first model_a --second model_b"
+        other = "whether scores put systems in people's order, recuse check FILE --use rank says"
+        raise RecuseError(f"ranking takes pairs: {step}; {other}")
     people, truth = answers_of_one_way(ratings, "systems are ranked", people=False).people_and_truth
     answers = truth or people
     known = texts.drop_duplicates("item").set_index("item")

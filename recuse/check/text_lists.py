@@ -34,12 +34,13 @@ from recuse.readers.file_ratings import FilePanel
 from recuse.readers.formats import read_path
 from recuse.run.run import FileRun
 from recuse.schema import RecuseError
-from recuse.schema.arrays import Floats
+from recuse.schema.arrays import Floats, Mask
 from recuse.schema.number_text import of_units, percent, rate
 from recuse.schema.verdict_rows import VerdictRow
 from recuse.schema.vocabulary import RIGHT_ANSWERS, UNDECIDED
 from recuse.security.files import begins_with, columns_in, write_table
 
+Codes = NDArray[np.intp]
 HEAD = ("item", "system", GROUP, "for_judge")
 DONE = "done"  # stands where a person has rated the text already
 SMALLEST, SMALLEST_SHARE = 10, 0.02  # a group of fewer texts is joined to its neighbour
@@ -149,7 +150,7 @@ def text_groups(given: Answers, judge: int) -> NDArray[np.object_]:
     return np.array([names[key] for key in zip(own, level, strict=True)], dtype=object)
 
 
-def label_spread(given: Answers, judge: int, code: NDArray[np.intp], labelled: NDArray[np.bool_]) -> Floats:
+def label_spread(given: Answers, judge: int, code: Codes, labelled: Mask) -> Floats:
     """What a label of each group adds to the variance, (H,): the root of the mean squared difference between judge and
     person, as a share of the largest there is. From the labels, and from how the judges differ among themselves."""
     if given.options:
@@ -171,9 +172,8 @@ def label_spread(given: Answers, judge: int, code: NDArray[np.intp], labelled: N
 
 
 def chosen_texts(
-    code: NDArray[np.intp], spread: Floats, judged: NDArray[np.bool_], labelled: NDArray[np.bool_], count: int,
-    rng: np.random.Generator,
-) -> tuple[NDArray[np.intp], Floats]:  # fmt: skip
+    code: Codes, spread: Floats, judged: Mask, labelled: Mask, count: int, rng: np.random.Generator
+) -> tuple[Codes, Floats]:
     """Places of `count` judged texts without a label, in an order by lot, and each group's share of all labels: half by
     size, half by size times `spread` (H,). Groups take turns so that old and new labels come nearest to the shares."""
     free = judged & ~labelled
@@ -187,9 +187,7 @@ def chosen_texts(
     return rng.permutation(np.concatenate(drawn)).astype(np.intp), share
 
 
-def _settles(
-    open_gates: Sequence[VerdictRow], whole: NDArray[np.intp], spread: Floats, share: Floats, have: int
-) -> list[str]:
+def _settles(open_gates: Sequence[VerdictRow], whole: Codes, spread: Floats, share: Floats, have: int) -> list[str]:
     size, squares = whole / whole.sum(), spread**2
     within = squares * (1 - squares)  # the mean of a group's differences is no error of a mean over groups
     lines = []
@@ -208,8 +206,8 @@ def _settles(
 
 
 def _rows(
-    panel: FilePanel, given: Answers, chosen: NDArray[np.intp], names: NDArray[np.object_], judge: str,
-    people: Sequence[str], by_group: bool,
+    panel: FilePanel, given: Answers, chosen: Codes, names: NDArray[np.object_], judge: str, people: Sequence[str],
+    by_group: bool,
 ) -> pd.DataFrame:  # fmt: skip
     items, targets = np.array(given.items, dtype=object)[chosen], np.array(given.targets, dtype=object)[chosen]
     number = {name: f"group {k}" for k, name in enumerate(sorted(set(names.tolist())), 1)}  # who labels is not told
@@ -286,9 +284,6 @@ def _answer(cell: str, ratings: Ratings, place: str) -> dict[str, Any]:
     if option is None:
         raise RecuseError(f"{place}: one of {', '.join(scale.options)} is needed; got {cell!r}")
     return {"score": np.nan, "response": option}
-
-
-# --------------------------------------------------------------------------- what a judge may not decide alone
 
 
 def write_people_list(panel: FilePanel, path: Path, bound: float) -> list[str]:

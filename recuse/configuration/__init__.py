@@ -21,10 +21,9 @@ _RESERVED = {"con", "prn", "aux", "nul", *(f"com{i}" for i in range(1, 10)), *(f
 def checked_name(name: str, what: str, where: str) -> str:
     """`name` unchanged if it can safely be part of a path on every system; `RecuseError` otherwise."""
     if not NAME.fullmatch(name) or ".." in name or name.split(".")[0].lower() in _RESERVED:
-        raise RecuseError(
-            f"{where}: {what} {name!r} cannot be used as a name; use 1-64 letters, digits, '.', '_' or '-', starting "
-            "and ending with a letter or digit, without '..' and not a reserved file name"
-        )
+        allowed = "use 1-64 letters, digits, '.', '_' or '-', starting and ending with a letter or digit, without '..'"
+        fault = f"{where}: {what} {name!r} cannot be used as a name"
+        raise RecuseError(f"{fault}; {allowed} and not a reserved file name")
     return name
 
 

@@ -180,11 +180,10 @@ def _stated(setting: Setting, given: Mapping[str, Any], measured: Mapping[str, A
     known = {*given, *measured, *(() if setting.scale == "pass/fail" else ("positive",))}
     assumed = [name for name in NAMES if name not in known]
     who = "1 person who agrees with others" if setting.people == 1 else f"{setting.people} people who agree"
-    lines = [
-        f"planned: scale {setting.scale}, {who} by {'ICC' if setting.numbers else 'kappa'} {setting.agreement:.2f}"
-        + (f", {rate(setting.positive)} pass" if setting.scale == "pass/fail" else "")
-        + f", {setting.systems} systems, a judge asked {_times(setting.repeats)}, {100 * setting.losses:.3g} % lost"
-    ]
+    agree = f"{who} by {'ICC' if setting.numbers else 'kappa'} {setting.agreement:.2f}"
+    passing = f", {rate(setting.positive)} pass" if setting.scale == "pass/fail" else ""
+    judge = f"a judge asked {_times(setting.repeats)}, {100 * setting.losses:.3g} % lost"
+    lines = [f"planned: scale {setting.scale}, {agree}{passing}, {setting.systems} systems, {judge}"]
     if assumed:
         lines.append(f"assumed, not measured: {', '.join(assumed)}; say what you know with --{', --'.join(assumed)}")
     return setting, lines

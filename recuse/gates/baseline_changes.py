@@ -159,9 +159,7 @@ def _beyond(was: BaselineEntry, now: BaselineEntry, change: float, gates: Gates)
     if tolerance is not None and abs(change) > tolerance:
         return f"more than the gate's tolerance of {tolerance:g}"
     limit = Limit.of(now["limit"])
-    if limit.holds(value_of(was)) != limit.holds(value_of(now)):
-        return f"across the limit, {limit}"
-    return ""
+    return f"across the limit, {limit}" if limit.holds(value_of(was)) != limit.holds(value_of(now)) else ""
 
 
 def place_of(entry: EntryRow) -> str:
@@ -241,10 +239,8 @@ def _brief(entry: BaselineEntry) -> verdict_rows.BriefRow:
 
 def _moved_by(row: NamedRow) -> str:
     """ "+0.48 (+0.31 to +0.65) since the baseline, 0.12 -> 0.6"."""
-    return (
-        f"{figure(row['change'], signed=True)} ({figure(row['low'], signed=True)} to "
-        f"{figure(row['high'], signed=True)}) since the baseline, {figure(row['before'])} -> {figure(row['after'])}"
-    )
+    by, low, high = (figure(value, signed=True) for value in (row["change"], row["low"], row["high"]))
+    return f"{by} ({low} to {high}) since the baseline, {figure(row['before'])} -> {figure(row['after'])}"
 
 
 def _name(row: EntryRow) -> str:

@@ -185,9 +185,6 @@ def keyed(entries: Iterable[BaselineEntry]) -> dict[tuple[str, str, str, int], B
     return by_key
 
 
-# --------------------------------------------------------------------------- the gates that decided
-
-
 def stated(gates: Gates) -> verdict_rows.StatedGates:
     """What a gates file decides with, as builtins: {"run", "uses", "gates": {name: ...}, "accepted": [...]}."""
     return {
@@ -241,9 +238,6 @@ def described(one: AcceptedFault) -> str:
 def stated_table(table: Gate | AcceptedFault | RunTable | UseTable) -> dict[str, Any]:
     """What a table of a gates file decides with: without its words, and what is as by default."""
     return table.model_dump(mode="json", exclude_defaults=True, exclude=WORDS)
-
-
-# --------------------------------------------------------------------------- what is not asked as it was
 
 
 def removed(before: Examined, after: Examined) -> list[str]:

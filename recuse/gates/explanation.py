@@ -175,9 +175,6 @@ class Verdicts(Sequence[Verdict]):
         return f"{self.marker}: {', '.join(verdict.outcome for verdict in self)}>"
 
 
-# --------------------------------------------------------------------------- what to do about a verdict
-
-
 def next_step(decided: Decided, today: date, file: str) -> RemedyRow | None:
     """What to do about an outcome that is not a pass; None for a pass. Ratings from a file cannot be recorded again."""
     member, decision, gate = decided.member, decided.decision, decided.member.gate

@@ -124,10 +124,9 @@ def _decide(
         kept = [panel.mapping.threshold or "inf" for panel in files_of(sources)]
         read_so = [float(one) == score for one in kept for score in thresholds]
         if thresholds and not any(isinstance(scale, Numeric) for scale in scales) and read_so != [True] * len(sources):
-            raise RecuseError(
-                "--threshold decides by scores, and there are options only: leave it out; of scores that are read as "
-                "one decision it is one score, given where they are read (recuse.read, or saved beside the file)"
-            )
+            place = "given where they are read (recuse.read, or saved beside the file)"
+            read = f"of scores that are read as one decision it is one score, {place}"
+            raise RecuseError(f"--threshold decides by scores, and there are options only: leave it out; {read}")
         wanted = [(subject_of(at), one.with_thresholds(thresholds) if thresholds else one) for at, one in pairs]
         return [(place, judge_upgrade(limits, one, place, share=1 / len(pairs))) for place, one in wanted]
 
@@ -239,10 +238,9 @@ def compare_baselines(
     bounds = ((row, limits[row["what"], *sorted(row["subject"].items())]) for row in red)
     worse = [row for row, limit in bounds if limit.holds(row["before"]) and not limit.holds(row["after"])]
     named = [*worse, *(row for row in named if row not in worse)]
-    sentence = (
-        f"Whether {called[1]} may replace {called[0]} cannot be told from baselines: nothing that they hold speaks "
-        "against it, but they hold no ratings text by text; compare the panels or files that they were made from."
-    )
+    why = "nothing that they hold speaks against it, but they hold no ratings text by text"
+    sentence = f"Whether {called[1]} may replace {called[0]} cannot be told from baselines: {why}; "
+    sentence += "compare the panels or files that they were made from."
     for row in worse[:1]:
         moved = f"goes from {figure(row['before'])} to {figure(row['after'])}, {row['beyond']}"
         sentence = f"Do not replace {called[0]} by {called[1]}: {row['what']} {moved}."
@@ -254,9 +252,8 @@ def _judges(old: Baseline, new: Baseline, names: Sequence[str]) -> tuple[str, st
     if not names:
         if old is new or len(there[0]) != 1 or there[0] != there[1]:
             held = ", and ".join(dict.fromkeys(map(", ".join, there)))
-            raise RecuseError(
-                f"say which judge is in use and which would replace it, after the baselines; they hold {held}"
-            )
+            which = "say which judge is in use and which would replace it, after the baselines"
+            raise RecuseError(f"{which}; they hold {held}")
         return there[0][0], there[1][0]
     for name, judges in zip(names, there, strict=True):
         if name not in judges:

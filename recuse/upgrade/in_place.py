@@ -36,10 +36,8 @@ from recuse.upgrade.sources import Source, subject_of
 from recuse.upgrade.yardsticks import keys_of
 
 Word = Literal["better", "equivalent", "decide", "worse"]
-KINDS: Mapping[str, str] = {
-    "model": "model", "host": "model", "served": "model", "wire": "wire", "prompt": "prompt", "rubric": "rubric",
-    "scale": "scale",
-}  # fmt: skip
+KINDS: Mapping[str, str] = {"model": "model", "host": "model", "served": "model", "wire": "wire", "prompt": "prompt",
+                            "rubric": "rubric", "scale": "scale"}  # fmt: skip
 """Field of a judge's fingerprint -> what an upgrade that changes it is called; all others are sampling."""
 ORDER = ("model", "prompt", "rubric", "scale", "wire", "sampling", "reader", "recording")
 SAMPLING = ("parameters", "structured", "seeded", "headers", "query", "rename", "omit")

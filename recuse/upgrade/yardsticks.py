@@ -44,10 +44,8 @@ IN_PLACE = {"model", "wire", "parameters", "structured", "seeded", "headers", "q
 WORDS = {"description", "title", "label", "price", "budget_usd", "free", "markers", "concurrency", "timeout_s",
          "requests_per_minute", "tokens_per_minute"}  # fmt: skip
 """Keys that decide nothing."""
-INSTALLS = re.compile(
-    r"(^|/)((requirements|constraints)([^/]*|/[^/]+)\.(txt|in)|(uv|poetry|pdm|pixi|Pipfile)\.lock|pylock[^/]*\.toml|"
-    r"(uv|pixi)\.toml|Pipfile|pip\.conf|environment\.ya?ml)$"
-)
+INSTALLS = re.compile(r"(^|/)((requirements|constraints)([^/]*|/[^/]+)\.(txt|in)|(uv|poetry|pdm|pixi|Pipfile)\.lock|"
+                      r"pylock[^/]*\.toml|(uv|pixi)\.toml|Pipfile|pip\.conf|environment\.ya?ml)$")  # fmt: skip
 RECUSE = re.compile(r'^name = "recuse"\n(?:.+\n?)*|^.*\brecuse\b.*', re.M)  # a line; of a lock file, all that follows
 INSTALLED = re.compile(r"^\s*-(?:-extra-index-url|-index-url|-find-links|-editable|[ief])\b.*|"
                        r"^[\s-]*(?:name = \")?pytest[\w-]*|^\s*(?:extra-)?index(?:-url)?\b.*|"
@@ -55,15 +53,13 @@ INSTALLED = re.compile(r"^\s*-(?:-extra-index-url|-index-url|-find-links|-editab
                        r"\b(?:registry|url|git) = \"https?://[^/\"]+|\b(?:path|file) = \"[^\"]+",
                        re.M)  # fmt: skip
 """What else runs with the evals: plugins of pytest by name, and whatever comes from another index, server or folder."""
-INSTALLING = re.compile(
-    r"tool\.pytest|build-system|project\.entry-points|tool\.poetry\.plugins|tool\.(uv|pdm|poetry)\.[\w.-]*(index|source)"
-)
+INSTALLING = re.compile(r"tool\.pytest|build-system|project\.entry-points|tool\.poetry\.plugins|"
+                        r"tool\.(uv|pdm|poetry)\.[\w.-]*(index|source)")  # fmt: skip
 """Keys of pyproject.toml that say what is installed and run."""
 DEPENDENCIES = re.compile(r"^(project\.(optional-)?dependencies|dependency-groups|tool\..*dependencies)")
 PLUGINS = re.compile(r"^setup\.py$|\.(egg|dist)-info/")  # runs at an install, or names plugins
-RUNS = re.compile(
-    r"\bpytest\b[^\n]*(\bevals\b|--baseline\b|--panel\b)|\brecuse (check|compare|comment|show)\b|-m recuse\b"
-)
+RUNS = re.compile(r"\bpytest\b[^\n]*(\bevals\b|--baseline\b|--panel\b)|"
+                  r"\brecuse (check|compare|comment|show)\b|-m recuse\b")  # fmt: skip
 """A line of a Makefile or script that asks the questions."""
 ENVIRONMENT = re.compile(r"\b(PYTEST_[A-Z_]+|RECUSE_[A-Z_]+|(?:PIP|UV)_[A-Z_]*INDEX[A-Z_]*)\b")
 """What changes every run of pytest, or what is installed, from outside of it."""
@@ -320,9 +316,6 @@ def _lines(before: str | None, now: str | None) -> tuple[str | None, str | None]
     gone, come = (next((line.strip()[:LONGEST] for line in one if line.strip() and line not in other), None)
                   for one, other in ((old, {*new}), (new, {*old})))  # fmt: skip
     return gone, come
-
-
-# --------------------------------------------------------------------------- code that a run executes
 
 
 def is_settings(path: str, evals: str) -> bool:
