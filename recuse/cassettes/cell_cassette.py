@@ -86,10 +86,9 @@ class CellCassette:
         for call in (*calls, *self.calls) if repeated else (*self.calls, *calls):
             other = planned.setdefault((call.key, call.repeat), call)
             if other is not call and other != call:
-                raise RecuseError(
-                    f"cell {self.cell}: item {other.item} and item {call.item} ask word for word the same in repeat "
-                    f"{call.repeat}; one answer cannot serve both. Make the items differ, or use different cells"
-                )
+                same = f"item {other.item} and item {call.item} ask word for word the same in repeat {call.repeat}"
+                remedy = "Make the items differ, or use different cells"
+                raise RecuseError(f"cell {self.cell}: {same}; one answer cannot serve both. {remedy}")
         self.calls = tuple(planned.values())
 
     def expect_header(self, header: Mapping[str, Any]) -> None:
@@ -134,10 +133,9 @@ class CellCassette:
     def check(self) -> None:
         """Raise `CassetteError` if the file is damaged: none of it is served then."""
         if self.faults:
-            raise CassetteError(
-                visible("\n  ".join((f"cassette of cell {self.cell} is damaged", *self.faults[:5])))
-                + f"\n  restore {self.index.path} from version control, or record what is missing with --record=missing"
-            )
+            faults = visible("\n  ".join((f"cassette of cell {self.cell} is damaged", *self.faults[:5])))
+            remedy = f"restore {self.index.path} from version control, or record what is missing with --record=missing"
+            raise CassetteError(f"{faults}\n  {remedy}")
 
     def recorded_requests(self) -> dict[str, Recorded]:
         """Every request of the file as it was recorded, by key, in its order."""

@@ -98,16 +98,9 @@ def public_request(request: Request) -> Request:
     return Request(public_url(request.url), canonical_body(request.body), request.method)
 
 
-# --------------------------------------------------------------------------- which responses are worth keeping
-# Kept: a complete 2xx whose body is a JSON object and may be a reply, whatever its content type says; and the 4xx by
-# which a provider says that its policy forbids an answer (it would say so again, so it is this judge's answer).
-# Not kept: everything that another try may change - 408, 409, 425, 429, 5xx, bodies that are empty, cut off or no JSON
-# (a proxy's page), what is no reply under status 200 (`no_reply`) - and what is a mistake in the set-up: 401, 403, 404,
-# 400. A refusal or a reply cut by max_tokens is an answer like any other. What cannot be decompressed is not kept.
-
-
 def kept_response(response: RawResponse) -> RawResponse:
-    """What is stored of a response: decompressed, UTF-8, with few headers; else `ValueError` with reason and body."""
+    """What is stored of a response: decompressed, UTF-8, with few headers; else `ValueError` with reason and body. What
+    cannot be decompressed is not kept."""
     headers = {name.lower(): value for name, value in response.headers.items()}
     body = decompressed(response.body, headers.get("content-encoding", ""))
     if reason := reason_to_drop(response.status, body):
@@ -119,7 +112,13 @@ def kept_response(response: RawResponse) -> RawResponse:
 
 
 def reason_to_drop(status: int, body: bytes) -> str:
-    """Why a response is not stored; empty if it is. `body` is already decompressed."""
+    """Why a response is not stored; empty if it is. `body` is already decompressed.
+
+    Kept: a complete 2xx whose body is a JSON object and may be a reply, whatever its content type says; and the 4xx by
+    which a provider says that its policy forbids an answer (it would say so again, so it is this judge's answer).
+    Not kept: everything that another try may change - 408, 409, 425, 429, 5xx, bodies that are empty, cut off or no
+    JSON (a proxy's page), what is no reply under status 200 (`no_reply`) - and what is a mistake in the set-up: 401,
+    403, 404, 400. A refusal or a reply cut by max_tokens is an answer like any other."""
     value = parsed(body)
     if not 200 <= status < 300:
         return "" if is_policy_refusal(status, value) else f"HTTP status {status}"

@@ -107,12 +107,8 @@ def make_plan(
         raise RecuseError(f"panel {panel}, task {task.name}: unknown target {strange}; known: {known}")
     if not getattr(how, "SEEDED", True):
         judges = {name: replace(judge, seeded=False) for name, judge in judges.items()}
-    items = {
-        (judge.name, item.id, item.target): item
-        for judge in judges.values()
-        for item in planned_items(how, task, judge, first)
-        if targets is None or item.target in targets
-    }
+    shown = ((judge.name, item) for judge in judges.values() for item in planned_items(how, task, judge, first))
+    items = {(name, item.id, item.target): item for name, item in shown if targets is None or item.target in targets}
     check_stages(how, protocol_name)
     return Plan(panel, task, protocol_name, judges, items, varied, repeats or how.REPEATS, identify, judges)
 

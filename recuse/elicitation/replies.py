@@ -187,10 +187,8 @@ class Excerpts:
         self._noted: set[tuple[str, tuple[tuple[str, str], ...]]] = set()
         first = {judge: target for judge, _, target in reversed([*plan.items])}
         judged = {(judge, target) for judge, _, target in plan.items}
-        self._about = {
-            name: judge.author if (name, judge.author) in judged else first.get(name)
-            for name, judge in plan.judges.items()
-        }
+        authors = ((name, judge.author) for name, judge in plan.judges.items())
+        self._about = {name: author if (name, author) in judged else first.get(name) for name, author in authors}
 
     def note(self, call: Call, reply: Reply, rows: Sequence[Judgement]) -> None:
         """Keep the reply if it is one of those."""

@@ -223,10 +223,9 @@ class JudgeTable(Table):
         except RecuseError as error:
             raise ValueError(str(error)) from None  # told with the place in the file
         if any(mark in self.base_url for mark in "@?#"):  # not shown, here and below: it may hold a secret
-            raise ValueError(
-                "base_url may not carry credentials or a query; name the key's variable in api_key_env, and put other "
-                'parameters into query = { api-version = "..." }'
-            )
+            remedy = "name the key's variable in api_key_env"
+            others = 'put other parameters into query = { api-version = "..." }'
+            raise ValueError(f"base_url may not carry credentials or a query; {remedy}, and {others}")
         if not self.base_url.startswith(("http://", "https://")) or not self.host:
             raise ValueError("base_url must be http:// or https:// and a host, with or without a path")
         return self
@@ -308,15 +307,13 @@ class PanelTable(Table):
             for kind, key, example in (("prompt", "prompts", "prompts-v2"), ("rubric", "rubric", "rubric-v2.toml")):
                 own = getattr(judge, key)
                 if own is not None and judge.replaces is None:
-                    raise ValueError(
-                        f"judge {judge.name}: judges in use are asked with the task's {kind}, so that they can be "
-                        f'compared; {key} = "{own}" needs replaces, the judge that this one would replace'
-                    )
+                    rule = f"judges in use are asked with the task's {kind}, so that they can be compared"
+                    remedy = "needs replaces, the judge that this one would replace"
+                    raise ValueError(f'judge {judge.name}: {rule}; {key} = "{own}" {remedy}')
                 if own is None and judge.replaces is not None and kind in judge.change:
-                    raise ValueError(
-                        f"judge {judge.name}: change names the {kind}, and it is asked with the task's; name its own "
-                        f'by {key}, beside the task\'s, e.g. {key} = "{example}"'
-                    )
+                    rule = f"change names the {kind}, and it is asked with the task's"
+                    remedy = f"name its own by {key}, beside the task's, e.g. {key}"
+                    raise ValueError(f'judge {judge.name}: {rule}; {remedy} = "{example}"')
         return self
 
 

@@ -49,10 +49,8 @@ def pair_shown(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Mapp
     """The story and both texts, in the order and under the names that the factors say."""
     first, second = names(levels)
     texts = [item.fields["texts"][side] for side in levels["order"]]
-    return {
-        "story": item.fields["text"], "first": texts[0], "second": texts[1], "first_label": first,
-        "second_label": second,
-    }  # fmt: skip
+    named = {"first_label": first, "second_label": second}
+    return {"story": item.fields["text"], "first": texts[0], "second": texts[1], **named}
 
 
 def _addressed(task: Task, item: Item, levels: Levels, earlier: Earlier) -> Mapping[str, Any]:

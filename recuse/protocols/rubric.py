@@ -54,9 +54,9 @@ def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
     each = {name: wording.object_schema({"score": as_steps(scale), "why": why}) for name, scale in task.scales.items()}
     # a total is a mean of scores and falls between their steps, which servers that enforce a schema by grammar need all
     # the same: they know no bounds of a number
+    totals = scales(task).items()
     free, stepped = (
-        wording.object_schema(each | {whole: value(scale) for whole, scale in scales(task).items()})
-        for value in (as_number, as_steps)
+        wording.object_schema(each | {n: of(scale) for n, scale in totals}) for of in (as_number, as_steps)
     )
     return Prompt(words, temperature=0.7, max_tokens=700, schema=free, grammar_schema=stepped)
 

@@ -59,11 +59,10 @@ def check_address(address: Any) -> None:
     host, port = address[0], address[1]
     check_host(host)
     if isinstance(host, str) and (host, port) in _answered:
-        raise NetworkBlockedError(
-            f"replay blocked a connection to {host}:{port}: recordings answer for that server, or it is a proxy that "
-            "leads out. Ask through the patched HTTP client (httpx2), which replays; `requests` in several threads can "
-            "slip past the patch"
-        )
+        why = "recordings answer for that server, or it is a proxy that leads out"
+        remedy = "Ask through the patched HTTP client (httpx2), which replays"
+        trap = "`requests` in several threads can slip past the patch"
+        raise NetworkBlockedError(f"replay blocked a connection to {host}:{port}: {why}. {remedy}; {trap}")
 
 
 def check_host(host: Any) -> None:

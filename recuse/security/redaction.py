@@ -117,10 +117,9 @@ class Secrets:
 def check_no_keys(cell: str, header: Mapping[str, Any], missing: Iterable[Call], secrets: Secrets) -> None:
     """`RecuseError` if the header or a prompt of a cell holds a known secret, or what looks like a key."""
     if _holds_key(json.dumps(header, ensure_ascii=False, default=str), secrets):
-        raise RecuseError(
-            f"cell {cell}: what describes this judge (its parameters, model or address) holds what looks like an API "
-            "key (value not shown); name the key's environment variable in api_key_env instead"
-        )
+        what = "what describes this judge (its parameters, model or address) holds what looks like an API key"
+        remedy = "name the key's environment variable in api_key_env instead"
+        raise RecuseError(f"cell {cell}: {what} (value not shown); {remedy}")
     for call in {call.key: call for call in missing}.values():
         if _holds_key(call.request.body.decode("utf-8", "surrogateescape"), secrets):
             what = f"the prompt for item {call.item} holds what looks like an API key (value not shown)"

@@ -129,14 +129,11 @@ def generator(call: Call) -> np.random.Generator:
     return np.random.default_rng(int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest()))
 
 
-# --------------------------------------------------------------------------- stand-in source "table"
-# `<folder>/<task>/<protocol>.jsonl.gz` (or `.jsonl`) holds lines {"judge", "item", "target", "factors", "repeat",
-# "text", "refusal"}. Only judge and text are required: a line that leaves out item, target, factors or repeat answers
-# for every value of it. Where several lines fit a call, the one that says most wins.
-
-
 class TableSource:
-    """Answers from the files below `folder`; each is read when it is first asked for."""
+    """Answers from the files below `folder`; each is read when it is first asked for.
+    `<folder>/<task>/<protocol>.jsonl.gz` (or `.jsonl`) holds lines {"judge", "item", "target", "factors", "repeat",
+    "text", "refusal"}. Only judge and text are required: a line that leaves out item, target, factors or repeat answers
+    for every value of it. Where several lines fit a call, the one that says most wins."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
