@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +22,14 @@ from recuse.statistics.distributions import Binomial, Sampled, Student, welch_sa
 
 FEW = 4
 """Hits in fewer clusters than these do not show whether the observations of a cluster are alike."""
-
+OVER_CLUSTERS = (
+    "one cluster says nothing about the next",
+    "no cluster differs from another, so how far new ones would differ cannot be estimated",
+)
+OVER_TEXTS = (
+    "two texts that it did not write are needed to see how far such values lie apart",
+    "no text differs from another, and the scale's step is unknown",
+)
 SHARE = "share, Clopper-Pearson interval at the effective sample size (Korn and Graubard)"
 
 
@@ -30,8 +37,7 @@ SHARE = "share, Clopper-Pearson interval at the effective sample size (Korn and 
 class OverClusters(Student):
     """Student's t for a mean over clusters; only the words differ where nothing varies."""
 
-    UNKNOWN: ClassVar[str] = "one cluster says nothing about the next"
-    CONSTANT: ClassVar[str] = "no cluster differs from another, so how far new ones would differ cannot be estimated"
+    why: tuple[str, str] = field(default=OVER_CLUSTERS, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,15 +363,7 @@ def slip_variance(step: float, n: float) -> float:
     return float(n * (step * (1 - 0.025 ** (1 / n)) / float(special.stdtrit(n - 1, 0.975))) ** 2)
 
 
-@dataclass(frozen=True, slots=True)
-class OverTexts(Student):
-    """Student's t whose spread is that of values from text to text."""
-
-    UNKNOWN: ClassVar[str] = "two texts that it did not write are needed to see how far such values lie apart"
-    CONSTANT: ClassVar[str] = "no text differs from another, and the scale's step is unknown"
-
-
-def own_against_others(own: ArrayLike, others: ArrayLike, *, step: float = 0.0) -> OverTexts:
+def own_against_others(own: ArrayLike, others: ArrayLike, *, step: float = 0.0) -> Student:
     """Distribution of mean(own) - mean(others), shapes (a,) and (b,), with the spread of the others:
 
         (mean of own - mean of others) / (s sqrt(1 / a + 1 / b))  follows Student's t with b - 1 degrees of freedom
@@ -379,13 +377,13 @@ def own_against_others(own: ArrayLike, others: ArrayLike, *, step: float = 0.0) 
     """
     a, b = (np.asarray(side, dtype=float) for side in (own, others))
     if not len(a) or not len(b):
-        return OverTexts(math.nan, math.nan, 0)
+        return Student(math.nan, math.nan, 0, why=OVER_TEXTS)
     value = math.fsum(a.tolist()) / len(a) - math.fsum(b.tolist()) / len(b)
     if len(b) < 2:
-        return OverTexts(value, math.nan, 0)
+        return Student(value, math.nan, 0, why=OVER_TEXTS)
     variance = float(b.var(ddof=1))
     variance = variance if variance > 1e-20 else slip_variance(step, len(b))
-    return OverTexts(value, math.sqrt(variance * (1 / len(a) + 1 / len(b))), len(b) - 1)
+    return Student(value, math.sqrt(variance * (1 / len(a) + 1 / len(b))), len(b) - 1, why=OVER_TEXTS)
 
 
 def pooled_spread(spreads: Sequence[tuple[float, int]], judges: int) -> tuple[float, float]:

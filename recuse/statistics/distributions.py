@@ -12,7 +12,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +24,10 @@ from recuse.schema.arrays import Floats, cluster_times
 Side = Literal["above", "below"]
 
 NOTHING: tuple[float, float] = (math.nan, math.nan)
+OVER_REPEATS = (
+    "the variance is unknown: a single repeat says nothing about the next",
+    "no repeat differs from another, so how far new ones would differ cannot be estimated",
+)
 FEWEST_PAIRS = 8
 """On fewer pairs no interval of a rank correlation is worth its name."""
 
@@ -97,23 +101,21 @@ class Sampled(Dual):
 
 @dataclass(frozen=True, slots=True)
 class Student(Sampled):
-    """A mean or a linear contrast of means: (value - truth) / se follows Student's t with `df` degrees of freedom.
-    `UNKNOWN` and `CONSTANT` say why there is no interval, where the variance is not known and where it is 0."""
-
-    UNKNOWN: ClassVar[str] = "the variance is unknown: a single repeat says nothing about the next"
-    CONSTANT: ClassVar[str] = "no repeat differs from another, so how far new ones would differ cannot be estimated"
+    """A mean or a linear contrast of means: (value - truth) / se follows Student's t with `df` degrees of freedom."""
 
     value: float
     se: float
     df: float
     parts: tuple[tuple[float, float], ...] = field(default=(), kw_only=True)
     """Independent errors that `se` is made of, where there are several: variance and degrees of freedom of each."""
+    why: tuple[str, str] = field(default=OVER_REPEATS, kw_only=True)
+    """Why there is no interval, where the variance is not known and where it is 0."""
 
     @property
     def undefined(self) -> str:
         if math.isnan(self.se) or math.isnan(self.value) or (self.se > 0 and not self.df > 0):
-            return self.UNKNOWN
-        return "" if self.se > 0 else self.CONSTANT
+            return self.why[0]
+        return "" if self.se > 0 else self.why[1]
 
     def _ends(self, alpha: float) -> tuple[float, float]:
         half = float(special.stdtrit(self.df, 1 - alpha)) * self.se

@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,15 +23,11 @@ from recuse.statistics.distributions import bisected
 
 METHOD = "mean of paired differences, Student's t"
 POWER = 0.8
+OVER_ITEMS = (
+    "one item says nothing about the next",
+    "no item differs from another, so how far new ones would differ cannot be estimated",
+)
 BOUNDED_METHOD = "mean of paired differences over items, beta intervals of the parts above and below 0, p by t"
-
-
-@dataclass(frozen=True, slots=True)
-class OverItems(OverClusters):
-    """The same distribution where every item is its own cluster; only the words differ where nothing varies."""
-
-    UNKNOWN: ClassVar[str] = "one item says nothing about the next"
-    CONSTANT: ClassVar[str] = "no item differs from another, so how far new ones would differ cannot be estimated"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +66,8 @@ class Paired:
         """Of the mean: over clusters where these are known, else Student over items."""
         if self.clustered is not None:
             return self.clustered
-        return OverItems(self.mean, self.sd / math.sqrt(self.n) if self.n > 1 else math.nan, self.n - 1)
+        se = self.sd / math.sqrt(self.n) if self.n > 1 else math.nan
+        return OverClusters(self.mean, se, self.n - 1, why=OVER_ITEMS)
 
     @property
     def size(self) -> int:

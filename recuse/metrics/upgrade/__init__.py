@@ -30,8 +30,8 @@ from recuse.ratings.pair_array import CHOICES
 from recuse.schema import Distribution, Estimate, Estimates, RecuseError, members, number
 from recuse.schema.factors import ORDER
 from recuse.schema.number_text import why_missing
-from recuse.statistics.agreement.coefficient import Difference, Known, NoInterval
-from recuse.statistics.distributions import Folded
+from recuse.statistics.agreement.coefficient import Difference, Known
+from recuse.statistics.distributions import Folded, Student
 
 __all__ = ["CHANGES", "COMPONENTS", "SETTINGS", "Pair", "Upgrade", "measure_pair", "measure_upgrade"]
 
@@ -233,7 +233,7 @@ def _less(component: str, folded: bool, new: Estimate, old: Estimate | None) -> 
         return undefined(component, why_missing(note), **facts)
     fold = abs if folded else float
     values = fold(new.value), fold(old.value) if old is not None else 0.0
-    unknown = NoInterval("its standard error is not known")
+    unknown = Student(math.nan, math.nan, 0, why=("its standard error is not known", ""))
     own: list[Distribution] = [Known(0.0) if e is None else e.distribution or unknown for e in (new, old)]
     first, second = map(Folded, own) if folded else own
     distribution = Difference(values, first, second, 0.0, max(new.n - 1.0, 1.0))

@@ -17,10 +17,11 @@ from recuse.schema import Distribution, Estimate
 from recuse.schema.arrays import Floats, Mask, average, cluster_times, number_of_clusters, taken, total
 from recuse.statistics.agreement.coefficient import Coefficient, Difference, ratio
 from recuse.statistics.agreement.correlation import counted_ranks, pearson_of_sums
-from recuse.statistics.clusters import OverClusters, difference_of_means
-from recuse.statistics.distributions import Binomial, Derived, InUnits, Student
+from recuse.statistics.clusters import Bounded, OverClusters, difference_of_means
+from recuse.statistics.distributions import OVER_REPEATS, Binomial, Derived, InUnits, Student
 
 METHOD = "mean of paired differences over texts, t, with one more cluster a step either way"
+RANKED = "Spearman's rank correlation of single answers, jackknife over texts, t"
 POWER = 0.8
 NO_ANSWERS = "no text has a usable answer of both"
 NOBODY = "no text that people rated has a usable answer of both"
@@ -174,14 +175,12 @@ def rank_change(metric: str, pair: Pair, used: Mask, new: Floats, old: Floats | 
     assert isinstance(spread, Student)
     # one text more that changes places with its neighbour: no difference among few is not certainty
     se = math.hypot(spread.se, 1 / count**1.5) if count > 1 else math.nan
-    distribution = Student(spread.value, se, count - 1)
-    own = math.nan if old is None else float(rank_correlation(built.sums[None, 6:])[0])
     across = float(rank_correlation(built.sums[None])[0])
-    return pair.change(
-        metric, Within(distribution, -1.0, 1.0) if old is None else distribution, (own, across), used,
-        value=across if old is None else across - own,
-        method="Spearman's rank correlation of single answers, jackknife over texts, t",
-    )  # fmt: skip
+    if old is None:
+        bounded = Bounded(spread.value, se, count - 1, (-1.0, 1.0), why=OVER_REPEATS)
+        return pair.change(metric, bounded, (math.nan, across), used, value=across, method=RANKED)
+    own, difference = float(rank_correlation(built.sums[None, 6:])[0]), Student(spread.value, se, count - 1)
+    return pair.change(metric, difference, (own, across), used, value=across - own, method=RANKED)
 
 
 def rank_correlation(s: Floats) -> Floats:
@@ -245,16 +244,3 @@ class Hidden(Derived):
     def half_width_at(self, factor: float) -> float | None:
         half = self.distribution.half_width_at(factor)
         return None if half is None else half + max(self.down, self.up)
-
-
-@dataclass(frozen=True, slots=True)
-class Within(Derived):
-    """A distribution of what cannot lie beyond two bounds, as a correlation beyond -1 and 1: an end of an interval that
-    does is told as the bound."""
-
-    least: float
-    most: float
-
-    def interval(self, level: float) -> tuple[float, float]:
-        low, high = self.distribution.interval(level)
-        return max(low, self.least), min(high, self.most)  # NaN stays: it is the first of each pair

@@ -7,6 +7,7 @@ sums end in (..., targets, 6)."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -21,9 +22,9 @@ from recuse.ratings import RatingArray, Ratings, judges_array, mean_of
 from recuse.ratings.array import array_of
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
-from recuse.statistics.agreement.coefficient import Coefficient, Form, NoInterval, ratio
+from recuse.statistics.agreement.coefficient import Coefficient, Form, ratio
 from recuse.statistics.agreement.correlation import icc, mean_squares, pearson_of_sums, squares_of_pairs
-from recuse.statistics.distributions import FisherZ
+from recuse.statistics.distributions import FisherZ, Student
 
 JACKKNIFE = "mean over pairs of judges and targets; jackknife over items, t"
 OF_TARGETS = "mean over pairs of judges; Bonett and Wright's interval of one Spearman correlation over targets"
@@ -154,7 +155,8 @@ def resolution_gap(part: Ratings) -> Estimate:
         "pairs_differ": differ, "judges": len(array.raters), "targets": len(array.targets),
     }  # fmt: skip
     why = "items and targets both vary here, and no interval that was tried holds its level"
-    return estimated("resolution_gap", model.value - sample.value, NoInterval(why), detail=detail, **facts)
+    unknown = Student(math.nan, math.nan, 0, why=(why, ""))
+    return estimated("resolution_gap", model.value - sample.value, unknown, detail=detail, **facts)
 
 
 def _by_judge(part: Ratings, metric: str, level: Level, method: str) -> Iterator[Named]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, pairwise
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -149,21 +149,17 @@ def jackknifed(
     known = len(left) > 2 and bool(np.isfinite(left).all())
     spread = float(np.sum((left - left.mean()) ** 2)) if known else math.nan
     error = math.sqrt((len(left) - 1) / len(left) * spread)
-    distribution = LeavingOut(value, error, max(len(left) - 1, 1), (-reach, reach))
+    distribution = Bounded(value, error, max(len(left) - 1, 1), (-reach, reach), why=LEAVING_OUT)
     gone = count - len(cells.pairs)
     note = f"left out: {LEFT_OUT.format(which=f'{gone} of {count} pairs')}" if gone else ""
     return estimated(metric, value, distribution, note=note, **facts)
 
 
+LEAVING_OUT = (
+    "with one unit less there is nothing to correlate",
+    "no unit changes anything, so how far new ones would cannot be estimated",
+)
 LEFT_OUT = "{which}: fewer than three texts in common, or one score for all of them"
-
-
-@dataclass(frozen=True, slots=True)
-class LeavingOut(Bounded):
-    """The jackknife's distribution; only the words differ where nothing varies."""
-
-    UNKNOWN: ClassVar[str] = "with one unit less there is nothing to correlate"
-    CONSTANT: ClassVar[str] = "no unit changes anything, so how far new ones would cannot be estimated"
 
 
 def mean_correlation(r: Floats, how: Averaging = "arithmetic") -> Floats:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import update_wrapper
 from typing import Any
 
@@ -19,7 +20,7 @@ from recuse.papers.rank_tests import ranks, spearman
 from recuse.ratings import Cells, Ratings
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, Mask
-from recuse.statistics.clusters import Contrast, OverTexts, contrast, difference_of_means, own_against_others
+from recuse.statistics.clusters import Contrast, contrast, difference_of_means, own_against_others
 from recuse.statistics.distributions import FisherZ, Student
 
 SHOWN, HIDDEN = "shown", "hidden"
@@ -71,7 +72,7 @@ def name_effect(part: Ratings) -> Iterator[Named]:
         if n_clusters == 1:
             spread = own_against_others([0.0], others, step=shown.step)
             error = spread.se / math.sqrt(1 + 1 / max(len(others), 1))
-            distribution: Student = OverTexts(a.value - b.value, error, spread.df)
+            distribution: Student = replace(spread, value=a.value - b.value, se=error)
             n, method = n + len(others), SINGLE
         else:
             distribution = difference_of_means(own, np.ones(n, dtype=bool), None, clusters, step=shown.step)

@@ -142,13 +142,6 @@ def _distinct(rows: Floats, alike: Floats | None) -> tuple[Floats, Floats]:
 
 
 @dataclass(frozen=True, slots=True)
-class NoInterval(Sampled):
-    """A value that can be shown and not be relied on, and why: no interval, and no p-value below 1."""
-
-    undefined: str
-
-
-@dataclass(frozen=True, slots=True)
 class OnScale(Sampled):
     """Student's t for z(value): z = -log(1 - value) for "chance" coefficients, atanh for correlations; `se` is that of
     the value itself and is carried over by the slope of z (delta method). The interval never leaves the range."""
