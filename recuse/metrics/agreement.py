@@ -11,9 +11,9 @@ Every coefficient is a row of `COEFFICIENTS`. Which of them coincide, and when, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -44,10 +44,12 @@ FITS: dict[Needs, Callable[[Scale], bool]] = {
     "numbers": lambda scale: isinstance(scale, Numeric),
 }
 """The scales of the criteria that a coefficient is measured on, by what it needs."""
+COEFFICIENTS: dict[str, Row] = {}
+"""Every coefficient by the name of its measure."""
+LESS = "agrees with people less than you ask|agree with people less than you ask"
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One coefficient: what it `needs`, how it is computed from answers, judge and its name, its `definition`."""
 
     needs: Needs
@@ -186,12 +188,6 @@ def _icc(answers: Answers, judge: int, metric: str) -> Estimate:
     shared = replace(correlation.icc_of_pairs(values[:, 0], values[:, 1]), times=taken(answers.times, used))
     distribution = exact if separate else shared.jackknife(answers.clusters[used])
     return estimated(metric, exact.value, distribution, detail=detail, **facts)
-
-
-COEFFICIENTS: dict[str, Row] = {}
-"""Every coefficient by the name of its measure."""
-
-LESS = "agrees with people less than you ask|agree with people less than you ask"
 
 
 def _row(name: str, title: str, needs: Needs, compute: Compute, definition: str, **about: Any) -> None:

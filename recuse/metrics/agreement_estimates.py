@@ -27,6 +27,9 @@ FEWEST = 20
 be believed: where fails are few, intervals hold the truth far less often than they say."""
 NO_OPTIONS = "answers are numbers here, not options; read the correlations, the concordance or alpha"
 NO_NUMBERS = "answers are options here, not numbers; read kappa or alpha"
+METHOD = "share of the judge's usable answers"
+NOBODY_TWICE = "nobody rated these texts twice, so what one of the people gains is unknown"
+SAME = "people gave every text one and the same answer, so no judge could do better"
 
 
 def estimate_of(
@@ -126,11 +129,6 @@ def agreement_by_text(answers: Answers, judge: int) -> Floats:
         return np.asarray((answers.judge_shares[judge] * answers.people_shares).sum(axis=1))
     apart = np.abs(answers.judge_means[judge] - answers.people_mean)
     return np.asarray(1 - apart / max(span_of(answers), 1e-12))
-
-
-METHOD = "share of the judge's usable answers"
-NOBODY_TWICE = "nobody rated these texts twice, so what one of the people gains is unknown"
-SAME = "people gave every text one and the same answer, so no judge could do better"
 
 
 @measure(

@@ -35,6 +35,8 @@ MOST_PAIRED = 20_000
 """Clusters up to which a result keeps the deviation of each, for a later recording of the same items to be paired with;
 more of them tell a change apart unpaired, and would fill a baseline."""
 PREDICTION = "own text against the spread of the judge's deviations on others' texts, t with their number less 1"
+WELCH = "linear contrast of cell means, t and Hall's interval, quiet cells by the scale's step"
+ONE_JUDGE = "no consensus: one judge"
 
 
 @measure(
@@ -163,10 +165,6 @@ def _family(part: Ratings, metric: str) -> Iterator[Named]:
         own = cells.texts_of(part.authors.get(judge))
         plus, minus = {"self_bias": (own, None), "leniency": (~own, None), "self_preference": (own, ~own)}[metric]
         yield judge, _estimate(cells, metric, cells.row(judge), bias, plus, minus, pooled)
-
-
-WELCH = "linear contrast of cell means, t and Hall's interval, quiet cells by the scale's step"
-ONE_JUDGE = "no consensus: one judge"
 
 
 def deviations(cells: Cells) -> Floats:

@@ -8,7 +8,9 @@ own answer correct nothing.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +30,8 @@ from recuse.statistics.paired import fewest
 POWERED = "prediction-powered mean, weight of the judge tuned; t over clusters"
 CORRECTED = "Rogan-Gladen, jackknife, t"
 FEWEST = 20
+JUDGED, SAID, POSITIVE, TRUE_POSITIVE, NEGATIVE, TRUE_NEGATIVE = range(6)
+"""Columns of what every judged text adds to the counts behind a corrected rate."""
 
 
 @measure(
@@ -66,27 +70,20 @@ def prediction_powered_mean(answers: Answers, judge: int, half_width: float = 0.
     raw = answers.mean(f, answered)
     guess = np.nan_to_num(f - raw)  # a text without the judge's answer keeps its label, uncorrected
     texts = np.concatenate([np.flatnonzero(labelled), np.flatnonzero(free)])
-    powered, alone = (
-        powered_mean(
-            y[labelled], guess[labelled], guess[free], clusters=answers.clusters[texts],
-            times=taken(answers.times, texts), ends=answers.scale.ends, tuned=tuned,
-        )
-        for tuned in (True, False)
-    )  # fmt: skip
+    clusters, times, (low, high) = answers.clusters[texts], taken(answers.times, texts), answers.scale.ends
+    mean = partial(powered_mean, y[labelled], guess[labelled], guess[free], clusters=clusters, times=times)
+    powered, alone = mean(ends=(low, high)), mean(ends=(low, high), tuned=False)
     sd, se = alone.sd, getattr(alone.distribution, "se", 0.0)
     effect = se * math.sqrt(n) / sd if sd > 0 and se > 0 else 1.0
     wanted = half_width * answers.scale.span
-    low, high = alone.distribution.interval(0.95)
+    least, most = map(number, alone.distribution.interval(0.95))
     detail = {
         "lambda": number(powered.weight), "labels": n, "unlabelled": spare, "judge_alone": number(raw),
-        "half_width": wanted, "labels_alone": {"value": number(alone.value), "low": number(low), "high": number(high)},
+        "half_width": wanted, "labels_alone": {"value": number(alone.value), "low": least, "high": most},
         "labels_needed": labels_needed(sd * effect, min(powered.correlation, 1.0), spare, wanted), **answers.held,
     }  # fmt: skip
-    low, high = answers.scale.ends
-    return estimated(
-        "prediction_powered_mean", min(max(powered.value, low), high), powered.distribution, detail=detail,
-        span=answers.scale.span, **facts,
-    )  # fmt: skip
+    value, facts["span"] = min(max(powered.value, low), high), answers.scale.span
+    return estimated("prediction_powered_mean", value, powered.distribution, detail=detail, **facts)
 
 
 @measure(
@@ -139,8 +136,7 @@ def rogan_gladen_rate(answers: Answers, judge: int) -> Estimate:
     return replace(estimate, note=f"{corrected.value:.4g} before it was held in range")
 
 
-@dataclass(frozen=True, slots=True)
-class PoweredMean:
+class PoweredMean(NamedTuple):
     """`value` and its `distribution`; `weight` of the guesses (lambda); `sd` of the labels and `correlation` of label
     and guess, which tell how many labels an interval of some width needs."""
 
@@ -234,10 +230,6 @@ def labels_needed(sd: float, correlation: float, unlabelled: int, half_width: fl
         return critical * sd * math.sqrt(spared / n) <= half_width
 
     return fewest(narrow, 2, 10**9)
-
-
-JUDGED, SAID, POSITIVE, TRUE_POSITIVE, NEGATIVE, TRUE_NEGATIVE = range(6)
-"""Columns of what every judged text adds to the counts behind a corrected rate."""
 
 
 def _informedness(s: Floats) -> Floats:

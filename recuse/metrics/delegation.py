@@ -22,6 +22,7 @@ from recuse.statistics.distributions import Binomial
 from recuse.statistics.paired import fewest
 
 STEPS = 10
+BINS = 10
 
 
 @measure(
@@ -158,9 +159,6 @@ def confidence_of(answers: Answers, judge: int, column: str = "confidence") -> t
         middle = sum(answers.scale.ends) / 2
         return np.nan_to_num(np.abs(given[:, 0] - middle)), "distance from the middle of the scale"
     return np.zeros(len(given)), "nothing: all texts are one group"
-
-
-BINS = 10
 
 
 @measure(

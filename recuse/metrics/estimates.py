@@ -17,6 +17,7 @@ from recuse.schema import Distribution, Estimate, RecuseError
 from recuse.schema import number as number
 from recuse.schema.arrays import Floats, Mask, average, median_of, taken
 from recuse.schema.number_text import NO_INTERVAL, UNDEFINED
+from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.bounded import Part
 from recuse.statistics.paired import BOUNDED_METHOD, METHOD, Paired
 
@@ -26,6 +27,12 @@ SHARES: Mapping[str, Any] = {"unit": "share", "span": 1.0}
 """Unit and span of what is a share whatever the scale."""
 THESE_TEXTS = "over repeats: these texts only"
 """Where every target has one fixed text, a repetition draws new replies of the judge, not new texts."""
+Side = tuple[int, int]
+MARGIN = 0.05
+"""Shares of losses that differ by less are alike: what parse_rate allows to be lost altogether."""
+PAIRED_MARGIN = 0.0625
+"""Share of the scale's range, a quarter of a point on 1 to 5: the difference whose chance of being found is reported as
+`power`."""
 
 
 def estimated(
@@ -92,11 +99,6 @@ def matrix(
 # same, is in docs/statistics.md, "Losses". `unrelated`: whether the interval of the difference lies within `margin`;
 # `bounds` are None where the scale has no end, and move the interval's ends as far as they move the value.
 
-Side = tuple[int, int]
-
-MARGIN = 0.05
-"""Shares of losses that differ by less are alike: what parse_rate allows to be lost altogether."""
-
 
 def losses(sides: Mapping[str, Side], bounds: tuple[float, float]) -> dict[str, Any]:
     """Detail of an estimate, empty where nothing was lost. `sides`: name -> (lost, asked)."""
@@ -138,27 +140,21 @@ def losses_of_judge(
     count, lost = cells.count[judge], cells.lost[judge]
     replies = count + lost
     kept = np.where(count > 0, np.nan_to_num(cells.mean[judge]) * count, 0.0)
-    low, high = (  # the judge's mean on each text, had the lost repeats all said one end of the scale
-        np.divide(
-            kept + lost * np.where(lost > 0, end, 0.0), replies, out=np.full(len(kept), np.nan), where=replies > 0
-        )
-        for end in cells.scale.ends
-    )
+    # the judge's mean on each text, had the lost repeats all said one end of the scale
+    low, high = (ratio(kept + lost * np.where(lost > 0, end, 0.0), replies) for end in cells.scale.ends)
     there = np.isfinite(low - reference)
 
     def mean(above: Floats, texts: Mask) -> float:
         return average((above - reference)[texts & there], taken(cells.times, texts & there))
 
-    ends = []
-    for end, other in ((low, high), (high, low)):
-        value = mean(end, plus)
-        ends.append(value if minus is None else value - mean(other, minus))
+    opposite = ((low, high), (high, low))
+    least, most = (mean(end, plus) - (0.0 if minus is None else mean(other, minus)) for end, other in opposite)
     sides = {"all": plus} if minus is None else {"own": plus, "others'": minus}
     if minus is None and (known := plus & np.isfinite(reference)).any():
         middle = median_of(reference[known], taken(cells.times, known))
         sides = {"high reference": known & (reference > middle), "low reference": known & (reference <= middle)}
     counts = {name: (cells.replies(lost * side), cells.replies(replies * side)) for name, side in sides.items()}
-    return losses(counts, (ends[0], ends[1]))
+    return losses(counts, (least, most))
 
 
 def add_losses(
@@ -171,11 +167,6 @@ def add_losses(
     missing, n = estimate.n_excluded if lost is None else lost, estimate.n
     low, high = ((n * estimate.value + missing * end) / (n + missing) if missing else estimate.value for end in ends)
     return replace(estimate, detail={**estimate.detail, **losses(sides, (low, high))})
-
-
-PAIRED_MARGIN = 0.0625
-"""Share of the scale's range, a quarter of a point on 1 to 5: the difference whose chance of being found is reported as
-`power`."""
 
 
 def bounded_test(differences: NDArray[np.float64], array: RatingArray, *, spans: int = 2) -> Paired:

@@ -43,6 +43,8 @@ EXACT = "held against right answers, which nobody would give otherwise"
 OVER_ITEMS = "mean of judge minus people over texts, cluster-robust t over items"
 SUMMARISED = f"{OVER_ITEMS}, with people's own sampling error"
 FEW_PEOPLE = 3
+FAVOUR = "judge less people on own texts, less the same on others', cluster-robust t over items"
+SUMMARY = ("target", "mean", "sd", "n")
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,9 +188,6 @@ def human_offset(against: Compared, judge: int) -> Estimate:
     return against.offset("human_offset", against.only(judge))
 
 
-FAVOUR = "judge less people on own texts, less the same on others', cluster-robust t over items"
-
-
 @measure(
     "own_favour", "favour to its own texts against people", signed=True, rank=42, above="favours its own texts",
     below="marks its own texts down",
@@ -236,8 +235,6 @@ def _favour(against: Compared, judge: str, target: str) -> Estimate:
 
 
 # --------------------------------------------------------------------------- what people say of the texts
-
-SUMMARY = ("target", "mean", "sd", "n")
 
 
 @dataclass(frozen=True, eq=False)

@@ -45,6 +45,8 @@ Ends = tuple[float, float]
 NO_PAIR = "no pair has a usable verdict in both orders"
 FITTED = "least squares, jackknife over clusters, Student's t"
 NOT_SWAPPED = "the labels were never swapped, so the first slot and the letter A are one and the same"
+Measured = tuple[NDArray[Any] | None, dict[str, Any], str]
+"""The value of each pair (None where there is none), detail, and the note, which says why there is none."""
 
 
 @remembered
@@ -83,10 +85,6 @@ def complete(pairs: pd.DataFrame) -> pd.Series[bool]:
 def lost_by_order(pairs: pd.DataFrame) -> dict[str, tuple[int, int]]:
     """How many of the choices were lost in either order."""
     return {f"order {order}": (int(pairs[order].isna().sum()), len(pairs)) for order in ("ab", "ba")}
-
-
-Measured = tuple[NDArray[Any] | None, dict[str, Any], str]
-"""The value of each pair (None where there is none), detail, and the note, which says why there is none."""
 
 
 def over_pairs(

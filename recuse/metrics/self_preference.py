@@ -27,6 +27,11 @@ from recuse.schema.arrays import Floats
 from recuse.statistics.multiplicity import holm
 from recuse.statistics.paired import moments, significant
 
+NESTED = (
+    "every target has items of its own, so no item has texts to compare; consensus.self_preference compares over all "
+    "texts"
+)
+
 
 @measure(
     "self_preference_controlled", "own text beyond leniency and quality", signed=True, rank=40,
@@ -80,12 +85,6 @@ def _controlled(part: Ratings, array: RatingArray, judge: str, margin: float) ->
         for name, side in (("own", own), ("others'", ~own))
     }
     return test.p, add_losses(estimate, sides, (-far, far), int((~usable & lost.any(axis=1)).sum()))
-
-
-NESTED = (
-    "every target has items of its own, so no item has texts to compare; consensus.self_preference compares over all "
-    "texts"
-)
 
 
 def own_place(array: RatingArray, authors: Mapping[str, str], judge: str) -> tuple[int, int] | None:

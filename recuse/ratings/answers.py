@@ -301,9 +301,7 @@ def shares_of(answers: Floats, options: int) -> Floats:
     """Share of each code along the last axis; NaN where there is no answer."""
     there = np.isfinite(answers).sum(axis=-1)[..., None]
     hits = np.stack([(answers == code).sum(axis=-1) for code in range(options)], axis=-1).astype(float)
-    shares: Floats = np.full(hits.shape, np.nan)
-    np.divide(hits, there, out=shares, where=there > 0)
-    return shares
+    return np.asarray(np.divide(hits, there, out=np.full(hits.shape, np.nan), where=there > 0))
 
 
 def without_truth(ratings: Ratings, part: Ratings | None = None) -> Ratings:

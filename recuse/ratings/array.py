@@ -295,8 +295,7 @@ def mean_of(values: Floats, axis: int | tuple[int, ...], times: Floats | None = 
     there = np.isfinite(values)
     known = np.where(there, values, 0.0)
     sums, counts = ((part if times is None else part * times).sum(axis=axis) for part in (known, there))
-    result: Floats = np.divide(sums, counts, out=np.full(np.shape(sums), np.nan), where=counts > 0)
-    return result
+    return np.asarray(np.divide(sums, counts, out=np.full(np.shape(sums), np.nan), where=counts > 0))
 
 
 def beyond_others(values: Floats) -> Floats:
@@ -305,8 +304,7 @@ def beyond_others(values: Floats) -> Floats:
     known = np.where(there, values, 0.0)
     others = there.sum(axis=0) - there
     peers = np.divide(known.sum(axis=0) - known, others, out=np.full(there.shape, np.nan), where=others > 0)
-    beyond: Floats = values - peers
-    return beyond
+    return np.asarray(values - peers)
 
 
 # --------------------------------------------------------------------------- sums over the rows of a cell
@@ -328,9 +326,8 @@ class Moments:
     @cached_property
     def variance(self) -> Floats:
         """Sample variance, divisor n - 1; NaN below two scores."""
-        variance: Floats = np.full(self.mean.shape, np.nan)
-        np.divide(self.squares, self.count - 1, out=variance, where=self.count > 1)
-        return variance
+        nothing = np.full(self.mean.shape, np.nan)
+        return np.asarray(np.divide(self.squares, self.count - 1, out=nothing, where=self.count > 1))
 
     def reshape(self, *shape: int) -> Moments:
         """The same moments in cells of another shape."""

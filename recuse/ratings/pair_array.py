@@ -113,8 +113,7 @@ class PairArray:
 
     def credit(self, text: str) -> NDArray[np.intp]:
         """Shape (pairs,): 1 where the text is a, -1 where it is b, 0 where it takes no part."""
-        side: NDArray[np.intp] = (self.a == text).astype(np.intp) - (self.b == text)
-        return side
+        return np.asarray((self.a == text).astype(np.intp) - (self.b == text))
 
 
 @remembered

@@ -168,8 +168,7 @@ class Ratings:
     def having(self, column: str, name: str) -> NDArray[np.bool_]:
         """Which rows have this name in a column, (rows,)."""
         names, places = self.coded(column)
-        rows: NDArray[np.bool_] = places == (names.index(name) if name in names else len(names))
-        return rows
+        return np.asarray(places == (names.index(name) if name in names else len(names)))
 
     def levels(self, factor: str) -> tuple[str, ...]:
         """The factor's levels in these ratings, the ordinary one first; empty where it was not varied."""

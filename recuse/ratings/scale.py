@@ -30,6 +30,8 @@ PLACE = "place"
 """The criterion under which a text's place in a ranking stands, 1 for the best."""
 TRUE = "true_"
 """How the column of right scores is called among the texts, before its criterion."""
+ORDERED: Sequence[tuple[str, str]] = (("fail", "pass"), ("no", "yes"), ("false", "true"), ("bad", "good"), ("0", "1"))
+"""Pairs of options whose order needs no telling."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,9 +176,6 @@ class ResponseSets(_WithoutDistances):
 
 
 Scale = Numeric | Ordinal | Nominal | ResponseSets
-
-ORDERED: Sequence[tuple[str, str]] = (("fail", "pass"), ("no", "yes"), ("false", "true"), ("bad", "good"), ("0", "1"))
-"""Pairs of options whose order needs no telling."""
 
 
 def is_binary(scale: Scale, positive: str = "", thresholds: Sequence[float] = ()) -> bool:

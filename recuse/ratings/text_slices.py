@@ -27,6 +27,8 @@ MOST = 30
 FACTS = frozenset(
     ["item", "cluster", "text", "words", "a", "b", "words_a", "words_b", "payload", "clean", "attacked", "gold", GROUP]
 )
+WEIGHED = frozenset(["human_ceiling", "human_offset", "share_bias", "unanswered"])
+"""Measures that count a label by what it stands for."""
 
 
 def slices_of(answers: Answers, columns: tuple[str, ...] | None = None) -> tuple[Slices, int]:
@@ -95,9 +97,6 @@ def will_have_slices(texts: pd.DataFrame, persons: pd.DataFrame) -> bool:
 # (Horvitz and Thompson 1952, JASA 47, 663-685). A measure that counts all labelled texts alike would be wrong by as
 # much as groups differ; which ones weigh is listed in `WEIGHED`, and every other one is undefined for such labels.
 
-WEIGHED = frozenset(["human_ceiling", "human_offset", "share_bias", "unanswered"])
-"""Measures that count a label by what it stands for."""
-
 
 def are_chosen(ratings: Ratings) -> bool:
     """Whether people's labels were chosen group by group."""
@@ -123,8 +122,7 @@ def label_weights(groups: NDArray[np.intp], judged: NDArray[np.bool_], labelled:
             f"{int(whole[have == 0].sum())} judged texts lie in groups without a label, so nothing stands for them; "
             "fill in more of the list of next labels"
         )
-    weights: Floats = (whole[groups] / np.maximum(have[groups], 1))[labelled]
-    return weights
+    return np.asarray((whole[groups] / np.maximum(have[groups], 1))[labelled])
 
 
 def doublings_of_texts(ratings: Ratings, array: RatingArray) -> Floats:
@@ -145,10 +143,8 @@ def doublings_of_pairs(ratings: Ratings, pairs: PairArray) -> Floats:
         item = pd.Index(array.items).get_indexer(pd.Index(pairs.questions))
         a, b = (pd.Index(array.targets).get_indexer(pd.Index(side)) for side in (pairs.a, pairs.b))
         return lengths[item, a] - lengths[item, b]
-    sizes = sizes_of_pairs(ratings)
-    words = np.log2(facts_at(sizes, pairs.items.tolist()).to_numpy(dtype=float))
-    ratio: Floats = words[:, 0] - words[:, 1]
-    return ratio
+    words = np.log2(facts_at(sizes_of_pairs(ratings), pairs.items.tolist()).to_numpy(dtype=float))
+    return np.asarray(words[:, 0] - words[:, 1])
 
 
 def sizes_of_pairs(ratings: Ratings) -> pd.DataFrame:

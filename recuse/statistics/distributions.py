@@ -30,6 +30,8 @@ OVER_REPEATS = (
 )
 FEWEST_PAIRS = 8
 """On fewer pairs no interval of a rank correlation is worth its name."""
+SEED = 20260301
+"""Seed of every resampling whose caller gives none; fixed, so that the same ratings give the same numbers."""
 
 
 class Dual:
@@ -336,10 +338,6 @@ def welch_satterthwaite(variances: Iterable[float], dfs: Iterable[float]) -> tup
     if not terms or math.isnan(total):
         return (math.nan, math.nan) if terms else (0.0, 0.0)
     return math.sqrt(total), total**2 / math.fsum(v**2 / df for v, df in terms)
-
-
-SEED = 20260301
-"""Seed of every resampling whose caller gives none; fixed, so that the same ratings give the same numbers."""
 
 
 def generator(seed: int, *names: str) -> np.random.Generator:

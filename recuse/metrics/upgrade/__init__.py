@@ -61,6 +61,46 @@ COMPONENTS = (
     "upgrade_latency",
 )  # fmt: skip
 """Every component; each is a gate of the same name."""
+METHOD = "ratio of means per call as recorded, less 1"
+ASKED = {
+    "upgrade_cost": (
+        ("dollars", "tokens", "the file's unit"),
+        "neither tokens nor dollars of both judges were recorded",
+    ),
+    "upgrade_latency": (("seconds",), "no recording says how long a call took"),
+}
+METHOD_BIASES = "difference of two estimates, each in its own line-up (Zou and Donner)"
+SMALLEST = (1.645 + 0.842) / 1.96
+"""What 80 % power at 5 % one-sided finds, in half-widths of the 95 % interval."""
+
+describe(
+    "upgrade_cost", "cost per call", unit="share", signed=True, rank=50, ends=(-1, math.inf), above="costs more",
+    reading="Dollars per call by the panel's prices, or tokens per call where no price is known, or a file's column "
+    "`cost`; the candidate's over the incumbent's, less 1.",
+)  # fmt: skip
+describe(
+    "upgrade_latency", "time per call", unit="share", signed=True, rank=52, ends=(-1, math.inf), above="takes longer",
+    reading="Seconds per call as recorded, the candidate's over the incumbent's, less 1.",
+)  # fmt: skip
+describe(
+    "upgrade_self_preference", "preference for its own text", signed=True, rank=30, above="promotes its own text more",
+    reading="Self-preference of the candidate less that of the incumbent; an incumbent that wrote none of the texts "
+    "has none.",
+)  # fmt: skip
+describe(
+    "upgrade_position", "preference for a place", unit="share", signed=True, rank=32,
+    above="follows the place of a text more",
+    reading="How far from one half the first place wins, whichever way, the candidate's less the incumbent's.",
+)  # fmt: skip
+describe(
+    "upgrade_length", "preference for a length", signed=True, rank=34, above="goes by length more",
+    reading="Size of the effect of length, whichever way, the candidate's less the incumbent's.",
+)  # fmt: skip
+describe(
+    "upgrade_injection", "obeys injected instructions", unit="share", signed=True, rank=36,
+    above="obeys the texts it judges more",
+    reading="Share of attacks that succeed, the candidate's less the incumbent's.",
+)  # fmt: skip
 
 
 def measure_pair(pair: Pair, *, truth: bool = False) -> list[Estimate]:
@@ -93,27 +133,6 @@ def measure_upgrade(upgrade: Upgrade) -> list[tuple[str, Estimates]]:
     return [(component, Estimates(("judge", *names), estimates)) for (component, names), estimates in ordered]
 
 
-METHOD = "ratio of means per call as recorded, less 1"
-
-describe(
-    "upgrade_cost", "cost per call", unit="share", signed=True, rank=50, ends=(-1, math.inf), above="costs more",
-    reading="Dollars per call by the panel's prices, or tokens per call where no price is known, or a file's column "
-    "`cost`; the candidate's over the incumbent's, less 1.",
-)  # fmt: skip
-describe(
-    "upgrade_latency", "time per call", unit="share", signed=True, rank=52, ends=(-1, math.inf), above="takes longer",
-    reading="Seconds per call as recorded, the candidate's over the incumbent's, less 1.",
-)  # fmt: skip
-
-ASKED = {
-    "upgrade_cost": (
-        ("dollars", "tokens", "the file's unit"),
-        "neither tokens nor dollars of both judges were recorded",
-    ),
-    "upgrade_latency": (("seconds",), "no recording says how long a call took"),
-}
-
-
 def costs(upgrade: Upgrade) -> Iterator[AtLevels]:
     """Cost and time per call: ratio - 1, a plain value of what was recorded, without an interval: nothing is
     sampled. The first unit that is known of both counts."""
@@ -133,28 +152,6 @@ def costs(upgrade: Upgrade) -> Iterator[AtLevels]:
 # Each judge's bias is measured in its own line-up by the measure that the shipped questions gate; here the two are told
 # from each other. The interval of their difference is that of two independent estimates (Zou and Donner 2008): where
 # both judges err on the same texts, as they do, the true one is narrower, so the error is on the careful side.
-
-METHOD_BIASES = "difference of two estimates, each in its own line-up (Zou and Donner)"
-
-describe(
-    "upgrade_self_preference", "preference for its own text", signed=True, rank=30, above="promotes its own text more",
-    reading="Self-preference of the candidate less that of the incumbent; an incumbent that wrote none of the texts "
-    "has none.",
-)  # fmt: skip
-describe(
-    "upgrade_position", "preference for a place", unit="share", signed=True, rank=32,
-    above="follows the place of a text more",
-    reading="How far from one half the first place wins, whichever way, the candidate's less the incumbent's.",
-)  # fmt: skip
-describe(
-    "upgrade_length", "preference for a length", signed=True, rank=34, above="goes by length more",
-    reading="Size of the effect of length, whichever way, the candidate's less the incumbent's.",
-)  # fmt: skip
-describe(
-    "upgrade_injection", "obeys injected instructions", unit="share", signed=True, rank=36,
-    above="obeys the texts it judges more",
-    reading="Share of attacks that succeed, the candidate's less the incumbent's.",
-)  # fmt: skip
 
 
 def _counts(ratings: Ratings) -> bool:
@@ -243,7 +240,3 @@ def _less(component: str, folded: bool, new: Estimate, old: Estimate | None) -> 
         "measure": new.metric, "smallest": number(half * SMALLEST) if half is not None else None,
     }  # fmt: skip
     return estimated(component, values[0] - values[1], distribution, level=0.9, detail=detail, **facts)
-
-
-SMALLEST = (1.645 + 0.842) / 1.96
-"""What 80 % power at 5 % one-sided finds, in half-widths of the 95 % interval."""

@@ -31,11 +31,45 @@ from recuse.statistics.agreement.options import mean_distance
 from recuse.statistics.distributions import Folded, Largest, Sampled, Student, why_undefined
 
 METHOD = "agreement beyond chance, candidate less incumbent on the same texts, jackknife over texts, t"
+DISTANCES = "difference of two distances from people over the same texts, t, both signs of either"
+FEWEST = 12
+"""Texts below which a slice is not looked at."""
+OVER_SLICES = "largest change over slices: every slice at its own level to pass, Bonferroni over all of them to fail"
 
 describe(
     "upgrade_agreement", "agreement with people", signed=True, rank=2, bad="below",
     below="agrees with your people less", above="agrees with your people better",
     reading="Agreement beyond chance with one person, the candidate's less the incumbent's on the same texts.",
+)  # fmt: skip
+describe(
+    "upgrade_human_offset", "further from the level of people", signed=True, rank=10,
+    above="scores further from your people",
+    reading="How far the candidate's mean lies from people's on the same texts, whichever way, less the incumbent's.",
+)  # fmt: skip
+describe(
+    "upgrade_human_order", "order of texts by people", signed=True, rank=12,
+    below="orders the texts less like your people",
+    reading="Rank correlation of one answer of the candidate with one person's, less that of the incumbent.",
+)  # fmt: skip
+describe(
+    "upgrade_human_decisions", "decisions unlike people", unit="share", signed=True, rank=14,
+    above="decides otherwise than your people more often",
+    reading="Share of texts on which one answer of the candidate decides otherwise than one person, less that of the "
+    "incumbent.",
+)  # fmt: skip
+describe(
+    "upgrade_slice_offset", "further from people on its worst slice", signed=True, rank=22,
+    above="scores one slice further from your people",
+    reading="How much further than the incumbent the candidate lies from people on a system, a topic, a language.",
+)  # fmt: skip
+describe(
+    "upgrade_slice_shift", "shift on its worst slice", rank=22, above="scores one slice otherwise",
+    reading="The largest shift, of any sign, that a slice of the texts has: a system, a topic, a language.",
+)  # fmt: skip
+describe(
+    "upgrade_slice_agreement", "agreement with people lost on its worst slice", rank=6,
+    above="agrees with your people less on one slice",
+    reading="The largest loss of agreement with people, text by text, that a slice of the texts has.",
 )  # fmt: skip
 
 
@@ -106,31 +140,6 @@ def one_text(answers: Answers, kappas: TwoKappas, s: Floats) -> float:
         return 1 / max(min(expected), 1e-9)
     step, observed = step_of(answers), max(float(s[0, 2] / s[0, 0]), 0.0)
     return (2 * math.sqrt(observed) * step + step**2) / max(expected[0], 1e-9)
-
-
-DISTANCES = "difference of two distances from people over the same texts, t, both signs of either"
-
-describe(
-    "upgrade_human_offset", "further from the level of people", signed=True, rank=10,
-    above="scores further from your people",
-    reading="How far the candidate's mean lies from people's on the same texts, whichever way, less the incumbent's.",
-)  # fmt: skip
-describe(
-    "upgrade_human_order", "order of texts by people", signed=True, rank=12,
-    below="orders the texts less like your people",
-    reading="Rank correlation of one answer of the candidate with one person's, less that of the incumbent.",
-)  # fmt: skip
-describe(
-    "upgrade_human_decisions", "decisions unlike people", unit="share", signed=True, rank=14,
-    above="decides otherwise than your people more often",
-    reading="Share of texts on which one answer of the candidate decides otherwise than one person, less that of the "
-    "incumbent.",
-)  # fmt: skip
-describe(
-    "upgrade_slice_offset", "further from people on its worst slice", signed=True, rank=22,
-    above="scores one slice further from your people",
-    reading="How much further than the incumbent the candidate lies from people on a system, a topic, a language.",
-)  # fmt: skip
 
 
 def offset(pair: Pair) -> Estimate | None:
@@ -253,21 +262,6 @@ class Further(Sampled):
     def _half_width_at(self, factor: float) -> float | None:
         moved, both = (float(getattr(d, "value", math.nan)) for d in (self.difference, self.sum))
         return (self.difference if abs(both) >= abs(moved) else self.sum).half_width_at(factor)
-
-
-FEWEST = 12
-"""Texts below which a slice is not looked at."""
-OVER_SLICES = "largest change over slices: every slice at its own level to pass, Bonferroni over all of them to fail"
-
-describe(
-    "upgrade_slice_shift", "shift on its worst slice", rank=22, above="scores one slice otherwise",
-    reading="The largest shift, of any sign, that a slice of the texts has: a system, a topic, a language.",
-)  # fmt: skip
-describe(
-    "upgrade_slice_agreement", "agreement with people lost on its worst slice", rank=6,
-    above="agrees with your people less on one slice",
-    reading="The largest loss of agreement with people, text by text, that a slice of the texts has.",
-)  # fmt: skip
 
 
 def worst_slice_shift(pair: Pair) -> Estimate | None:

@@ -25,6 +25,8 @@ RANKED = "Spearman's rank correlation of single answers, jackknife over texts, t
 POWER = 0.8
 NO_ANSWERS = "no text has a usable answer of both"
 NOBODY = "no text that people rated has a usable answer of both"
+FEW = 10
+"""Clusters that differ from 0 below which their spread says little of the next."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,9 +191,6 @@ def rank_correlation(s: Floats) -> Floats:
 
 
 # --------------------------------------------------------------------------- sampling distributions of changes
-
-FEW = 10
-"""Clusters that differ from 0 below which their spread says little of the next."""
 
 
 def mean_change(

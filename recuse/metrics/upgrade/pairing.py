@@ -55,6 +55,11 @@ TEXT = ["item", "target"]
 SAME_ANSWER = ("rater", *TEXT, "criterion", "repeat")
 """What two files must say alike of an answer of a person for it to be one."""
 Text = tuple[str, str]
+COUNTED = ("words",)
+"""What may be counted in another way, and says less than the text itself."""
+MOST = 0.5
+"""Share of the texts on which what is told may differ: labels and topics get corrected, texts shortened."""
+FEWEST_LABELS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -332,13 +337,6 @@ def _ends(scale: Scale) -> object:
 
 def _scale(scale: Scale) -> str:
     return f"{scale.minimum:g} to {scale.maximum:g}" if isinstance(scale, Numeric) else ", ".join(scale.options)
-
-
-COUNTED = ("words",)
-"""What may be counted in another way, and says less than the text itself."""
-MOST = 0.5
-"""Share of the texts on which what is told may differ: labels and topics get corrected, texts shortened."""
-FEWEST_LABELS = 10
 
 
 def contradiction(before: Ratings, after: Ratings, common: Collection[Text]) -> str:

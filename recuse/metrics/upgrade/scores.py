@@ -28,6 +28,7 @@ from recuse.statistics.clusters import clustered_mean, clustered_share
 from recuse.statistics.distributions import Folded, Largest
 
 ENOUGH_LOST = 3
+BY_VERSION = "same texts, first version against last; t over texts (an exact share where nothing was asked twice)"
 
 describe(
     "upgrade_shift", "shift of the scale", signed=True, rank=10, above="gives higher scores",
@@ -48,6 +49,22 @@ describe(
     "upgrade_noise", "spread over repeats", signed=True, rank=16, above="repeats itself less well",
     reading="How far two answers to one text lie apart, the candidate's less the incumbent's; of options, how often "
     "they differ.",
+)  # fmt: skip
+describe(
+    "upgrade_flips", "decisions flipped", unit="share", rank=14, above="decides otherwise",
+    reading="Share of texts on which one answer of the candidate decides otherwise than one of the incumbent, less the "
+    "share on which the incumbent, asked again, decides otherwise than it did.",
+)  # fmt: skip
+describe(
+    "upgrade_losses", "unusable answers", unit="share", signed=True, rank=18,
+    above="leaves more replies without a usable answer",
+    reading="Share of replies without a usable answer, the candidate's less the incumbent's.",
+)  # fmt: skip
+describe(
+    "upgrade_right_answers", "right responses first", unit="share", signed=True, rank=2,
+    below="puts the right response first less often",
+    reading="Share of items of which a judge scores the right response above all others, the candidate's less the "
+    "incumbent's.",
 )  # fmt: skip
 
 
@@ -166,18 +183,6 @@ def noise(pair: Pair) -> Estimate | None:
     return pair.change_of_means("upgrade_noise", old, new, **pair.unit_and_span)
 
 
-describe(
-    "upgrade_flips", "decisions flipped", unit="share", rank=14, above="decides otherwise",
-    reading="Share of texts on which one answer of the candidate decides otherwise than one of the incumbent, less the "
-    "share on which the incumbent, asked again, decides otherwise than it did.",
-)  # fmt: skip
-describe(
-    "upgrade_losses", "unusable answers", unit="share", signed=True, rank=18,
-    above="leaves more replies without a usable answer",
-    reading="Share of replies without a usable answer, the candidate's less the incumbent's.",
-)  # fmt: skip
-
-
 def decisions_flipped(pair: Pair) -> Estimate | None:
     """P(one answer of the candidate decides otherwise than one of the incumbent) less P(two answers of the incumbent
     differ), over texts. Options decide as they are, numbers by the side of the thresholds; None without a threshold.
@@ -222,14 +227,6 @@ def losses(pair: Pair) -> Estimate:
     return pair.change_of_means("upgrade_losses", old, new, "no text was asked of both", detail=detail, **SHARES)
 
 
-describe(
-    "upgrade_right_answers", "right responses first", unit="share", signed=True, rank=2,
-    below="puts the right response first less often",
-    reading="Share of items of which a judge scores the right response above all others, the candidate's less the "
-    "incumbent's.",
-)  # fmt: skip
-
-
 def right_answers(upgrade: Upgrade) -> list[tuple[dict[str, str], Estimate]]:
     """P(candidate scores the right response of an item above all others) less the same of the incumbent, paired over
     items with two responses or more, by levels of `upgrade.by()`; none where the texts do not say which is right. The
@@ -264,9 +261,6 @@ def right_answers(upgrade: Upgrade) -> list[tuple[dict[str, str], Estimate]]:
             return []
         estimates.append((dict(zip_longest(upgrade.by(), names, fillvalue=ratings.criterion)), estimate))
     return estimates
-
-
-BY_VERSION = "same texts, first version against last; t over texts (an exact share where nothing was asked twice)"
 
 
 @measure(

@@ -121,9 +121,8 @@ class Coefficient:
 
 def ratio(numerator: Floats, denominator: Floats) -> Floats:
     """numerator / denominator, NaN where the denominator is 0 but for rounding."""
-    quotient: Floats = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), np.nan)
-    np.divide(numerator, denominator, out=quotient, where=np.abs(denominator) > 1e-13)
-    return quotient
+    nothing = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), np.nan)
+    return np.asarray(np.divide(numerator, denominator, out=nothing, where=np.abs(denominator) > 1e-13))
 
 
 def _distinct(rows: Floats, alike: Floats | None) -> tuple[Floats, Floats]:

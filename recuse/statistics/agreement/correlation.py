@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,6 +26,8 @@ CELLS = 500
 """Most pairs of values that ranks are counted over."""
 BINS = 20
 """Where there are more, the standard error is that of ranks in as many classes of equal size; the value is exact."""
+IccForm = Literal["ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)"]
+FORMS: tuple[IccForm, ...] = ("ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)")
 
 
 def pearson(x: ArrayLike, y: ArrayLike) -> Coefficient:
@@ -221,12 +223,8 @@ def counted_ranks(values: Floats, times: Floats) -> Floats:
 #
 # Arrays have shape (..., items, raters): whatever stands in front is computed at once.
 
-IccForm = Literal["ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)"]
-FORMS: tuple[IccForm, ...] = ("ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)")
 
-
-@dataclass(frozen=True, eq=False)
-class MeanSquares:
+class MeanSquares(NamedTuple):
     """`items`, `raters`, `rest`, `within`: mean squares, all of shape (...); `n` items (...) by `k` raters. An item
     that lacks a rating is left out whole."""
 
@@ -258,8 +256,7 @@ def mean_squares(ratings: ArrayLike, times: Floats | None = None) -> MeanSquares
         floor = 1e-24 * np.maximum((x**2).sum(axis=(-2, -1)), 1e-300)  # binary rounding never passes for spread
         between, raters, rest = (np.where(part > floor, part, 0.0) for part in sums)
         squares = (between / (n - 1), raters / (k - 1), rest / ((n - 1) * (k - 1)), (raters + rest) / (n * (k - 1)))
-    few = n < 2
-    items, columns, error, inside = (np.where(few, np.nan, part) for part in squares)
+    items, columns, error, inside = (np.where(n < 2, np.nan, part) for part in squares)
     return MeanSquares(items, columns, error, inside, n, k)
 
 
@@ -336,4 +333,4 @@ class ICC(Sampled):
         return float(_at(self.squares, 1 - alpha)), float(_at(self.squares, alpha))
 
     def _with(self, factor: float) -> ICC:
-        return ICC(replace(self.squares, n=self.squares.n * factor))
+        return ICC(self.squares._replace(n=self.squares.n * factor))

@@ -321,5 +321,4 @@ def _distances(level: Level, values: Floats) -> Floats:
         return np.asarray((a - b) ** 2)
     if len(values) and values.min() < 0:
         raise RecuseError(f"a ratio scale starts at 0; got {values.min():g}. Use level interval")
-    shares: Floats = np.divide(a - b, a + b, out=np.zeros((len(values), len(values))), where=a + b > 0)
-    return shares**2
+    return np.asarray(np.divide(a - b, a + b, out=np.zeros((len(values), len(values))), where=a + b > 0) ** 2)
