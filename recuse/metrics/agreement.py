@@ -33,10 +33,8 @@ from recuse.statistics.clusters import SHARE, clustered_share
 Compute = Callable[[Answers, int, str], Estimate]
 Build = Callable[..., Coefficient]
 Needs = Literal["any", "options", "pass or fail", "numbers"]
-
 GRAIN = 60
 """Steps of the scale that a picture of judge against people tells apart."""
-
 FITS: dict[Needs, Callable[[Scale], bool]] = {
     "any": lambda scale: True,
     "options": lambda scale: not isinstance(scale, Numeric),

@@ -114,10 +114,8 @@ def _estimate(
             for (name, target), counts in cells.lost_by.items() if name == cells.judges[judge]
         )  # fmt: skip
         because = f" ({phrase})" if (phrase := "; ".join(lost_by)) else ""
-        why = (
-            f"no {what} has a usable score of its own and of a peer{because}" if wanted.any() else f"there is no {what}"
-        )
-        why = ONE_JUDGE if len(cells.judges) < 2 else why
+        usable_none = f"no {what} has a usable score of its own and of a peer{because}"
+        why = ONE_JUDGE if len(cells.judges) < 2 else usable_none if wanted.any() else f"there is no {what}"
         replies, lost = cells.replies(cells.count[judge]), cells.replies(cells.lost[judge])
         return undefined(metric, why, n=replies, n_excluded=lost, **about)
     used = own if others is None else own | others
@@ -145,9 +143,8 @@ def _estimate(
                        for side in (own, others) if side is not None)  # fmt: skip
         contrasts = zip(names, mean - less[0] if less else mean, strict=True)
         per_item = {name: float(value) for name, value in contrasts if value == value}
-    return estimated(
-        metric, distribution.value, distribution, n=n, n_excluded=lost, detail=detail, per_item=per_item, **about
-    )
+    about |= {"n": n, "n_excluded": lost, "detail": detail, "per_item": per_item}
+    return estimated(metric, distribution.value, distribution, **about)
 
 
 @per_subject("judge", itself)

@@ -118,8 +118,7 @@ def safe_from(answers: Answers, judge: int, share: Estimate, tolerance: float = 
 
 
 def _sizes(sure: Floats, times: Floats, fewest: int) -> list[int]:
-    """Sizes of the groups: tenths of the labelled texts, grown so that equal confidence stays together. `sure` falls,
-    and each is there so many `times`."""
+    """Sizes of the groups: tenths of the labelled texts, grown so that equal confidence (`sure`) stays together."""
     upto, total = np.cumsum(times), int(times.sum())
     wanted = sorted({max(fewest, math.ceil(total * k / STEPS)) for k in range(1, STEPS + 1)})
     last = sure[np.searchsorted(upto, [size for size in wanted if size <= total])]

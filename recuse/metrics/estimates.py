@@ -22,7 +22,6 @@ from recuse.statistics.bounded import Part
 from recuse.statistics.paired import BOUNDED_METHOD, METHOD, Paired
 
 Over = Literal["items", "clusters", "repeats", "calls"]
-
 SHARES: Mapping[str, Any] = {"unit": "share", "span": 1.0}
 """Unit and span of what is a share whatever the scale."""
 THESE_TEXTS = "over repeats: these texts only"

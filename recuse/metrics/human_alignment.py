@@ -95,9 +95,8 @@ class Compared:
             weights = label_weights(self.groups, np.isfinite(cells.mean[judge]), used[judge])
             return stratified_mean(values, self.groups[texts], weights, cells.clusters[texts], step=cells.step)
         every = np.ones(len(values), dtype=bool)
-        return difference_of_means(
-            values, every, None, cells.clusters[texts], step=cells.step, times=taken(cells.times, texts)
-        )
+        clusters, times = cells.clusters[texts], taken(cells.times, texts)
+        return difference_of_means(values, every, None, clusters, step=cells.step, times=times)
 
     def offset(self, metric: str, wanted: Mask, **more: Any) -> Estimate:
         """The mean of judge minus people over the cells in `wanted` that have both."""
@@ -120,9 +119,8 @@ class Compared:
         in_general: Any = distribution if math.isnan(se) else Student.minus(distribution, Student(0.0, se, df))
         if cells.scale.unit == "share" and self.people.known and self.groups is None and not repeats:
             text = np.nonzero(used)[1]
-            distribution = bounded_mean(
-                self.differences[used], cells.clusters[text], (-1.0, 1.0), times=taken(cells.times, text)
-            )
+            values, times = self.differences[used], taken(cells.times, text)
+            distribution = bounded_mean(values, cells.clusters[text], (-1.0, 1.0), times=times)
         n, count = int(cells.count[used].sum()) if repeats else cells.number(texts), self.people.count(texts)
         detail = {
             **more.pop("detail", {}), "people": count, "people_se": number(se),

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import special
@@ -124,7 +124,7 @@ def human_ceiling(answers: Answers, judge: int, margin: float = MARGIN) -> Estim
     chance = math.nan if truth else 0.0
     if agree and truth is None:
         person = table.person()
-        person = replace(person, texts=person.texts / alike**2)  # texts of a cluster say less where they are alike
+        person = person._replace(texts=person.texts / alike**2)  # texts of a cluster say less where they are alike
         chance = chance_to_pass(person, distribution.df, table.persons_slip(sums), table.lean, margin)
     count, answered = int(np.isfinite(people.rated).any((1, 2)).sum()), float(sums[1] / sums[0])
     detail: dict[str, Any] = {
@@ -159,8 +159,7 @@ def human_ceiling(answers: Answers, judge: int, margin: float = MARGIN) -> Estim
 
 
 def _without_difference(people: Answers, used: Mask) -> list[str]:
-    """The first two people who gave one answer to every text that both rated, of at least as many as two people must
-    share; empty where there are none, or too many people to look at pair by pair."""
+    """The first two people who never differ on the texts that both rated, `FEWEST` or more; of too many people none."""
     means = np.where(used, people.person_means, np.nan)
     for k, j in combinations(range(len(means)), 2) if len(means) <= MOST else ():
         both = np.isfinite(means[k] + means[j])
@@ -299,8 +298,7 @@ HIDDEN = 20
 """So many texts show half of the skewness of what they come from: the rare large disagreements are not among them."""
 
 
-@dataclass(frozen=True, slots=True)
-class OneMorePerson:
+class OneMorePerson(NamedTuple):
     """Moments of what one more person's answer to one of `texts` changes in the difference of coefficients, times the
     number of texts: its variance, and skewness and kurtosis (3 of a normal distribution)."""
 

@@ -214,9 +214,8 @@ def text_means(part: Ratings, name: str) -> pd.DataFrame:
     """Mean over repeats per judge, item and target that was asked about; NaN where no repeat was usable."""
     cells = part.cells()
     judge, text = np.nonzero(cells.count + cells.lost)
-    judges, items, targets = (
-        np.array(names, dtype=object) for names in (cells.judges, cells.item_names, cells.target_names)
-    )
+    every = cells.judges, cells.item_names, cells.target_names
+    judges, items, targets = (np.array(names, dtype=object) for names in every)
     return pd.DataFrame({
         "judge": judges[judge], "item": items[cells.items[text]], "target": targets[cells.targets[text]],
         name: cells.mean[judge, text],

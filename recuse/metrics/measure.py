@@ -31,12 +31,10 @@ View = Callable[[Ratings, Ratings], V | None]
 """From the ratings of one criterion and combination of factor levels, and the ratings they are part of, to the form
 that a measure computes on; None where it is not asked."""
 Bad = Literal["above", "below", "both", "none"]
-
 MEASURES: dict[str, MeasureRow] = {}
 """Every described measure that has been imported, by the name its estimates carry."""
 PLACES: dict[str, str] = {}
 """Where each of them that is one function stands."""
-
 ENDS: Mapping[tuple[str, bool], tuple[float, float]] = {("share", False): (0.0, 1.0), ("share", True): (-1.0, 1.0)}
 """Ends by unit and sign."""
 

@@ -201,10 +201,9 @@ def letter_preference(pairs: pd.DataFrame) -> Measured:
 
 def twins_by_judge(part: Ratings) -> dict[str, pd.DataFrame]:
     """Judge -> its pairs, with `longer`: whether text a has more words than b."""
-    pairs, longer = pairs_by_judge(part), a_is_longer(part)
-    return {
-        judge: rows.assign(longer=rows["item"].astype(str).map(longer).astype(bool)) for judge, rows in pairs.items()
-    }
+    longer = a_is_longer(part)
+    each = ((judge, rows, rows["item"].astype(str).map(longer)) for judge, rows in pairs_by_judge(part).items())
+    return {judge: rows.assign(longer=is_longer.astype(bool)) for judge, rows, is_longer in each}
 
 
 @measure(

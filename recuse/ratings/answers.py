@@ -394,17 +394,15 @@ def _decided(part: Ratings, ratings: Ratings, positive: str, thresholds: Sequenc
     if isinstance(scale, Numeric):
         (start,) = thresholds
         limit = float(scale.turned(start)) if scale.reversed else start
-        judged, persons = (
-            np.where(np.isfinite(given), given >= limit, np.nan) for given in (answers.judged, answers.rated)
-        )
+        every = answers.judged, answers.rated
+        judged, persons = (np.where(np.isfinite(given), given >= limit, np.nan) for given in every)
         name = f"{start:g} or {'less' if scale.reversed else 'more'}"
         return BinaryDecisions(answers, name, True, mean_of(judged, 2), mean_of(mean_of(persons, 2), 0))
     stated, given = positive in answers.options, total(np.nan_to_num(answers.people_shares), answers.times)
     # else the one that people give less often, or the first where they are equally common
     place = answers.options.index(positive) if stated else int(given[1] < given[0] - 1e-9)
-    return BinaryDecisions(
-        answers, answers.options[place], stated, answers.judge_shares[..., place], answers.people_shares[..., place]
-    )
+    judged, people = answers.judge_shares[..., place], answers.people_shares[..., place]
+    return BinaryDecisions(answers, answers.options[place], stated, judged, people)
 
 
 def _option_names(ratings: Ratings, criterion: str) -> tuple[str, ...]:

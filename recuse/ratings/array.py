@@ -217,10 +217,8 @@ def arrays_by_level(ratings: Ratings, factor: str) -> dict[str, RatingArray]:
     Raises `RecuseError` where another factor varies."""
     rows = ratings.table[(ratings.table["kind"] != PERSON) & (ratings.table["criterion"] == ratings.criterion)]
     raters, items, targets = (coded(rows[name])[0] for name in AXES)
-    return {
-        level: judges_array(ratings.where(**{factor: level}), (raters, items, targets))
-        for level in ratings.levels(factor)
-    }
+    axes = raters, items, targets
+    return {level: judges_array(ratings.where(**{factor: level}), axes) for level in ratings.levels(factor)}
 
 
 def place_of(names: tuple[str, ...], name: str, kind: str) -> int:

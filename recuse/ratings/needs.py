@@ -32,12 +32,14 @@ class Need(NamedTuple):
 CANDIDATE = "candidate"
 FEWEST = 20
 """Items that two people rated below which nothing is said of their agreement (`recuse.metrics.agreement_estimates`)."""
-
 _WORDS = tomllib.loads(Path(__file__).with_name("needs.toml").read_text(encoding="utf-8"))
 KINDS: Mapping[str, Need] = {name: Need(**words) for name, words in _WORDS["kinds"].items()}
 """What a protocol's rows are (`OFFERS` of its module). A team's protocol may offer a kind of its own."""
 NEEDS: Mapping[str, Need] = {**KINDS, **{name: Need(**words) for name, words in _WORDS["others"].items()}}
 """Everything that a question may ask for: a kind of rows, or something that they have."""
+KINDS_OF_A_FILE = {"scores", "choices", "forced_choices", "response_sets"}
+NOT_OF_A_FILE = frozenset({*KINDS, "parts", "direction", "names", "labels", "families"} - KINDS_OF_A_FILE)
+"""Needs that a table of ratings seldom has: judges must be asked in another way."""
 
 
 def check_needs(needs: Iterable[str], place: str, known: Iterable[str] = ()) -> None:
@@ -69,12 +71,6 @@ def missing(needs: Iterable[str], offers: Iterable[str]) -> list[str]:
 def unlock(need: str) -> str:
     """What to add, in words."""
     return NEEDS[need].unlock if need in NEEDS else f"ask by a protocol that offers {need}"
-
-
-NOT_OF_A_FILE = frozenset(
-    name for name in KINDS if name not in ("scores", "choices", "forced_choices", "response_sets")
-) | {"parts", "direction", "names", "labels", "families"}  # fmt: skip
-"""Needs that a table of ratings seldom has: judges must be asked in another way."""
 
 
 def unlock_by_column(need: str) -> str:
@@ -201,11 +197,8 @@ def offered(
 
 def counted_criteria(ratings: Ratings) -> tuple[str, ...]:
     """The criteria of which some text's right score is known, in their order."""
-    if ratings.texts is None:
-        return ()
-    return tuple(
-        name for name in ratings.criteria if TRUE + name in ratings.texts and ratings.texts[TRUE + name].notna().any()
-    )
+    texts = pd.DataFrame() if ratings.texts is None else ratings.texts
+    return tuple(name for name in ratings.criteria if TRUE + name in texts and texts[TRUE + name].notna().any())
 
 
 def has_neutral_texts(judges: Iterable[str], targets: Iterable[str], authors: Mapping[str, str]) -> bool:

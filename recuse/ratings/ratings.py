@@ -288,9 +288,8 @@ class Ratings:
 
     def _measuring(self, criteria: tuple[str, ...]) -> Ratings:
         whole = self._of_all_criteria
-        return whole.remember(
-            ("criteria", *criteria), lambda: replace(whole, headline=criteria, _memory={"whole": whole})
-        )
+        key = "criteria", *criteria
+        return whole.remember(key, lambda: replace(whole, headline=criteria, _memory={"whole": whole}))
 
     @property
     def _of_all_criteria(self) -> Ratings:

@@ -27,7 +27,6 @@ COLUMNS = (
     "request",  # cassette key: leads back to the words behind the number
 )
 """Core columns. Factors (names, direction, order, ...) are further columns, declared by the protocol."""
-
 USUAL = {
     "task": "ratings", "protocol": "file", "kind": JUDGE, "target": "", "criterion": "rating", "repeat": 0,
     "score": None, "response": None, "status": "ok", "request": "",

@@ -17,7 +17,6 @@ from recuse.schema.arrays import Floats
 from recuse.schema.pandas_when_used import pd
 
 Values = TypeVar("Values")
-
 SLACK = 1e-9
 """Scores this far (times the range) beyond an end are on it: 9.999999999 is 10 after arithmetic."""
 PLACES = frozenset(["first", "second", "tie"])

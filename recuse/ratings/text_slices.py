@@ -129,10 +129,8 @@ def doublings_of_texts(ratings: Ratings, array: RatingArray) -> Floats:
     """log2 of the words of each text, shape (items, targets); NaN where unknown."""
     texts = _text_columns(ratings, ["item", "target"], ["words"])
     names = [*product(array.items, array.targets)]
-    doublings: Floats = np.log2(
-        facts_at(texts, *([name[k] for name in names] for k in (0, 1)))["words"].to_numpy(dtype=float)
-    )
-    return doublings.reshape(len(array.items), len(array.targets))
+    words = facts_at(texts, [item for item, _ in names], [target for _, target in names])["words"].to_numpy(dtype=float)
+    return np.asarray(np.log2(words)).reshape(len(array.items), len(array.targets))
 
 
 def doublings_of_pairs(ratings: Ratings, pairs: PairArray) -> Floats:

@@ -29,7 +29,6 @@ from recuse.statistics.clusters import FEW, exact_sum, sizes_of
 from recuse.statistics.distributions import Sampled, joined
 
 BOUNDED = "mean within the ends of the scale, beta intervals of the parts above and below 0, joined (MOVER)"
-
 ROOT_2_PI = math.sqrt(2 * math.pi)
 UNSEEN = 1.0
 """Weight of the pseudo-cluster, where observations of a cluster are all alike."""
@@ -153,9 +152,8 @@ def bounded_mean(
     if count == n and len(seen) < 3 and sum(seen) == len(x):  # of two values the one is a share of trials, exactly
         above, below = (replace(part, trials=float(n), counted=True) for part in (above, below))
     spread = math.sqrt(float((up @ up) * (down @ down)))
-    return BoundedMean(
-        above, below, float(up @ down) / spread if spread > 0 else 0.0, count - 1.0, origin, slip or 0.0
-    )  # fmt: skip
+    correlation = float(up @ down) / spread if spread > 0 else 0.0
+    return BoundedMean(above, below, correlation, count - 1.0, origin, slip or 0.0)
 
 
 def _part(

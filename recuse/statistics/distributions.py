@@ -22,7 +22,6 @@ from recuse.schema import Distribution, RecuseError
 from recuse.schema.arrays import Floats, cluster_times
 
 Side = Literal["above", "below"]
-
 NOTHING: tuple[float, float] = (math.nan, math.nan)
 OVER_REPEATS = (
     "the variance is unknown: a single repeat says nothing about the next",

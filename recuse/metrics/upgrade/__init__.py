@@ -37,7 +37,6 @@ __all__ = ["CHANGES", "COMPONENTS", "SETTINGS", "Pair", "Upgrade", "measure_pair
 
 AtLevels = tuple[dict[str, str], Estimate]
 """An estimate of the candidate, and at which level of each factor."""
-
 Component = Callable[[Pair], Estimate | None]
 WITH_PEOPLE: tuple[Component, ...] = (
     against_people.agreement_with_people, against_people.worst_slice_agreement, against_people.offset,
@@ -52,7 +51,6 @@ WITH_RIGHT_ANSWERS: tuple[Component, ...] = (
     scores.shift, scores.noise, scores.losses, against_people.worst_slice_shift,
 )  # fmt: skip
 """Where it is known which response is right, that decides instead of the incumbent's order and decisions."""
-
 COMPONENTS = (
     "upgrade_agreement", "upgrade_slice_agreement", "upgrade_right_answers", "upgrade_human_offset",
     "upgrade_human_order", "upgrade_human_decisions", "upgrade_shift", "upgrade_order", "upgrade_order_once",

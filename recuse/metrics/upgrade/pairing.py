@@ -29,20 +29,17 @@ from recuse.schema.factors import ORDER
 
 CHANGES = ("model", "prompt", "rubric", "sampling")
 """What an upgrade may declare that it changes. Texts and scale are the ground both stand on and never change."""
-
 SETTINGS: Mapping[str, str] = {
     "prompt": "prompt", "rubric": "rubric", "scale": "scale", "temperature": "sampling", "max_tokens": "sampling",
     "repeats": "sampling",
 }  # fmt: skip
 """Fields of a cassette's fingerprint that say how a judge was asked -> what an upgrade must declare to change them."""
-
 DECLARE: Mapping[str, str] = {
     "prompt": "; if that is the upgrade, declare it: --change prompt",
     "rubric": "; if that is the upgrade, declare it: --change rubric",
     "sampling": '; declare it: change = ["model", "sampling"], or --change model,sampling',
 }
 """Where it is said. A candidate of a panel has words of its own only where it names them, so only panels differ."""
-
 ONE_SCALE = " (if both mean one scale, say which: --scale LOW-HIGH; otherwise bring the scores to one first)"
 ONE_DECIDES = (
     " (where scores are read as a decision in one, as FILE.recuse.toml beside it says, read the other so too: recuse "
@@ -50,7 +47,6 @@ ONE_DECIDES = (
 )
 ONE_WORDING = " (if they say the same in other words: recuse check FILE --same WORD=WORD,... --save, and compare again)"
 SAME_IDS = " (a text has to have the same name on both sides; --item COLUMN says where it stands)"
-
 TEXT = ["item", "target"]
 SAME_ANSWER = ("rater", *TEXT, "criterion", "repeat")
 """What two files must say alike of an answer of a person for it to be one."""

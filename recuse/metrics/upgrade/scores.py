@@ -103,9 +103,8 @@ def level_change(
         detail = {"option": answers.options[most]}
     old, new = (answers.mean(level[:, most], used) for level in levels)
     value = parts[0].value if answers.counts else sizes[most]
-    return pair.change(
-        metric, distribution, (old, new), used, value=value, note=note, detail=detail, **pair.unit_and_span, **more
-    )
+    more |= {"value": value, "note": note, "detail": detail, **pair.unit_and_span}
+    return pair.change(metric, distribution, (old, new), used, **more)
 
 
 def could_hide(answers: Answers, old: Floats, new: Floats) -> tuple[float, float]:

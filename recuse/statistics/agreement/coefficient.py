@@ -126,8 +126,7 @@ def ratio(numerator: Floats, denominator: Floats) -> Floats:
 
 
 def _distinct(rows: Floats, alike: Floats | None) -> tuple[Floats, Floats]:
-    """The different rows and how often each occurs (a row `alike` times), told apart by one irrational combination of
-    their entries."""
+    """The different rows and how often each occurs (a row `alike` times), by an irrational sum of its entries."""
     key = np.zeros(len(rows))
     for k in range(rows.shape[1]):  # column by column: equal rows then give equal keys to the last bit
         key += rows[:, k] * math.sqrt(k + 2.0) * math.cos(k + 1.0)
