@@ -89,12 +89,9 @@ def delegable_share(
         note = f"nothing yet: the first group needs {needed} labels, there are {first['labels']}"
         if groups and needed is None:
             note = f"nothing: errors in the surest group are {percent(errors)}, not below {percent(bound)}"
-    return Estimate(
-        metric="delegable_share", value=safe, note=note,
-        clusters=answers.clusters_called if answers.over == "clusters" else "",
-        detail={"bound": bound, "level": level, "by": by, "groups": groups, "labels_needed": needed,
-                **answers.held}, **facts,
-    )  # fmt: skip
+    detail = {"bound": bound, "level": level, "by": by, "groups": groups, "labels_needed": needed, **answers.held}
+    clusters = answers.clusters_called if answers.over == "clusters" else ""
+    return Estimate(metric="delegable_share", value=safe, note=note, clusters=clusters, detail=detail, **facts)
 
 
 def labels_for_bound(error_rate: float, bound: float, level: float = 0.95) -> int | None:

@@ -311,10 +311,8 @@ def _means(part: Ratings, cells: Cells) -> dict[str, Floats]:
     rows = np.flatnonzero(part.having("kind", PERSON) & part.having("criterion", part.criterion))
     if not len(rows):
         return {}
-    item, target = (
-        among(*part.coded(name), wanted)[rows]
-        for name, wanted in (("item", cells.item_names), ("target", cells.target_names))
-    )
+    both = ("item", cells.item_names), ("target", cells.target_names)
+    item, target = (among(*part.coded(name), wanted)[rows] for name, wanted in both)
     targets, width = len(cells.target_names), len(cells.items)
     text = np.where((item >= 0) & (target >= 0), item * targets + target, -1)
     place = pd.Index(cells.items * targets + cells.targets).get_indexer(pd.Index(text))

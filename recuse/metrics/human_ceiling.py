@@ -152,10 +152,8 @@ def human_ceiling(answers: Answers, judge: int, margin: float = MARGIN) -> Estim
     if count <= FEW_PEOPLE:
         these, them = (f"these {count} people" if count > 1 else "one person"), "them" if truth else "each other"
         notes.append(f"{these}: how far others would agree with {them} is unknown")
-    return estimated(
-        "human_ceiling", difference.value, distribution, n_excluded=unanswered, detail=detail, note="; ".join(notes),
-        **facts,
-    )  # fmt: skip
+    facts |= {"n_excluded": unanswered, "detail": detail, "note": "; ".join(notes)}
+    return estimated("human_ceiling", difference.value, distribution, **facts)
 
 
 def _without_difference(people: Answers, used: Mask) -> list[str]:

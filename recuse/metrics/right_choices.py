@@ -96,10 +96,8 @@ def _of_pairs(part: Ratings, ratings: Ratings) -> Iterator[tuple[str, Estimate]]
     if ORDER in part.factors:
         rows = verdicts_of(part)
         rows = rows[rows["rater"].isin(pairs.judges)]
-        judge, item = (
-            pd.Index(names).get_indexer(pd.Index(rows[column]))
-            for column, names in (("rater", pairs.judges), ("item", pairs.items))
-        )
+        both = ("rater", pairs.judges), ("item", pairs.items)
+        judge, item = (pd.Index(names).get_indexer(pd.Index(rows[column])) for column, names in both)
         first = np.asarray(rows["order"] == "ab", dtype=float)
         shown_first = moments_of(judge * shape[1] + item, first, shape[0] * shape[1]).mean.reshape(shape)
     alone = "one person" if len(ratings.persons) == 1 else "people"
@@ -144,10 +142,8 @@ def right_responses(ratings: Ratings, array: RatingArray) -> Mask:
         raise RatingsError("nothing says which text is the right one; give texts with a column gold (1 or 0)")
     gold = texts[texts["gold"].astype(str).str.strip().str.lower().isin(RIGHT)]
     right = np.zeros(array.shape[1:], dtype=bool)
-    item, target = (
-        pd.Index(names).get_indexer(pd.Index(gold[name].astype(str)))
-        for names, name in ((array.items, "item"), (array.targets, "target"))
-    )
+    both = ("item", array.items), ("target", array.targets)
+    item, target = (pd.Index(names).get_indexer(pd.Index(gold[column].astype(str))) for column, names in both)
     inside = (item >= 0) & (target >= 0)
     right[item[inside], target[inside]] = True
     return right

@@ -96,10 +96,8 @@ def system_order(against: Compared, judge: int, seed: int = SEED, draws: int = D
     apart, se = np.abs(means[first] - means[second]), np.sqrt(((root[:, first] - root[:, second]) ** 2).sum(axis=0))
     t = np.divide(apart, se, out=np.where(apart > TIED, np.inf, 0.0), where=se > TIED)
     told_apart = int((holm(2 * special.stdtr(count - 1, -t)) < ALPHA).sum())
-    listed = [
-        {"system": cells.target_names[t], "people": number(p), "judge": number(j)}
-        for t, p, j in zip(systems, *np.split(means, 2), strict=True)
-    ]
+    both = zip(systems, *np.split(means, 2), strict=True)
+    listed = [{"system": cells.target_names[t], "people": number(p), "judge": number(j)} for t, p, j in both]
     detail = {"systems": listed, "told_apart": told_apart, **against.held}
     if not told_apart:
         return undefined("system_order", CLOSE, detail=detail, **facts)

@@ -213,8 +213,6 @@ def _has_one_person_each(persons: pd.DataFrame) -> bool:
     known: rows with the columns rater, item and target, if there are several, and `times` where items are counted."""
     text = ["item", "target"] if "target" in persons else ["item"]
     raters = persons.drop_duplicates([*text, "rater"])
-    texts, twice = (
-        part["times"].sum() if "times" in part else len(part)
-        for part in (raters.drop_duplicates(text), raters[raters.duplicated(text)].drop_duplicates(text))
-    )
+    once, again = raters.drop_duplicates(text), raters[raters.duplicated(text)].drop_duplicates(text)
+    texts, twice = (part["times"].sum() if "times" in part else len(part) for part in (once, again))
     return bool(texts) and twice < FEWEST and 2 * twice < texts

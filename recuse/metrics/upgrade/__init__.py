@@ -119,11 +119,8 @@ def measure_upgrade(upgrade: Upgrade) -> list[tuple[str, Estimates]]:
 
     Nothing is measured of judges that are not comparable (`upgrade.not_comparable`): see there first."""
     right, by = scores.right_answers(upgrade), upgrade.by()
-    of_pairs = (
-        (dict(zip(by, pair.names, strict=True)), estimate)
-        for pair in upgrade.pairs()
-        for estimate in measure_pair(pair, truth=bool(right))
-    )
+    measured = ((pair, one) for pair in upgrade.pairs() for one in measure_pair(pair, truth=bool(right)))
+    of_pairs = ((dict(zip(by, pair.names, strict=True)), estimate) for pair, estimate in measured)
     parts: dict[tuple[str, tuple[str, ...]], dict[tuple[str, ...], Estimate]] = {}
     for levels, estimate in chain(of_pairs, right, biases(upgrade), costs(upgrade)):
         parts.setdefault((estimate.metric, (*levels,)), {})[upgrade.candidate, *levels.values()] = estimate
@@ -168,12 +165,9 @@ def _has(ratings: Ratings, *columns: str, peers: bool = True) -> bool:
 
 def _own_text(ratings: Ratings) -> Estimates:
     """Over items where targets share them, else over all texts."""
-    array = ratings.table[["item", "target"]].drop_duplicates()
-    return (
-        self_preference.self_preference_controlled(ratings)
-        if array["item"].duplicated().any() and array["item"].nunique() > 1
-        else consensus.self_preference(ratings)
-    )
+    items = ratings.table[["item", "target"]].drop_duplicates()["item"]
+    shared = items.duplicated().any() and items.nunique() > 1
+    return (self_preference.self_preference_controlled if shared else consensus.self_preference)(ratings)
 
 
 BIASES: tuple[tuple[str, str, Callable[[Ratings], Estimates], Callable[[Ratings, str], bool], bool], ...] = (

@@ -309,6 +309,5 @@ def worst_of_slices(
     values = (answers.mean(old, looked[worst]), answers.mean(new, looked[worst])) if shown else (math.nan, math.nan)
     largest = Largest(tuple(map(Folded, parts.values()) if both else parts.values()))
     return pair.change(
-        metric, largest, values, there, value=size[worst], span=span, method=OVER_SLICES,
-        unit=unit, detail=detail,
+        metric, largest, values, there, value=size[worst], span=span, method=OVER_SLICES, unit=unit, detail=detail
     )  # fmt: skip

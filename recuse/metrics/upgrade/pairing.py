@@ -124,10 +124,8 @@ class Upgrade:
         if others:
             return (*undeclared, *others)
         keys = [*TEXT, "criterion", *self.before.factors]
-        old, new = (
-            {tuple(map(str, row)) for row in r.table.loc[r.table["rater"] == judge, keys].itertuples(index=False)}
-            for r, judge in self.sides
-        )
+        each = (r.table.loc[r.table["rater"] == judge, keys].itertuples(index=False) for r, judge in self.sides)
+        old, new = ({tuple(map(str, row)) for row in rows} for rows in each)
         if not (common := self.overlap[0]):
             here, there = (min(rows)[0] for rows in (old, new))
             return (*undeclared, f"they have no text in common: {here} stands in one, {there} in the other{SAME_IDS}")
@@ -149,10 +147,8 @@ class Upgrade:
     @cached_property
     def both(self) -> Ratings:
         """Ratings of the two judges alone, the incumbent first, and of people."""
-        old, new = (
-            r.table[r.table["rater"] == judge].assign(rater=name)
-            for (r, judge), name in zip(self.sides, self.shown, strict=True)
-        )
+        named = zip(self.sides, self.shown, strict=True)
+        old, new = (r.table[r.table["rater"] == judge].assign(rater=name) for (r, judge), name in named)
         truth = self.before.truth or self.after.truth
         people = pd.concat([r.table[r.table["kind"] == PERSON] for r in self._last_counts], ignore_index=True)
         keys = [name for name in (*SAME_ANSWER, *self.before.factors) if name in people]
@@ -215,10 +211,8 @@ class Upgrade:
     def overlap(self) -> tuple[frozenset[Text], frozenset[Text], frozenset[Text]]:
         """Texts, as (item, target), that both judges have rows on, whatever became of their answers, the incumbent
         alone, the candidate alone."""
-        old, new = (
-            frozenset(rows[TEXT].drop_duplicates().astype(str).itertuples(index=False, name=None))
-            for rows in (r.table[r.table["rater"] == judge] for r, judge in self.sides)
-        )
+        each = (r.table.loc[r.table["rater"] == judge, TEXT].drop_duplicates() for r, judge in self.sides)
+        old, new = (frozenset(rows.astype(str).itertuples(index=False, name=None)) for rows in each)
         return old & new, old - new, new - old
 
     def on_common_texts(self) -> Upgrade:

@@ -124,10 +124,8 @@ def could_hide(answers: Answers, old: Floats, new: Floats) -> tuple[float, float
     up = share * (answers.mean(highest - np.where(np.isfinite(old), old, low), either) - moved)
     if answers.number(either) >= ENOUGH_LOST:
         known = np.where(np.isfinite(old), old, new)
-        apart = mean_change(
-            np.where(either, known, np.nan), np.where(used, known, np.nan), answers.clusters, answers.times,
-            span=span_of(answers),
-        )  # fmt: skip
+        by_one, by_both = (np.where(texts, known, np.nan) for texts in (either, used))
+        apart = mean_change(by_one, by_both, answers.clusters, answers.times, span=span_of(answers))
         most = share * max(map(abs, apart.interval(0.95)), default=math.inf)
         if math.isfinite(most):
             return min(down, most), min(up, most)
