@@ -21,11 +21,7 @@ from recuse.readers.values import as_numbers
 from recuse.schema import RecuseError
 from recuse.security.sanitize import visible
 
-AS_IT_STANDS: dict[str, Any] = {
-    "header": 0, "dtype": object, "keep_default_na": False, "na_values": [], "skip_blank_lines": True,
-    "on_bad_lines": "error",
-}  # fmt: skip
-"""How pandas leaves every cell a string."""
+AS_IT_STANDS: dict[str, Any] = {"header": 0, "dtype": object, "keep_default_na": False}  # every cell stays a string
 MERGED = re.compile("^(?:<{7}|>{7}) .*$", re.MULTILINE)  # what git writes between two sides of a merge
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 PORTION, HEAD = 10_000, 1 << 20  # rows of a large file that are read at a time, and bytes in which its first rows lie

@@ -167,9 +167,8 @@ def _example_ratings() -> bytes:
     """Made-up ratings of 400 replies, without chance: two people, and a judge that errs less often and is cleared."""
     lines = ["item,system,judge,anna,ben"]
     for k in range(400):
-        passes = (k * 7) % 12 < 7
-        wrong = {"judge": k % 29 == 4, "anna": k % 19 == 5, "ben": k % 13 == 6}
-        answers = ("pass" if passes != wrong[name] else "fail" for name in ("judge", "anna", "ben"))
+        wrong = (k % 29 == 4, k % 19 == 5, k % 13 == 6)  # the judge, anna, ben
+        answers = ("pass" if ((k * 7) % 12 < 7) != errs else "fail" for errs in wrong)
         lines.append(",".join([f"reply {k + 1}", "ab"[k % 2], *answers]))
     return "\n".join([*lines, ""]).encode()
 
