@@ -210,14 +210,14 @@ def chat_log_records(value: Any) -> Records:
         text, status, rated = answer_in(response)
         if status in ("unparsed", "error"):
             yield UNREAD, UNUSABLE, f"line {number}: {shown(text)}"
-        said = {judge if one["criterion"] == "rating" else f"{judge}_{one['criterion']}": one["value"] for one in rated}
+        own = {judge if one["criterion"] == "rating" else f"{judge}_{one['criterion']}": one["value"] for one in rated}
         facts = call.get("metadata")
         messages = [one for one in request.get("messages") or () if isinstance(one, Mapping)]
         by_user = [one.get("content") for one in messages if one.get("role") == "user"]
         yield {
             "id": str(call.get("id") or response.get("id") or number), **(facts if isinstance(facts, Mapping) else {}),
             "text": by_user[-1] if by_user and isinstance(by_user[-1], str) else "",
-            **(said or {judge: status}),
+            **(own or {judge: status}),
         }  # fmt: skip
 
 
