@@ -23,12 +23,10 @@ if TYPE_CHECKING:
     from recuse.upgrade.compare_command import compare
 
 __version__ = "0.2.0"
-
 __all__ = [
     "Decision", "Estimate", "Plan", "Ratings", "RecuseError", "Scale", "UpgradeVerdict", "Verdict", "check", "compare",
     "ext", "measures", "plan", "read",
 ]  # fmt: skip
-
 HOMES = {
     "Decision": "gates", "Estimate": "schema", "Plan": "experiments.plan_command", "Ratings": "ratings",
     "RecuseError": "schema", "Scale": "ratings", "UpgradeVerdict": "gates.upgrade_verdict", "Verdict": "schema",

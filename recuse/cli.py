@@ -15,7 +15,6 @@ from typing import Any, NoReturn, TextIO, cast
 from recuse import __version__
 
 __all__ = ["main"]
-
 OVERRIDES = (
     ("item", "COLUMN", "what was judged"),
     ("target", "COLUMN", "the system whose output it is (also --system)"),

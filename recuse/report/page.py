@@ -94,10 +94,9 @@ def parts(view: ResultsModel, questions: list[Question], known: Known) -> dict[s
         "let_through": tally(through), "cassettes": view.results.get("cassettes") or {},
         "upgrades": upgrade_tables(view), "tables": tables, "readings": column_readings(tables),
         "words": {(j["panel"], j["judge"]): view.words_on(j["panel"], j["judge"]) for j in view.judges},
-        "parts_before": parts_before(view, questions),
+        "parts_before": parts_before(view, questions), "csv": known.get("tables") or (),
         "parts_after": [baseline_part(view), *parts_after(view, known)],
         "facts": " · ".join(f"{name} {value}" for name, value in facts(view, known)),
-        "csv": known.get("tables") or (),
     }  # fmt: skip
 
 

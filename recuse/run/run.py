@@ -136,7 +136,10 @@ class Run(Records):
 
     def _decide(self) -> None:
         """Outcome, faults and what they come to for whoever may merge the change: the headline of every output."""
-        self.results |= {"outcome": self._outcome(), "objections": sorted(self.objections)}
+        objecting = {r["outcome"] for r in self.verdicts if not (r["outcome"] in (PASS, ACCEPTED) or r["allowed"])}
+        objecting |= {NOT_MEASURED} if self.unmeasured or self.objections else set()
+        outcome = next((name for name in (NOT_MEASURED, FAIL, UNDECIDED) if name in objecting), PASS)
+        self.results |= {"outcome": outcome, "objections": sorted(self.objections)}
         self.results = normalised(self.results)  # once for all that is drawn from them
         self.decision = replace(decide(decoded(self.results)), of_file=self.of_file)
         lines = self.decision.lines[: 1 if self.of_file else 2]
@@ -209,7 +212,7 @@ class Run(Records):
         outcomes = [record["outcome"] for record in self.verdicts]
         counts = {name: outcomes.count(name) for name in (PASS, FAIL, UNDECIDED, NOT_MEASURED, ACCEPTED)}
         return {
-            "schema": 1, "outcome": self._outcome(), "counts": counts, "headline": "", "decision": None,
+            "schema": 1, "outcome": "", "counts": counts, "headline": "", "decision": None,
             "panels": [self._with_uses(panel.record()) for panels in (selection.panels, selection.files)
                        for panel in panels.values()],
             "uses": {name: use.model_dump() for name, use in gates.uses.items()},
@@ -230,9 +233,8 @@ class Run(Records):
             ],
             "verdicts": self.verdicts, "error_rates": error_rates(self.verdicts, gates.run.false_fail),
             "sources": {place: part["source"] for place, part in sorted(self.replayed.items()) if "source" in part},
-            "measurements": self.measurements, "upgrades": self.upgrades,
+            "measurements": self.measurements, "upgrades": self.upgrades, "objections": sorted(self.objections),
             "unmeasured": [{"test": test, "why": why} for test, why in sorted(self.unmeasured.items())],
-            "objections": sorted(self.objections),
             "usage": [row for _, part in sorted(self.replayed.items()) for row in part["usage"]],
             "excerpts": [row for _, part in sorted(self.replayed.items()) for row in part["excerpts"]],
             "baseline": None, "ends": gates.ends(),
@@ -244,11 +246,6 @@ class Run(Records):
             return {**panel, "uses": []}
         rated = sorted({"people_items", "two_people"} & uses.offers)
         return {**panel, "uses": list(uses.stated), "further_uses": list(uses.further), "rated": rated}
-
-    def _outcome(self) -> str:
-        objecting = {r["outcome"] for r in self.verdicts if not (r["outcome"] in (PASS, ACCEPTED) or r["allowed"])}
-        objecting |= {NOT_MEASURED} if self.unmeasured or self.objections else set()
-        return next((name for name in (NOT_MEASURED, FAIL, UNDECIDED) if name in objecting), PASS)
 
     def _questions(self) -> list[QuestionRow]:
         records = grouped((*self.verdicts, *self.measurements), lambda row: (row["question"], row["subject"]["task"]))

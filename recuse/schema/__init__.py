@@ -27,10 +27,8 @@ __all__ = [
 Status = Literal["ok", "unparsed", "refused", "out_of_scale", "error"]
 STATUSES: tuple[Status, ...] = ("ok", "unparsed", "refused", "out_of_scale", "error")
 """What became of a judgement. Where an earlier call of a chain failed, its stage stands before: "rubric: unparsed"."""
-
 Provenance = Literal["recorded", "reconstructed", "scripted", "imported"]
 PROVENANCES: tuple[Provenance, ...] = ("recorded", "reconstructed", "scripted", "imported")
-
 SourceFixes = Literal["margins", "cells", "pairs"]
 """Which joint distributions the source of a panel fixes; see `recuse.panels`."""
 

@@ -15,6 +15,19 @@ Values = Sequence[Sequence[float | None]]
 """A row of values per name of a row, one per name of a column."""
 Gap = tuple[float | None, float | None, float | None, float | None]
 """Two texts as far apart as low to high: how many pairs, and the share that the order turns."""
+RemedyKind = Literal[
+    "outside",  # the value is outside the limit; `distance` says how far
+    "straddles",  # the interval reaches across a bound; `needed` observations would decide
+    "on the bound",  # the same, and no feasible number would
+    "lost answers",  # it would pass, but for what the answers that were lost may have said
+    "no interval",  # there is nothing to decide on
+    "level unknown",  # the interval is known at a lower level than asked for
+    "not measured",
+    "beyond",  # outside what an accepted failure accepts as well
+    "expired",  # the accepted failure is over
+    "allowance expired",  # undecided was allowed until a date that has passed
+    "accepted",
+]
 Kind = TypeVar("Kind")
 
 
@@ -142,21 +155,6 @@ class PowerRow(TypedDict):
     fair_passes: float | None  # the chance that such a judge passes
     same_again: float  # the chance to pass if the true value is the one measured and everything is recorded anew
     smallest_fault: float | None  # the true value nearest the limit that fails with a chance of 80 %
-
-
-RemedyKind = Literal[
-    "outside",  # the value is outside the limit; `distance` says how far
-    "straddles",  # the interval reaches across a bound; `needed` observations would decide
-    "on the bound",  # the same, and no feasible number would
-    "lost answers",  # it would pass, but for what the answers that were lost may have said
-    "no interval",  # there is nothing to decide on
-    "level unknown",  # the interval is known at a lower level than asked for
-    "not measured",
-    "beyond",  # outside what an accepted failure accepts as well
-    "expired",  # the accepted failure is over
-    "allowance expired",  # undecided was allowed until a date that has passed
-    "accepted",
-]
 
 
 class RemedyRow(TypedDict):

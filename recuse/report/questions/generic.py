@@ -51,11 +51,6 @@ def _maps(group: Group, numbers: list[Number]) -> HeatMaps:
     return deviation_maps(captioned, group.label, about="zero") if signed else magnitude_maps(captioned, group.label)
 
 
-generic = Drawing(figures=(_by_kind,))
-plain = Drawing(figures=(lambda group: plain_table(group, list(group.numbers)),))
-"""The numbers and nothing else: for what a drawing could not show."""
-
-
 def _upgrades(group: Group) -> list[object]:
     figures: list[object] = []
     for of in upgrade_tables(group.view):
@@ -68,19 +63,20 @@ def _upgrades(group: Group) -> list[object]:
     return figures
 
 
-upgrade = Drawing(order=1, figures=(_upgrades,))
-
-
 def _lost(number: Number) -> str:
     """ "81 unparsed, 4 refused"; nothing is imputed for them."""
     by_status = number.detail.get("by_status") or {}
     return ", ".join(f"{count(n)} {plain_name(status)}" for status, n in by_status.items() if status != "ok" and n)
 
 
-usable_replies = Forest("parse_rate", "Replies that could be used as they stand", "usable replies", includes=(0, 1),
-                        aside=_lost)  # fmt: skip
-
-
 def mean_scores(group: Group) -> HeatMaps:
     """Every judge's mean score of every target."""
     return ranking_maps(main_matrices(group, "score_matrix", ", mean ± SD over repeats"), group.label)
+
+
+generic = Drawing(figures=(_by_kind,))
+plain = Drawing(figures=(lambda group: plain_table(group, list(group.numbers)),))
+"""The numbers and nothing else: for what a drawing could not show."""
+upgrade = Drawing(order=1, figures=(_upgrades,))
+usable_replies = Forest("parse_rate", "Replies that could be used as they stand", "usable replies", includes=(0, 1),
+                        aside=_lost)  # fmt: skip
