@@ -92,8 +92,8 @@ def weighted(criterion: str, answer: str, choices: Sequence[str], reply: Reply) 
     if not places or not reply.tokens or not reply.logprobs:
         return []
     there = reply.logprobs[places[-1]]
-    found = [(token.strip(), math.exp(logprob)) for token, logprob in there.items()]
-    probabilities = {choice: math.fsum(p for token, p in found if token == choice) for choice in choices}
+    likely = [(token.strip(), math.exp(logprob)) for token, logprob in there.items()]
+    probabilities = {choice: math.fsum(p for token, p in likely if token == choice) for choice in choices}
     mass = math.fsum(probabilities.values())
     if mass > 0:
         total = math.fsum(int(choice) * share for choice, share in probabilities.items())

@@ -29,6 +29,8 @@ _BEGINS = {
 }  # fmt: skip
 """What may follow a bracket that opens a JSON value."""
 
+_KINDS: dict[type, str] = {dict: "object", list: "array"}
+
 
 class Unreadable(Exception):
     """The reply cannot be read as the protocol asks; becomes a row's status and why."""
@@ -67,13 +69,13 @@ def json_value(reply: Reply, kind: type[dict[str, Any]] | type[list[Any]]) -> An
     if not values:
         if is_refusal(text):
             raise Unreadable("refused", _short(text))
-        named = f"no JSON {_called(kind)} in the reply" if text.strip() else "the reply is empty"
+        named = f"no JSON {_KINDS[kind]} in the reply" if text.strip() else "the reply is empty"
         raise Unreadable("unparsed", named + cut)
     if any(value != values[0] for value in values[1:]):
         count = f"{len(values)} different JSON values in the reply"
         raise Unreadable("unparsed", f"{count}; which one counts is not for us to guess")
     if cut and text[placed[-1][1] :].strip("`]} \t\r\n"):
-        raise Unreadable("unparsed", f"words follow the JSON {_called(kind)}, and may take it back{cut}")
+        raise Unreadable("unparsed", f"words follow the JSON {_KINDS[kind]}, and may take it back{cut}")
     return values[0]
 
 
@@ -119,7 +121,7 @@ def _values(text: str, kind: type, cut: str) -> Iterator[tuple[Any, int]]:
     while position != -1:
         end = position + 1
         if _BEGINS[opening].match(text, end):  # else the bracket is just a character of the words around
-            value, end = _decoded(text, position, f"the JSON {_called(kind)}", cut)
+            value, end = _decoded(text, position, f"the JSON {_KINDS[kind]}", cut)
             yield value, end
         position = text.find(opening, end)
 
@@ -164,10 +166,6 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant)
 def _deep(value: Any, left: int = DEEPEST) -> bool:
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return not left or any(_deep(one, left - 1) for one in inner)
-
-
-def _called(kind: type) -> str:
-    return "object" if kind is dict else "array"
 
 
 def _short(text: str) -> str:
