@@ -219,10 +219,8 @@ def commonest_answer(answers: Answers, judge: int) -> Estimate:
     best = int(counts.argmax())
     value = float(values[best])
     answer = answers.name_of(int(value)) if answers.options else f"{value:g}"
-    return Estimate(
-        metric="commonest_answer", value=float(counts[best] / n), unit="share", n=n, method=METHOD,
-        detail={"answer": answer, "n": int(counts[best])},
-    )  # fmt: skip
+    share, detail = float(counts[best] / n), {"answer": answer, "n": int(counts[best])}
+    return Estimate(metric="commonest_answer", value=share, unit="share", n=n, method=METHOD, detail=detail)
 
 
 @measure(
@@ -259,11 +257,9 @@ def people_alpha(answers: Answers, level: Level | None = None) -> list[Named]:
             return replace(one, shares=np.hstack([observed, answers.evened(chance)]), times=times)
 
         alpha = made(lambda counts: options.alpha_of_counts(counts, fitting, np.arange(len(answers.options))))
-        others = {
-            "fleiss_kappa": options.scott_pi, "gwet_ac1": options.gwet_ac,
-            "percent_agreement": options.percent_agreement,
-        }  # fmt: skip
-        detail |= {name: number(made(build).value) for name, build in others.items()}
+        detail["fleiss_kappa"] = number(made(options.scott_pi).value)
+        detail["gwet_ac1"] = number(made(options.gwet_ac).value)
+        detail["percent_agreement"] = number(made(options.percent_agreement).value)
     else:
         alpha = options.krippendorff_alpha(answers.person_means[:, rated], fitting)
     alpha = replace(alpha, times=times)

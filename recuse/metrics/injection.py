@@ -216,10 +216,8 @@ def text_means(part: Ratings, name: str) -> pd.DataFrame:
     judge, text = np.nonzero(cells.count + cells.lost)
     every = cells.judges, cells.item_names, cells.target_names
     judges, items, targets = (np.array(names, dtype=object) for names in every)
-    return pd.DataFrame({
-        "judge": judges[judge], "item": items[cells.items[text]], "target": targets[cells.targets[text]],
-        name: cells.mean[judge, text],
-    })  # fmt: skip
+    of = {"judge": judges[judge], "item": items[cells.items[text]], "target": targets[cells.targets[text]]}
+    return pd.DataFrame({**of, name: cells.mean[judge, text]})
 
 
 def _credits(part: Ratings, name: str) -> pd.DataFrame:

@@ -108,10 +108,9 @@ def agreement_with_people(pair: Pair) -> Estimate | None:
         labels = total(np.nan_to_num(answers.evened(answers.people_shares[used])), taken(answers.times, used))
     few = too_few(answers.options, labels)
     se = math.nan if few else math.hypot(distribution.se, one_text(answers, kappas, sums) / answers.cluster_count(used))
-    return pair.change(
-        "upgrade_agreement", Student(distribution.value, se, distribution.df), (share[0] * old, share[1] * new),
-        used, method=METHOD, note=few, detail={"answered": [float(v) for v in share]},
-    )  # fmt: skip
+    values, detail = (share[0] * old, share[1] * new), {"answered": [float(v) for v in share]}
+    wider = Student(distribution.value, se, distribution.df)
+    return pair.change("upgrade_agreement", wider, values, used, method=METHOD, note=few, detail=detail)
 
 
 def kappas_of(answers: Answers, used: Mask) -> TwoKappas:

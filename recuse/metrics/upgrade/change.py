@@ -83,13 +83,10 @@ class Pair:
             "incumbent": number(values[0]), "candidate": number(values[1]), "texts": answers.number(used),
             "smallest": number(smallest(distribution, n_clusters)), **more.pop("detail", {}),
         }  # fmt: skip
-        value = more.pop("value", None)
-        lost = 0 if answers.lost is None else total(answers.lost[:2].sum(axis=0, dtype=float), answers.times)
-        return estimated(
-            metric, values[1] - values[0] if value is None else value, distribution, n=answers.number(used),
-            method=method, note=note, n_clusters=n_clusters, **answers.about, n_excluded=int(lost), level=0.9,
-            detail=detail, **more,
-        )  # fmt: skip
+        value = more.pop("value", values[1] - values[0])
+        lost = 0 if answers.lost is None else int(total(answers.lost[:2].sum(axis=0, dtype=float), answers.times))
+        more |= answers.facts(used, method=method, note=note, n_clusters=n_clusters, n_excluded=lost, detail=detail)
+        return estimated(metric, value, distribution, level=0.9, **more)
 
     def change_of_means(self, metric: str, old: Floats, new: Floats, none: str = "", **more: Any) -> Estimate:
         """The mean over texts of `new` less `old` (U,), over the texts that have both; of `none`, why there is none."""

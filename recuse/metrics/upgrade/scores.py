@@ -238,7 +238,7 @@ def right_answers(upgrade: Upgrade) -> list[tuple[dict[str, str], Estimate]]:
         right = right_responses(ratings, array)
         used = (array.requested.all(axis=0).sum(axis=1) > 1) & right.any(axis=1)
         over: Literal["clusters", "items"] = "clusters" if array.clustered else "items"
-        about: Mapping[str, Any] = {"method": METHOD, "over": over, **SHARES}
+        about: dict[str, Any] = {"method": METHOD, "over": over, **SHARES}
         if used.any():
             old, new = (right_first(array.means[j], array.requested[j], right) == 1.0 for j in (0, 1))
             clusters = np.unique(np.asarray(array.clusters, dtype=object).astype(str), return_inverse=True)[1]
@@ -248,10 +248,8 @@ def right_answers(upgrade: Upgrade) -> list[tuple[dict[str, str], Estimate]]:
                 "incumbent": float(old[used].mean()), "candidate": float(new[used].mean()), "texts": int(used.sum()),
                 "smallest": number(changes.smallest(distribution, len(np.unique(clusters[used])))),
             }  # fmt: skip
-            estimate = estimated(
-                "upgrade_right_answers", distribution.value, distribution, n=int(used.sum()), level=0.9, detail=detail,
-                **about,
-            )  # fmt: skip
+            about |= {"n": int(used.sum()), "level": 0.9, "detail": detail}
+            estimate = estimated("upgrade_right_answers", distribution.value, distribution, **about)
         elif estimates:
             estimate = undefined("upgrade_right_answers", "no item was asked of both", **about)
         else:
