@@ -12,6 +12,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -161,7 +162,7 @@ def _read(path: Path) -> dict[tuple[Any, ...], ScriptedReply]:
     try:
         data = path.read_bytes()
         text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8")
-    except (OSError, EOFError, ValueError) as error:
+    except (OSError, EOFError, ValueError, zlib.error) as error:
         raise StandInError(f"{path}: stored replies cannot be read ({error}); build the file again") from None
     for number, line in enumerate(filter(str.strip, text.splitlines()), start=1):
         where = f"{path}:{number}"

@@ -91,7 +91,12 @@ def test_a_file_that_is_not_there_is_called_as_it_is_written(tmp_path: Path) -> 
         TableSource(tmp_path).reply(call(), {})
 
 
-@pytest.mark.parametrize("content", [b"\x1f\x8b torn", b"plain"])
+TORN = bytearray(gzip.compress(b'{"judge":"a","text":"b"}\n' * 1000))
+TORN[15] ^= 0xFF
+TORN[18] ^= 0xFF
+
+
+@pytest.mark.parametrize("content", [b"\x1f\x8b torn", b"plain", bytes(TORN)])
 def test_an_unreadable_archive(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "t").mkdir()
     (tmp_path / "t" / "rubric.jsonl.gz").write_bytes(content)

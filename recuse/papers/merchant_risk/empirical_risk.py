@@ -8,6 +8,7 @@ import json
 import math
 import tomllib
 import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -193,7 +194,7 @@ def _packed(path: Path) -> pd.DataFrame:
     try:
         with np.load(path, allow_pickle=False) as stored:
             arrays: dict[str, Any] = {name: stored[name] for name in stored.files}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise RecuseError(f"{path}: not a readable .npz file ({error}); build it again") from None
     if missing := [name for name in PACKED if name not in arrays]:
         raise RecuseError(f"{path}: lacks {', '.join(missing)}; a packed table holds {', '.join(PACKED)}")
