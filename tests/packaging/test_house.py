@@ -6,8 +6,8 @@ import house
 
 
 def test_the_engine_keeps_its_budget() -> None:
-    assert house.lines(papers=False) <= 43_768
-    assert house.lines(papers=True) <= 56_626
+    assert house.lines(papers=False) <= 43_769
+    assert house.lines(papers=True) <= 56_628
     assert house.engine_modules() <= 232
     assert len(house.short_helpers_of_one_caller()) <= 27
 
