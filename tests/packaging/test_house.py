@@ -8,8 +8,8 @@ import house
 def test_the_engine_keeps_its_budget() -> None:
     assert house.lines(papers=False) <= 43_769
     assert house.lines(papers=True) <= 56_628
-    assert house.engine_modules() <= 232
-    assert len(house.short_helpers_of_one_caller()) <= 27
+    assert house.engine_modules() <= 212
+    assert len(house.short_helpers_of_one_caller()) <= 25
 
 
 def test_no_two_modules_of_one_name() -> None:
