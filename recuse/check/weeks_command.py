@@ -22,7 +22,9 @@ from __future__ import annotations
 
 import glob
 import math
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -49,6 +51,7 @@ RARE = 0.15
 ALARMS = 0.01  # chance that a chart alarms in a week in which nothing changed
 COLUMNS = ("judge", "chart", "week", "value", "low", "high", "texts", "alarm")
 WEEK = "week"
+TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")  # of a call, and no name of a week
 
 
 class Limits(NamedTuple):
@@ -138,7 +141,7 @@ def run_weeks(
     week = week or WEEK
     factors = ",".join(filter(None, (str(given.get("factors") or ""), week)))
     panel = load_file_panel(source, **{**given, "factors": factors})
-    ratings = panel.ratings.single()
+    ratings = _by_the_calendar(panel.ratings.single(), plain(week))
     if len(ratings.headline) > 1:
         raise RecuseError(f"{file}: weeks are charted for one criterion; leave the columns of the others out: --ignore")
     if others := [name for name in ratings.factors if name not in (*COMPARED, plain(week))]:
@@ -166,6 +169,17 @@ def run_weeks(
     lines = fitting(printed, 25, "more lines; --judges A shows those of one")
     show_tables("weeks", lines, COLUMNS, rows, facts, to_json, to_csv)
     return code
+
+
+def _by_the_calendar(ratings: Ratings, factor: str) -> Ratings:
+    """The ratings with the calendar's weeks, 2026-W04, in place of times of the day; as they are without such."""
+    if not (levels := ratings.levels(factor)) or not all(map(TIME.match, levels)):
+        return ratings
+    times = pd.to_datetime(pd.Series(levels, index=levels), format="ISO8601", utc=True, errors="coerce")
+    weeks = times.dt.strftime("%G-W%V")
+    if weeks.isna().any():
+        return ratings
+    return replace(ratings, table=ratings.table.assign(**{factor: ratings.table[factor].map(weeks)}), _memory={})
 
 
 def _below_one_another(files: Sequence[Path]) -> pd.DataFrame | Path:

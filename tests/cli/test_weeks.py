@@ -313,6 +313,23 @@ def test_the_last_week_by_the_calendar_is_held_against_those_before_it(recuse, t
     assert (asked.code, "order in time cannot be told by these names; call the weeks as" in asked.err) == (3, True)
 
 
+@pytest.mark.parametrize("time", ["T{:02}:30:00Z", " {:02}:30", "T{:02}:30:00.5+00:00"])
+def test_times_of_the_day_are_charted_by_the_calendar_s_weeks(recuse, tmp_path, time):
+    """Each was a week of one text, and none had limits. The last days of December are of the next year's first week."""
+    rows = [
+        f"{day + timedelta(days=k % 7)}{time.format(k % 24)},{day}-{k},{('pass', 'fail')[k % 2]},"
+        f"{('pass', 'fail')[k % 2 if day != MONDAYS[-1] else 0]}" for day in MONDAYS for k in range(40)
+    ]  # fmt: skip
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(["created_at,item,human,judge", *rows]))
+    found = recuse("weeks", path, "--week", "created_at")
+    last = MONDAYS[-1].isocalendar()
+    assert (found.code, found.first.split(" has changed")[0]) == (1, f"judge: {last.year}-W{last.week:02}")
+    assert found.out.count(" 40 texts") == 8
+    path.write_text(path.read_text().replace(str(MONDAYS[0]), "2025-13-41"))
+    assert recuse("weeks", path, "--week", "created_at").code != 1  # no day of a calendar, and so no weeks
+
+
 @pytest.mark.parametrize(
     "names",
     [
