@@ -210,6 +210,16 @@ def test_two_judges_that_never_differ_may_differ_on_the_next_text(together):
     assert found.distribution.se == pytest.approx((2**2 - 1**2) / expected / (60 / together))
 
 
+@pytest.mark.parametrize("component", ["upgrade_order_once", "upgrade_human_order"])
+def test_one_cluster_says_nothing_of_the_order_in_the_next(component):
+    """It spoke of a repeat."""
+    truth = np.arange(60) % 10.0
+    texts = pd.DataFrame({"item": [f"t{k}" for k in range(60)], "cluster": 0})
+    people = {"p_ann": truth} if component == "upgrade_human_order" else {}
+    table = frame(old=truth, new=truth[::-1], **people)
+    assert "one cluster says nothing" in changes(table, Numeric(0, 11, 1), texts=texts)[component,].note
+
+
 def test_texts_of_a_cluster_that_are_copies_count_once():
     """Value and error of 60 texts, whether each stands once or twice in a cluster of its own."""
     rng = np.random.default_rng(3)

@@ -17,8 +17,8 @@ from recuse.schema import Distribution, Estimate
 from recuse.schema.arrays import Floats, Mask, average, cluster_times, number_of_clusters, taken, total
 from recuse.statistics.agreement.coefficient import Coefficient, Difference, ratio
 from recuse.statistics.agreement.correlation import counted_ranks, pearson_of_sums
-from recuse.statistics.clusters import Bounded, OverClusters, difference_of_means
-from recuse.statistics.distributions import OVER_REPEATS, Binomial, Derived, InUnits, Student
+from recuse.statistics.clusters import OVER_CLUSTERS, Bounded, OverClusters, difference_of_means
+from recuse.statistics.distributions import Binomial, Derived, InUnits, Student
 
 METHOD = "mean of paired differences over texts, t, with one more cluster a step either way"
 RANKED = "Spearman's rank correlation of single answers, jackknife over texts, t"
@@ -176,9 +176,10 @@ def rank_change(metric: str, pair: Pair, used: Mask, new: Floats, old: Floats | 
     se = math.hypot(spread.se, 1 / count**1.5) if count > 1 else math.nan
     across = float(rank_correlation(built.sums[None])[0])
     if old is None:
-        bounded = Bounded(spread.value, se, count - 1, (-1.0, 1.0), why=OVER_REPEATS)
+        bounded = Bounded(spread.value, se, count - 1, (-1.0, 1.0), why=OVER_CLUSTERS)
         return pair.change(metric, bounded, (math.nan, across), used, value=across, method=RANKED)
-    own, difference = float(rank_correlation(built.sums[None, 6:])[0]), Student(spread.value, se, count - 1)
+    own = float(rank_correlation(built.sums[None, 6:])[0])
+    difference = Student(spread.value, se, count - 1, why=OVER_CLUSTERS)
     return pair.change(metric, difference, (own, across), used, value=across - own, method=RANKED)
 
 
