@@ -30,7 +30,10 @@ CONFUSION = {"tp", "fp", "tn", "fn", "true_positive", "false_positive", "true_ne
 
 def leave_out_derived(roles: Roles, named: Collection[str]) -> None:
     """Columns called after what was made of several people's answers are nobody's, where two people have columns."""
+    crossed = column_names.crossed_names([c.name for c in roles.free if c.is_rater and c.rating]) or {}
+    judged = {criterion for rater, criterion in crossed.values() if is_judge(rater)}  # overall, of each
     derived = [c for c in roles.free if c.is_derived and c.name not in named]
+    derived = [c for c in derived if not (c.name in crossed and crossed[c.name][1] in judged)]
     computed = _computed(roles, named)
     derived += [c for c in computed if c not in derived]
     voted = _voted(roles, {*named, *map(str, derived)})

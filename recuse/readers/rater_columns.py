@@ -230,7 +230,9 @@ def choosers_between(roles: Roles, first: Column, second: Column) -> list[Column
     choice in every row is a rater's who is named, or called as judges are beside others."""
     pair, sides, texts = (first, second), first.words | second.words, first.wordy or first.told_once
     again = [c for c in roles.free if c in pair or (texts and any(c.cells.equals(side.cells) for side in pair))]
-    groups = {*NAMES["cluster"], *column_names.BATCHES, *column_names.FACTORS} - {*map(plain, roles.stated)}
+    groups = {*NAMES["cluster"], *column_names.BATCHES, *column_names.FACTORS, *column_names.SURE} - {
+        *map(plain, roles.stated)
+    }
     won = partial(chosen, from_0=first.name.endswith("_0"))
     free = [c for c in roles.free if len(c.distinct) and c not in again and c.plain not in groups]
     choosing = [c for c in free if all(word in sides or won(word) for word in c.words)]

@@ -62,7 +62,8 @@ def _recognised(raw: RawTable) -> ColumnMapping:
     _take_pair(roles)
     roles.take_named("rater", lambda c: _names_raters(roles, c))
     bearing = [c for c in roles.free if {*c.plain.split("_")} & {*NAMES["rater"]} and c.plain not in NAMES["rater"]]
-    several = [c.plain for c in bearing if not c.wordy and sum(map(is_judge, c.words)) > 1]  # llm_judge
+    bearing = [c for c in bearing if not c.wordy and c.ending not in NAMES["value"]]  # llm_judge, no judge_choice
+    several = [c.plain for c in bearing if sum(map(is_judge, c.words)) > 1]
     roles.take_named("rater", lambda c: not roles.says_who_won(c), several)
     roles.take_named("rater", lambda c: _users_rated(roles, c), ("user_id",))
     _take_sources(roles)
@@ -266,7 +267,8 @@ def _users_rated(roles: Roles, column: Column) -> bool:
 def _take_sources(roles: Roles) -> None:
     """Where no column names raters, one of judges' and people's names; in one called source, others too."""
     scored = any(column.plain in NAMES["value"] for column in roles.free)
-    for column in roles.free if "rater" not in roles.taken else ():
+    named = [c for c in roles.free if c.ending not in NAMES["value"]]  # human_choice may name models that were judged
+    for column in named if "rater" not in roles.taken else ():
         values = [str(value) for value in column.distinct[: MOST_SLICES + 1] if not column.is_gold]
         called = {(is_judge(value), is_person(value)) for value in values}
         several = len(called) > 1 and len(values) <= MOST_SLICES and not (column.wordy or roles.says_who_won(column))

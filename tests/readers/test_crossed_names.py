@@ -162,3 +162,12 @@ def test_what_is_the_same_beside_every_rater_is_a_judge_s_own(file):
     rows = [f"{row},{n % 5 + 1}" for n, row in enumerate(rows)]
     read = read_file(file("b.csv", "\n".join(["question,annotator,gpt-4o,claude-3,score", *rows])))
     assert read.ratings.judges == ("gpt-4o", "claude-3")
+
+
+def test_what_both_a_judge_and_a_person_rated_is_no_sum_by_its_name(file):
+    """Overall (human) was left out as made of the others, and the judge's was held against nobody's."""
+    names = [f"{what} ({who})" for what in ("Accuracy", "Tone", "Overall") for who in ("human", "judge")]
+    rows = [f"{k}," + ",".join(str((k * (n + 2) // 3 + k % (n + 2)) % 5 + 1) for n in range(6)) for k in range(60)]
+    read = read_file(file("a.csv", "\n".join([",".join(["id", *names]), *rows])))
+    assert (*read.ratings.headline,) == ("Accuracy", "Tone", "Overall")
+    assert len(read.ratings.table) == 60 * 6

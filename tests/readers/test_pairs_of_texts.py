@@ -164,6 +164,24 @@ def test_places_in_words_beside_a_swap_and_no_texts_are_asked_about(file, won):
         read_file(path)
 
 
+def test_how_sure_a_choice_is_is_no_choice(file):
+    """1, 2 and 3 are choices between two texts as well: it was a repeat."""
+    one, other = (f"The {what} reply to the customer says how to return order 7 within 30 days." for what in "ab")
+    rows = [f"p{k},{one} {k},{other} {k},{who},response_{1 + k * n % 2},{k % 3 + 1}"
+            for k in range(40) for n, who in enumerate(("worker_1", "worker_2", "gpt-4o"), 1)]  # fmt: skip
+    header = "prompt_id,response_1,response_2,annotator,preferred,confidence"
+    read = read_file(file("a.csv", "\n".join([header, *rows])))
+    assert (read.kind, read.ratings.judges, len(read.ratings.table)) == ("choices", ("gpt-4o",), 120)
+
+
+def test_choices_that_name_models_name_no_raters(file):
+    """The judge's choices were the names of who rated, and people's what they gave."""
+    won = ("gpt-4o", "claude", "tie")
+    rows = [f"p{k},{won[k % 3]},{won[k % 5 % 2]}" for k in range(40)]
+    read = read_file(file("a.csv", "\n".join(["prompt_id,human choice,llm judge choice", *rows])))
+    assert dict(read.ratings.raters) == {"human choice": "person", "llm judge choice": "judge"}
+
+
 def test_winner_and_loser_are_the_two_of_a_pair_in_no_order_that_is_known(file):
     """The winner's name was a label, and the loser's nobody's."""
     sides = ("old", "new", "other")
