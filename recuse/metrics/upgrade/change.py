@@ -176,7 +176,7 @@ def rank_change(metric: str, pair: Pair, used: Mask, new: Floats, old: Floats | 
     se = math.hypot(spread.se, 1 / count**1.5) if count > 1 else math.nan
     across = float(rank_correlation(built.sums[None])[0])
     if old is None:
-        bounded = Bounded(spread.value, se, count - 1, (-1.0, 1.0), why=OVER_CLUSTERS)
+        bounded = Bounded(spread.value, se, count - 1, (-1.0, 1.0))
         return pair.change(metric, bounded, (math.nan, across), used, value=across, method=RANKED)
     own = float(rank_correlation(built.sums[None, 6:])[0])
     difference = Student(spread.value, se, count - 1, why=OVER_CLUSTERS)
