@@ -161,7 +161,7 @@ EXPORTS = {
             for k in range(40)
         ),
         {"usr_a": "person", "usr_b": "person", "EVAL": "judge"},
-        ("rating",),
+        ("helpful",),
     ),
     "label_studio.csv": (
         label_studio(),
