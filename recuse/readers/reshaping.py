@@ -333,13 +333,19 @@ def _places(cell: str) -> dict[str, str]:
 
 def with_both_of_a_pair(raw: RawTable) -> RawTable:
     """The table with columns `first` and `second` in place of `loser`, beside `winner`: the two by their names, since
-    nothing says which was shown first; so no pair is there in both orders, and no preference for a place is claimed."""
+    nothing says which was shown first; so no pair is there in both orders, and no preference for a place is claimed.
+    `RecuseError` for a row that does not name two."""
     called = {plain(name): name for name in raw.heeded if plain(name) in ("winner", "loser")}
     if len(called) < 2 or not raw.of_nobody_known or {*NAMES["first"]} & {*map(plain, raw.names)}:
         return raw
     two = raw.frame[[called["winner"], called["loser"]]].to_numpy(dtype=str)
-    if not ({*two[:, 0]} & {*two[:, 1]} and (two[:, 0] != two[:, 1]).all() and (two != "").all()):
+    if not {*two[:, 0]} & {*two[:, 1]}:
         return raw
+    if len(alone := np.flatnonzero((two[:, 0] == two[:, 1]) | (two == "").any(axis=1))):
+        raise RecuseError(
+            f"winner and loser do not name two at {raw.place(int(alone[0]))}; of a tie nobody can tell between whom: "
+            "write columns first and second, and in winner who won, or tie"
+        )
     one, other = np.sort(two.astype(object), axis=1).T
     frame = raw.frame.drop(columns=called["loser"]).assign(first=one, second=other)
     return raw.noted("winner and loser are the two of a pair; which was shown first is not known", frame=frame)

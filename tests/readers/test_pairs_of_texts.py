@@ -192,6 +192,8 @@ def test_winner_and_loser_are_the_two_of_a_pair_in_no_order_that_is_known(file):
     assert (read.kind, read.ratings.judges, len(read.ratings.table)) == ("choices", ("gpt",), 120)
     assert (read.raw.frame["first"] < read.raw.frame["second"]).all()
     assert math.isnan(slot_preference(read.ratings).of(judge="gpt").value)
+    with pytest.raises(RecuseError, match=r"winner and loser do not name two at .*: write columns first and second"):
+        read_file(file("b.csv", "\n".join(["id,winner,loser,judge", *rows, "q9,tie,,gpt"])))
 
 
 def test_winners_by_name_need_no_order(file):
