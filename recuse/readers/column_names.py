@@ -45,6 +45,7 @@ def plain(name: str) -> str:
     """A column's name in plain form: "Item ID" is item_id, "judgeModel" judge_model, "Évaluateur" evaluateur."""
     spaced = HUMPS.sub("_", name.strip())
     if not spaced.isascii():
+        spaced = re.sub("(?<=[Nn])°", "o", spaced)  # a running number: N° is no count n
         bare = "".join(c for c in unicodedata.normalize("NFKD", spaced) if not "\u0300" <= c <= "\u036f")
         spaced = SCRIPTS.sub("_", unicodedata.normalize("NFC", bare).lower())
     return re.sub(r"[\W_]+", "_", spaced.lower()).strip("_")

@@ -181,8 +181,9 @@ def _counts(raw: RawTable, name: str) -> NDArray[np.int64]:
 def with_counted_items(judged: Judgements) -> Judgements:
     """The table with its items counted (`of_counted`), and the role of the column that counts them; as it is where none
     does. Where its `roles` name none, one called `count` or `n` does if no other column says which item a row is; one
-    with another usual name is asked about, and so is any beside names of items where no two rows hold the same answers
-    and systems. `RecuseError` with these questions, for a count that is no whole number from 1, and for several."""
+    with another usual name, or whose numbers always rise, is asked about, as is any beside names of items where no two
+    rows hold the same answers and systems. A running number counts nothing. `RecuseError` with these questions, for a
+    count that is no whole number from 1, and for several."""
     raw, frame, roles = judged.raw, judged.raw.frame, judged.raw.roles
     known = {plain(name): name for name in raw.names if name not in roles.get("ignore", ())}
     given = str(roles.get("count", ""))
@@ -192,12 +193,16 @@ def with_counted_items(judged: Judgements) -> Judgements:
         return judged
     counts = as_numbers(frame[column])
     whole = (counts >= 1) & (counts % 1 == 0)
+    different, times = np.unique(counts, return_counts=True)
+    numbers = len(different) >= FEWEST_ROWS and (times == times[0]).all()  # each once, or once by each rater
     take_item(guess, int(counts[whole].sum()))
     item = guess.filled("item") or [c.name for c in guess.free if c.wordy]
     answers = [c.name for c in guess.free if c.rating]
     if not given and item and not (answers and whole.all() and not frame[answers].duplicated().any()):
         return judged
-    if not given and (item or plain(column) not in COUNTS[:2]):
+    if not (given or item) and numbers and np.ptp(different) == len(different) - 1:
+        return judged  # a running number
+    if not given and (item or (numbers and counts.is_monotonic_increasing) or plain(column) not in COUNTS[:2]):
         beside = f", beside {item[0]}" if item else ""
         raise RecuseError(
             f"does {column} say how many items each row stands for{beside}? If so, say --count {column}; "

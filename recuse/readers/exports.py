@@ -12,12 +12,14 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from recuse.readers import column_names
 from recuse.readers.column_names import CRITERIA, is_attribute, is_judge, is_person, is_rater, listed, plain
 from recuse.readers.columns import FEWEST_TEXTS, Column
 from recuse.readers.crowd_exports import PLATFORMS, appen, as_list, ground_truth, may_rate, of_annotations
 from recuse.readers.evaluation_logs import ANSWERS
 from recuse.readers.json_cells import literal
 from recuse.readers.json_records import from_records
+from recuse.readers.rater_columns import by_rater, whose_of
 from recuse.readers.raw_table import RawTable, cell_text, shown
 from recuse.schema import RecuseError
 
@@ -145,7 +147,7 @@ def _stated(raw: RawTable) -> set[str]:
 
 def _named_scores(raw: RawTable) -> RawTable | None:
     """A column per scorer (LangSmith, Opik, Braintrust, Weave): raters where one is called so, else criteria of one."""
-    columns = raw.names
+    columns = raw.heeded
     named = {c: m[2] for c in columns if (m := NAMED_SCORES.fullmatch(c)) and may_rate(raw.frame, c)}
     beside = [c for c in columns if c.split(".")[0] in ASKED and c not in named]
     if not named or not beside or any(c in columns for c in ("scores", "feedback_scores", "feedback")):
@@ -153,11 +155,38 @@ def _named_scores(raw: RawTable) -> RawTable | None:
     known = [Column(c, raw.frame[c]) for c in named]
     others = [Column(c, raw.frame[c]) for c in columns if c not in named and is_person(c) and not is_attribute(c)]
     named |= {c.name: c.name for c in others if any(map(c.only_answers_of, known))}  # annotation.human_quality
-    if any(map(is_rater, named.values())):
-        roles: dict[str, Any] = {"raters": {name: (name,) for name in named}}
+    if whose := {} if _stated(raw) & {*named} else _crossed(raw.frame, named):
+        roles: dict[str, Any] = {"raters": by_rater({c: rater for c, (rater, _) in whose.items()})}
+        roles["criteria"] = {c: about for c, (_, about) in whose.items()}
+    elif any(map(is_rater, named.values())):
+        roles = {"raters": {name: (name,) for name in named}}
     else:
         roles = {"raters": {"judge": (*named,)}, "criteria": named}
     return raw.noted(f"{', '.join(named)} are ratings, nothing else is", roles=roles)
+
+
+def _crossed(frame: pd.DataFrame, named: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """Column -> rater and criterion, where all are called after both or people's after one judge's criteria (correct,
+    concise, human_correct); empty where they are not. `RecuseError` for a rater of no criterion beside several."""
+    endings = {plain(name.rpartition(".")[2]) for name in named.values() if is_person(name)}
+    about = {n: next((p for p in n.split(".") if plain(p) in endings), n) for n in named.values() if not is_rater(n)}
+    by_name = {about.get(name, name): column for column, name in named.items()}  # Tone, of the scorer's Tone.passed
+    if len(by_name) < len(named):
+        return {}
+    whose = column_names.crossed_names([*by_name]) or {}
+    columns = [Column(name, frame[column]) for name, column in by_name.items()]
+    bare = [c for c in columns if not c.is_rater]
+    own = whose_of((c for c in columns if c.is_rater), bare)
+    if not whose and len(bare) > 1 and any(c.is_person for c in own):
+        if other := [by_name[c.name] for c in columns if c not in (*bare, *own)]:
+            ignored = column_names.as_option(other)
+            raise RecuseError(
+                f"{', '.join(other)} may be about each of {', '.join(map(str, bare))}: say --ignore {ignored}, or call "
+                f"it after one of them, as {next(iter(own))} is"
+            )
+        whose = {c.name: ("judge", c.name) for c in bare}
+        whose |= {c.name: (rater, criterion.name) for c, (rater, criterion) in own.items()}
+    return {by_name[name]: both for name, both in whose.items()}
 
 
 def _promptfoo(raw: RawTable) -> RawTable | None:

@@ -54,7 +54,8 @@ def take_what_raters_share(roles: Roles) -> None:
     `RecuseError` where nothing names what several raters below one another judged: no two would share a text."""
     rater = roles.taken.get("rater")
     first = next(iter(roles.columns.values()))
-    if not (rater or roles.taken.get("item") or first.is_judge or first.is_date) and first.is_a_key:
+    other = rater or roles.taken.get("item") or first.is_judge or first.is_date or first.name in roles.ignored
+    if not other and first.is_a_key:
         roles.take_all("item", [first])
     pair = "first" in roles.taken and roles.columns[roles.taken["first"]].wordy  # whose texts say what was judged
     names = [c for c in roles.free if not (c.wordy or c.is_date or c.has_fraction)]

@@ -139,7 +139,7 @@ def _take_beside_bare(roles: Roles) -> bool:
     """Take bare criteria beside a rater's (tone, gpt4_tone): people's beside a judge's, the judge's beside people's."""
     columns = [c for c in roles.rated if not c.is_derived and (c.numeric or c.holds_labels)]
     bare = {c.plain: c for c in columns if not (c.is_rater or c.plain in NAMES["value"])}
-    own = _whose((c for c in columns if c not in bare.values()), bare.values())
+    own = whose_of((c for c in columns if c not in bare.values()), bare.values())
     rest = [c for c in bare.values() if c.is_criterion or any(c is criterion for _, criterion in own.values())]
     kinds = {is_person(whose) for whose, _ in own.values()}
     others = [c for c in columns if c not in own and c not in rest and not c.is_nobodys]
@@ -150,7 +150,7 @@ def _take_beside_bare(roles: Roles) -> bool:
     return True
 
 
-def _whose(columns: Iterable[Column], criteria: Collection[Column]) -> dict[Column, tuple[str, Column]]:
+def whose_of(columns: Iterable[Column], criteria: Collection[Column]) -> dict[Column, tuple[str, Column]]:
     """Column -> the rater and the criterion whose names its own is made of."""
     return {
         c: (whose, about) for c in columns for about in criteria
@@ -161,13 +161,13 @@ def _whose(columns: Iterable[Column], criteria: Collection[Column]) -> dict[Colu
 
 def _take_of(roles: Roles, whose: Mapping[Column, tuple[str, str | Column]]) -> None:
     """Column -> the rater whose it is, and the criterion that it is about, "" where a rater's are repeats."""
-    roles.taken["raters"] = _by_rater({column.name: rater for column, (rater, _) in whose.items()})
+    roles.taken["raters"] = by_rater({column.name: rater for column, (rater, _) in whose.items()})
     if criteria := {column.name: str(about) for column, (_, about) in whose.items() if about}:
         roles.taken["criteria"] = criteria
     roles.use(whose)
 
 
-def _by_rater(whose: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+def by_rater(whose: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
     """Rater -> the names that are its."""
     return {rater: tuple(name for name, of in whose.items() if of == rater) for rater in whose.values()}
 
@@ -187,7 +187,7 @@ def _take_others(
     else:  # whoever is named gave human_score alone
         bearing = [c for c in columns if c.is_judge and not c.is_person and (people or not any(called.values()))]
     bearing = [c for c in columns if c.name in stated or c in bearing]
-    own = _whose(bearing, about or [c for c in columns if c not in bearing])
+    own = whose_of(bearing, about or [c for c in columns if c not in bearing])
     sure = [c for c in bearing if c.name in stated or c.ending in NAMES["value"] or is_rater(c.ending)]
     # human_score, expert_2, gpt-4o-mini: a rater's name that speaks of no criterion
     alone = [c for c in bearing if c not in own and (c in sure or any(map(str.isdigit, c.name)))]
@@ -257,7 +257,9 @@ def _check_choices(roles: Roles, columns: Sequence[Column]) -> None:
                 f"{as_option((one.name, other.name))}"
             )
     bare = [c for c in unknown if not c.is_rater]
-    questions = {c: about.plain for c, (_, about) in _whose(unknown, bare).items() if about.plain not in NAMES["value"]}
+    questions = {
+        c: about.plain for c, (_, about) in whose_of(unknown, bare).items() if about.plain not in NAMES["value"]
+    }
     questions |= {c: c.plain for c in bare if questions and (c.plain in questions.values() or not c.may_be_a_person)}
     criteria = {c: {*c.plain.split("_")} & {*column_names.CRITERIA} for c in unknown}
     questions |= {c: "_".join(sorted(words)) for c, words in criteria.items() if words}
@@ -288,7 +290,7 @@ def _check_one_form(roles: Roles, raters: dict[str, tuple[str, ...]]) -> None:
     for one, other in column_names.told_apart(people, ROUNDS):
         stem = "_".join(word for word in one.split("_") if word in other.split("_"))
         raise _two_columns(stem or "one person", (people[one], people[other]))
-    bases = _by_rater({base: rater_name(base) for base in raters})
+    bases = by_rater({base: rater_name(base) for base in raters})
     first = {base: roles.columns[own[0]] for base, own in raters.items()}
     for own in (own for own in bases.values() if len(own) > 1 and not {*own} & roles.stated):
         others = [column for base, column in first.items() if base not in own and base in raters]

@@ -23,6 +23,7 @@ from recuse.schema import RecuseError
 
 MOST_RATED = 400  # so many columns of ratings are no list of raters and their criteria
 MOST_KINDS = 4
+OFTEN_THE_SAME = 0.2  # what is the same in so many rows is no pair of which one is chosen
 SOURCES = ("source", "name", "by", "from", "origin")  # columns that may say who a score came from
 BY_NUMBER = ("id", "rater", "annotator", "reviewer", "worker", "user", "labeler", "labeller")  # may hold numbers
 SURELY = 5  # fewer rows about one thing may be there by mistake
@@ -324,6 +325,8 @@ def _take_pair(roles: Roles) -> None:
     pairs += [(texts[a], texts[b]) for a, b in (*PLACES, *told_apart(texts)) if {a, b} <= texts.keys()]
     winners = any(column.plain in WINNERS for column in roles.free)
     for one, other in pairs:
+        if (one.plain, other.plain) not in PLACES and one.filled.eq(other.filled).mean() > OFTEN_THE_SAME:
+            continue  # answers of two: "reviewer 1 response" beside "reviewer 2 response"
         won = winners and one in named.values()
         if not (won or "value" in roles.taken or choosers_between(roles, one, other)):
             continue

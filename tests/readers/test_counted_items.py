@@ -202,3 +202,36 @@ def test_the_mapping_that_is_saved_keeps_it(tmp_path, capsys):
     folded(unfolded(), "weight").to_csv(path, index=False)
     main(["check", str(path), "--count", "weight", "--save"])
     assert len(read_file(path).raw.frame) == 400
+
+
+RUNNING = [f"{ANSWERS[k % 2]},{ANSWERS[k % 3 == 0]}" for k in range(40)]
+
+
+@pytest.mark.parametrize("name", ["n", "N", "count", "N°", "n°"])
+@pytest.mark.parametrize("first", [0, 1, 301])
+def test_a_running_number_counts_nothing(file, name, first):
+    rows = [f"{k + first},{cells}" for k, cells in enumerate(RUNNING)]
+    for each in (rows, rows[::-1], rows[1::2] + rows[::2]):
+        read_as = read_file(file("a.csv", "\n".join([f"{name},gpt,anna", *each])))
+        assert (read_as.mapping.count, len(read_as.ratings.table)) == ("", 80)
+
+
+def test_a_running_number_of_which_each_rater_has_a_row_counts_nothing(file):
+    cells = (row.split(",") for row in RUNNING)
+    rows = [f"{k},{who},{cell}" for k, row in enumerate(cells) for who, cell in zip(("gpt", "anna"), row, strict=True)]
+    read_as = read_file(file("a.csv", "\n".join(["n,rater,verdict", *rows])))
+    assert (read_as.mapping.count, read_as.mapping.item) == ("", ("n",))
+
+
+def test_numbers_that_rise_with_gaps_are_asked_about(file):
+    text = "\n".join(["n,gpt,anna", *(f"{k},{cells}" for k, cells in enumerate(RUNNING, start=1) if k % 7)])
+    with pytest.raises(RecuseError, match=r"does n say how many items each row stands for\? If so, .* --ignore n"):
+        read_file(file("a.csv", text))
+    assert len(read_file(file("a.csv", text), count="n").ratings.table) > 500
+    read_as = read_file(file("a.csv", text), ignore="n")
+    assert (len(read_as.ratings.table), read_as.mapping.item) == (70, ())
+
+
+def test_a_column_called_n_degrees_names_rows_whose_numbers_do_not_run_on(file):
+    rows = [f"{4000 + 37 * k % 991},{cells}" for k, cells in enumerate(RUNNING)]
+    assert read_file(file("a.csv", "\n".join(["N°,gpt,anna", *rows]))).mapping.count == ""

@@ -324,3 +324,44 @@ def test_a_score_per_row_of_no_known_tool_is_by_whom_its_source_names(file, peop
     read = read_file(file("a.csv", csv("id,name,value,source", rows)))
     assert dict(read.ratings.raters) == {people: "person", judge: "judge"}
     assert (read.mapping.criterion, set(read.ratings.headline)) == ("name", {"helpfulness", "accuracy"})
+
+
+CROSSED = [
+    ("feedback.correct,feedback.concise,feedback.human_correct,feedback.human_concise", "human", "judge"),
+    ("scores.Correct,scores.Concise,scores.Human correct,scores.Human concise", "human", "judge"),
+    ("feedback.gpt_correct,feedback.gpt_concise,feedback.human_correct,feedback.human_concise", "human", "gpt"),
+    ("scores.correct,scores.concise,annotation.human_correct,annotation.human_concise", "annotation_human", "judge"),
+    ("output.scores.One.correct,output.scores.Two.concise,annotations.human.correct,annotations.human.concise",
+     "annotations_human", "judge"),
+    ("output.scores.Correct.passed,output.scores.Concise.passed,annotations.human.Correct,annotations.human.Concise",
+     "annotations_human", "judge"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("columns", "person", "judge"), CROSSED)
+def test_peoples_scores_that_are_called_after_a_judges_are_on_its_criteria(file, columns, person, judge):
+    """What people said of one is held against the judge's score of that one, and against no other."""
+    rows = [f"c{k},question {k},{k % 2},{k % 3 % 2},{k % 2 ^ (k < 9)},{k % 3 % 2}" for k in range(50)]
+    read = read_file(file("a.csv", "\n".join([f"id,inputs.question,{columns}", *rows])))
+    assert read.ratings.raters == {judge: "judge", person: "person"}
+    assert len(read.ratings.headline) == 2
+    alike = {
+        criterion: sum(len({*rows}) == 1 for _, rows in part.groupby("item")["response"])
+        for criterion, part in read.ratings.table.groupby("criterion", observed=True)
+    }  # fmt: skip
+    assert sorted(alike.values()) == [41, 50]
+
+
+def test_a_criterion_that_no_person_was_asked_about_is_not_held_against_another(file):
+    rows = [f"c{k},question {k},{k % 2},{k % 5 + 1},{k % 2 ^ (k < 9)},{k % 3 % 2}" for k in range(50)]
+    names = "feedback.right,feedback.brief,feedback.human_right,feedback.user_score"
+    text = "\n".join([f"id,inputs.question,{names}", *rows])
+    asked = r"user_score may be about each of right, brief: say --ignore feedback.user_score, .* human_right is"
+    with pytest.raises(RecuseError, match=asked):
+        read_file(file("a.csv", text))
+    read = read_file(file("a.csv", text), ignore="feedback.user_score")
+    assert read.ratings.raters == {"judge": "judge", "human": "person"}
+    table = read.ratings.table
+    assert {*table["criterion"][table["rater"].eq("human")]} == {"right"}
+    alone = read_file(file("a.csv", text), ignore="feedback.user_score,feedback.brief")
+    assert alone.ratings.raters == {"feedback.right": "judge", "feedback.human_right": "person"}

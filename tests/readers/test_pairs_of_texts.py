@@ -229,3 +229,15 @@ def test_classes_a_and_b_beside_an_order_that_was_placed_are_labels(file, beside
     name, *words = beside.split(",")
     rows = [f"{k},{words[k % 2]},text {k},{'AB'[k % 3 > 0]},{'AB'[k % 5 > 0]}" for k in range(40)]
     assert read_file(file("a.csv", "\n".join([f"id,{name},text,human,gpt-4o", *rows]))).kind == "scores"
+
+
+@pytest.mark.parametrize("names", ["P1: the response helps,P2: the response helps,LLM: the response helps",
+                                   "reviewer 1 response,reviewer 2 response,gpt response"])  # fmt: skip
+def test_answers_of_two_people_are_no_two_texts_that_a_judge_chooses_from(file, names):
+    """What is the same in many rows are answers on one scale, though the judge's are mostly one of the two."""
+    words = ("I rather disagree with what this says", "I neither agree nor disagree with what this says", "I agree")
+    cells = [(words[k % 3], words[(k + (k % 4 == 0)) % 3], words[(k + (k % 5 == 0)) % 3]) for k in range(60)]
+    text = "\n".join([f"id,text,{names}", *(f"t{k},A text of {k},{','.join(row)}" for k, row in enumerate(cells))])
+    one, two, judge = names.split(",")
+    read = read_file(file("a.csv", text), people=f"{one},{two}", judges=judge)
+    assert read.ratings.raters == {one: "person", two: "person", judge: "judge"}
