@@ -108,7 +108,7 @@ def run_pytest(
 def no_drawn_judges(monkeypatch: pytest.MonkeyPatch) -> None:
     """`recuse check` does not say how often one more person would be cleared, which takes half of its time: for tests
     that are not about it."""
-    monkeypatch.setattr("recuse.check.check_command.MOST_DRAWN", 0)
+    monkeypatch.setattr("recuse.experiments.drawn_judges.MOST_TEXTS", 0)
 
 
 def jackknife_of(y: np.ndarray, design: np.ndarray, groups: np.ndarray) -> tuple[float, float]:

@@ -10,18 +10,16 @@ from typing import cast
 
 import pandas as pd
 
-from recuse.check.disagreements import pass_rate_sentence
 from recuse.gates.causes import rounded
 from recuse.gates.decision import for_use
 from recuse.gates.limits import Limit
 from recuse.ratings.answers import people_beside_truth, without_truth
 from recuse.ratings.needs import NOT_OF_A_FILE, unlock_by_column
+from recuse.ratings.pass_rate_ranges import pass_rate_sentence
 from recuse.readers.column_names import as_option
-from recuse.readers.columns import like_ratings
 from recuse.readers.file_ratings import FilePanel
-from recuse.readers.judgement_rows import CONFIDENCE, columns_beside
 from recuse.readers.mapping import ColumnMapping
-from recuse.run.run import FileRun
+from recuse.run.file_run import FileRun
 from recuse.schema import number_text
 from recuse.schema.factors import level_words
 from recuse.schema.number_text import counted, fitting, fixed, more, percent, value_text, why_missing, with_interval
@@ -105,12 +103,10 @@ def _read_briefly(answers: FileRun, file: str) -> Iterator[str]:
     people = f"{', '.join(persons[:8]) or 'nobody'}{more(persons, 8)}"
     people += f"; right answers: {ratings.truth}" if ratings.truth else ""
     yield f"  people: {people}; judges: {', '.join(ratings.judges[:8])}{more(ratings.judges, 8)}"
-    alike = {name: why for name, why in mapping.ignored.items() if like_ratings(read.raw.frame, name)}
+    alike, rest = read.unused
     if alike:
         why = "; ".join(f"{name} ({why})" for name, why in [*alike.items()][:4])
         yield f"  look like ratings and are not used: {why}{more(tuple(alike), 4)}"
-    sure = columns_beside(read.raw.frame, mapping, ratings.judges, CONFIDENCE) if "confidence" in ratings.table else {}
-    rest = tuple(name for name in mapping.ignored if name not in alike and name not in sure.values())
     unused = [f"not used: {', '.join(rest[:6])}{more(rest, 6)} (why: --all)"] if rest else []
     groups = [f"groups of texts: {', '.join(mapping.slices[:4])}{more(mapping.slices, 4)}"] if mapping.slices else []
     if unused or groups:
@@ -129,8 +125,9 @@ def _not_right(file: str, who: Mapping[str, str]) -> str:
 
 
 def full_text(
-    answers: FileRun, chances: Mapping[str, float], ranges: Sequence[PassRateRow], *, file: str, disagreements: str
-) -> str:
+    answers: FileRun, chances: Mapping[str, float], ranges: Sequence[PassRateRow], readings: Iterable[str], *,
+    file: str, disagreements: str,
+) -> str:  # fmt: skip
     """The whole text; lines are not wrapped. `file` as it was typed, quoted, so that hints can be pasted."""
     results = answers.results
     records = [*results["verdicts"], *results["measurements"]]
@@ -150,7 +147,7 @@ def full_text(
         *_titled(f"Labels for ± {HALF_WIDTH:g}", _labels_more(results, agreement)),
         *_titled("Is one answer always right?", unspecified),
         *_titled("Also asked", (*_numbers(results, [r for r in records if r["question"] != AGREEMENT]),
-                                *_readings(results), *unmeasured)),
+                                *(f"  {'in words':<13}{one}" for one in readings), *unmeasured)),
         *_titled("Not asked", _not_asked(results)),
         *_titled(f"Worth reading: {disagreements}, the widest first", [review] if disagreements else []),
     ]  # fmt: skip
@@ -295,18 +292,6 @@ def _labels_more(results: Results, records: Sequence[MeasurementRow]) -> Iterato
             lacking = f"about {rounded(needed):,}; there are {have:,}, so {rounded(needed - have):,} more"
             if needed:
                 yield f"  {where[:40]:<26}{title}: {enough if needed <= have else lacking}"
-
-
-def _readings(results: Results) -> Iterator[str]:
-    from recuse.report.canonical_form import normalised
-    from recuse.report.questions import Drawings
-    from recuse.report.results_model import ResultsModel
-
-    view, drawings = ResultsModel(normalised(results)), Drawings()
-    for question in view.questions:
-        for group in view.groups(question):
-            if question.id != AGREEMENT and (text := drawings.of(question.id).reading(group)):
-                yield f"  {'in words':<13}{question.title} {text}"
 
 
 def _where(subject: Mapping[str, str]) -> str:

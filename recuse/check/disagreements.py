@@ -1,11 +1,9 @@
 """The cases worth reading, where judges and people differ (the right answers, where these are known), with an empty
-column for your verdict; and read back filled in: with whom do you side?"""
+column for your verdict, of which kinds they are, and on which slices they are more."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterator
-from contextlib import suppress
+from collections.abc import Iterator
 from pathlib import Path
 from statistics import multimode
 from typing import Any
@@ -14,29 +12,22 @@ import numpy as np
 import pandas as pd
 
 from recuse.ratings import Ratings
-from recuse.ratings.answers import COMPARED, answers_against_truth, without_truth
-from recuse.ratings.array import grouped, times_of
-from recuse.ratings.scale import Nominal, Numeric, Ordinal
+from recuse.ratings.answers import COMPARED, answers_against_truth
+from recuse.ratings.array import grouped
+from recuse.ratings.scale import Numeric, Ordinal
 from recuse.ratings.text_slices import FEWEST, slices_of
 from recuse.readers.file_ratings import FilePanel
+from recuse.readers.filled_lists import RIGHT, YOURS, beginning_of, is_review
 from recuse.readers.formats import read_path, whole_texts
-from recuse.schema.arrays import Mask, average, number_of
+from recuse.schema.arrays import Mask
 from recuse.schema.number_text import counted, fixed
-from recuse.schema.results import PassRateRow
 from recuse.schema.vocabulary import RIGHT_ANSWERS
-from recuse.security.files import beginning_of, columns_in, write_table
+from recuse.security.files import write_table
 from recuse.security.sanitize import safe_cell
 
-YOURS = "your_verdict"
-COLUMNS = ("judge", "item", "people", "answer", "your_verdict")
-RIGHT = "right_answer"
 NO_KEYS = ("people", RIGHT, "answer", "kind", "difference", "text", "reason", YOURS)
 SHOWN, EXAMPLES = 4, 3  # kinds of disagreement, and items of each
 SURE = 0.05  # chance that a slice is named in a file in which none matters
-BETA, TAU = 0.4, 0.5  # of those who chose one option, how many would accept the other at most; from where on it passes
-DISPUTED = 0.1  # from this share of texts on that raters answer in two ways, the task is to be looked at
-FEWEST_TEXTS = 10  # texts with two answers or more, without which nothing is said
-SLACK = 1e-9
 
 
 def disagreements(read: FilePanel) -> pd.DataFrame:
@@ -82,7 +73,7 @@ def count_disagreements(ratings: Ratings) -> tuple[int, int]:
     return int(times.sum()), int(times[far].sum())
 
 
-def in_words(ratings: Ratings) -> str:
+def counts_in_words(ratings: Ratings) -> str:
     """ "141 disagreements with people, 5 of them by half the scale or more"; empty where there are none."""
     every, far = count_disagreements(ratings)
     whom = RIGHT_ANSWERS if ratings.truth else "people"
@@ -151,54 +142,6 @@ def write_disagreements(panel: FilePanel, path: Path) -> list[str]:
     return [f"{counted(len(rows), 'disagreement')}: {path}; fill in your_verdict", *kinds_of_disagreement(panel)]
 
 
-def is_review(text: str) -> bool:
-    """Whether a text is what `--disagreements` wrote: its first line names all of `COLUMNS`."""
-    return set(COLUMNS) <= set(columns_in(text))
-
-
-def read_review(path: Path) -> Iterator[str]:
-    """A sentence per judge: with whom you side, people or the right answer. `RecuseError` for what cannot be read."""
-    frame = read_path(path).frame
-    labels = set(map(_cell, frame["answer"]))
-    for judge, rows in frame.groupby("judge", sort=False):
-        right = rows[RIGHT].astype(str) if RIGHT in rows else pd.Series("", rows.index)
-        cells = zip(rows["your_verdict"], rows["answer"], rows["people"], right, strict=True)
-        sides = [_side(*each, labels) for each in cells]
-        decided, of = len(sides) - sides.count(""), counted(len(rows), "disagreement")
-        whom = RIGHT_ANSWERS if right.ne("").any() else "people"
-        own, theirs, neither = map(sides.count, ("judge", "people", "neither"))
-        numbers = f"you decided {decided} of {of}; you side with the judge in {own}, "
-        numbers += f"with {whom} in {theirs}, with neither in {neither}."
-        yield f"{judge}: {numbers if decided else f'none of {of} has a your_verdict yet.'}"
-
-
-def _side(yours: object, judge: object, people: object, right: str, labels: Collection[str]) -> str:
-    """Whose answer your verdict is, or whose name you wrote; 3.0, as tables are saved, is 3. A label may hold a comma:
-    of people's answers the longest that is one of the `labels` is read first."""
-    verdict, answer = map(_cell, (yours, judge))
-    known = "|".join(map(re.escape, sorted({*labels, verdict} - {""}, key=len, reverse=True)))
-    theirs = re.findall(rf"({known}|.+?)(?:, |$)", _cell(right or people))
-    if not verdict:
-        return ""
-    for same in (str, _number):
-        if same(verdict) == same(answer):
-            return "judge"
-        if same(verdict) in map(same, theirs):
-            return "people"
-    named = {"judge": "judge", "right answer" if right else "people": "people"}
-    return named.get(verdict.replace("_", " "), "neither")
-
-
-def _number(text: str) -> str:
-    with suppress(ValueError):
-        return f"{float(text):g}"
-    return text
-
-
-def _cell(cell: object) -> str:
-    return str(cell).strip().lstrip("'").lower()
-
-
 # --------------------------------------------------------------------------- disagreements by kind
 # A slice (system, topic, language) is named where a judge disagrees in this way more often on it than elsewhere, by
 # Fisher's exact test on the texts that judge and people both answered, one-sided, Bonferroni over all slices and kinds
@@ -250,55 +193,3 @@ def _p_value(hit: Mask, there: Mask, both: Mask) -> float:
 
     table = [[(hit & side & both).sum(), (~hit & side & both).sum()] for side in (there, ~there)]
     return float(fisher_exact(np.array(table), alternative="greater").pvalue)
-
-
-# --------------------------------------------------------------------------- does the task let two answers be right?
-# Who must choose one of two options shows nothing of having held both to be reasonable. Raters that disagree about
-# many texts are the sign of it that forced choices leave. How much it moves is a matter of beta, the share of those who
-# chose one option that would have named the other one as well (Guerdan et al., "Validating LLM-as-a-Judge Systems in
-# the Absence of Gold Labels", sec. 7): a text then passes by the share that endorse passing, O + beta (1 - O), or, the
-# other way round, by those who endorse nothing else, (1 - beta) O. Beta is not in the data; it runs from 0 to .4.
-
-
-def pass_rate_sentence(row: PassRateRow) -> str:
-    """Who disagrees on how many texts, and how far the pass rate could lie from the one that is told."""
-    who = "people disagree" if row["who"] == "people" else f"{row['who']} answers in two ways"
-    return (
-        f"{who} on {row['disputed']} of {row['texts']} texts, and an answer is {row['other']} or {row['option']}, "
-        f"never both. If up to {10 * row['beta']:.0f} in 10 of those who gave one had found the other reasonable too, "
-        f"the share of texts that are {row['option']} would lie between {fixed(row['low'])} and {fixed(row['high'])}, "
-        f"not at {fixed(row['rate'])}"
-    )
-
-
-def pass_rate_ranges(ratings: Ratings) -> Iterator[PassRateRow]:
-    """One for every criterion of two options that looks underspecified: where people, or else a judge's repeats, answer
-    a tenth of at least ten texts in two ways. The option is the better of two ordered ones, the first of others. None
-    for ratings that have response sets beside them: these say what here is only feared."""
-    if ratings.beside("response_sets") is not None:
-        return
-    ratings = without_truth(ratings)
-    for part in map(ratings.with_criterion, ratings.headline):
-        scale, keys = part.scale, ["item", "target", *part.factors]
-        if not isinstance(scale, Nominal | Ordinal) or len(scale.options) != 2:
-            continue
-        rows = part.table[(part.table["criterion"] == part.criterion) & (part.table["status"] == "ok")]
-        people = rows["kind"] == "person"
-        groups = {"people": rows[people]} | {judge: rows[~people & (rows["rater"] == judge)] for judge in part.judges}
-        other, option = scale.options if isinstance(scale, Ordinal) else reversed(scale.options)
-        for who, given in groups.items():
-            endorsed = given["response"].eq(option).groupby([given[key].astype(str) for key in keys])
-            several = endorsed.agg(["mean", "size"]).query("size > 1")
-            shares = several["mean"].to_numpy(dtype=float)
-            times = times_of(part, several.index.get_level_values("item").tolist())
-            texts, disputed = (number_of(which, times) for which in (shares >= 0, (shares > 0) & (shares < 1)))
-            if texts >= FEWEST_TEXTS and disputed >= DISPUTED * texts:
-                rate, low, high = (
-                    average((endorsing >= TAU - SLACK).astype(float), times)
-                    for endorsing in (shares, (1 - BETA) * shares, shares + BETA * (1 - shares))
-                )
-                yield {
-                    "criterion": part.criterion, "option": option, "other": other, "who": who, "texts": texts,
-                    "disputed": disputed, "rate": rate, "low": low, "high": high, "beta": BETA,
-                }  # fmt: skip
-                break

@@ -5,7 +5,7 @@ Texts are grouped by what is known of all of them, the judges' answers: what the
 other judges say otherwise (of numbers: low, middle or high, and how far the others lie from it). Where judges agree,
 people mostly agree too, and a label says little. So half of the labels go to groups by their size and half by size
 times the spread of what is measured (Neyman's allocation; Cochran 1977, Sampling Techniques, sec. 5.5), and a label
-then counts for all texts that it stands for (`recuse.ratings.text_slices`). Within a group texts are drawn by lot:
+then counts for all texts that it stands for (`recuse.ratings.chosen_labels`). Within a group texts are drawn by lot:
 labels picked by how interesting they look would move every number.
 """
 
@@ -13,41 +13,63 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from shlex import quote
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from recuse.check.disagreements import write_disagreements
 from recuse.gates.causes import rounded
 from recuse.gates.decision import for_use
 from recuse.metrics.delegation import brier_score, confidence_of, delegable_share, safe_from
-from recuse.ratings import Ratings
 from recuse.ratings.answers import COMPARED, Answers, answers_against_truth, answers_of, answers_of_one_way
-from recuse.ratings.ratings_table import PERSON, completed
-from recuse.ratings.scale import Numeric
-from recuse.ratings.text_slices import GROUP, WEIGHED, are_chosen
+from recuse.ratings.chosen_labels import DONE, HEAD, WEIGHED, are_chosen, text_groups
 from recuse.readers.file_ratings import FilePanel
-from recuse.readers.formats import read_path
-from recuse.run.run import FileRun
+from recuse.readers.filled_lists import is_review
+from recuse.run.file_run import FileRun
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats, Mask
 from recuse.schema.number_text import of_units, percent, rate
 from recuse.schema.verdict_rows import VerdictRow
 from recuse.schema.vocabulary import RIGHT_ANSWERS, UNDECIDED
-from recuse.security.files import begins_with, columns_in, write_table
+from recuse.security.files import begins_with, write_table
 
 Codes = NDArray[np.intp]
-HEAD = ("item", "system", GROUP, "for_judge")
-DONE = "done"  # stands where a person has rated the text already
-SMALLEST, SMALLEST_SHARE = 10, 0.02  # a group of fewer texts is joined to its neighbour
 PRIOR = 4.0  # texts that the judges' own disagreement counts as, beside the labels
 EASIEST = 0.05
 TO_PEOPLE = ("judge", "criterion", "item", "system", "confidence", "why")
 is_people_list = begins_with(",".join(TO_PEOPLE))
+
+
+class TextList(NamedTuple):
+    """`is_ours`: whether a text is from the same option; `write` writes the list and returns what to say of it."""
+
+    path: Path
+    is_ours: Callable[[str], bool]
+    write: Callable[[FileRun], Sequence[str]]
+
+
+def lists_to_write(
+    next_list: Sequence[str] | None, to_people: Path | None, disagreements: Path | None, errors: float, named: str,
+    options: str,
+) -> list[TextList]:  # fmt: skip
+    """The lists that options ask for. `named` and `options`: the files and what else was typed, quoted."""
+    lists = []
+    if next_list:
+        if not next_list[0].isdigit():
+            raise RecuseError(f"--next-labels takes how many texts and a file, as 60 next.csv; got {next_list[0]!r}")
+        count, to_label = int(next_list[0]), Path(next_list[1])
+        file = f"{named} {quote(str(to_label))}{options}"
+        lists.append(TextList(to_label, is_blank_list, lambda run: write_next_labels(run, count, file, to_label)))
+    if to_people:
+        lists.append(TextList(to_people, is_people_list, lambda run: write_people_list(run.panel, to_people, errors)))
+    if disagreements:
+        lists.append(TextList(disagreements, is_review, lambda run: write_disagreements(run.panel, disagreements)))
+    return lists
 
 
 def is_blank_list(text: str) -> bool:
@@ -109,45 +131,6 @@ def _people(given: Answers) -> list[str]:
     if (truth := given.people_and_truth[1]) is not None:
         labels[given.people.index(truth.people[0])] = len(given.items) + 1
     return [given.people[k] for k in sorted(np.argsort(-labels, kind="stable")[:2])] or ["you"]
-
-
-def text_groups(given: Answers, judge: int) -> NDArray[np.object_]:
-    """The name of each text's group, (U,), by the answers of the judges alone."""
-    others = [k for k in range(len(given.judges)) if k != judge]
-    if given.options:
-        shares = given.judge_shares
-        answered = np.isfinite(shares[:, :, 0])
-        mode = np.where(answered, np.nan_to_num(shares).argmax(axis=2), -1)
-        unsure = answered[judge] & (np.nan_to_num(shares[judge]).max(axis=1) < 1)
-        own = [given.options[k] if k >= 0 else "no answer" for k in mode[judge]]
-        own = [f"{name}, not always" if one else name for name, one in zip(own, unsure, strict=True)]
-        level = ((mode[others] != mode[judge]) & answered[others]).sum(axis=0).tolist()
-        words = "it says {own}" + (f"; {{level}} of {len(others)} other judges differ" if others else "")
-    else:
-        means, scores = given.judge_means, given.judge_means[judge]
-        known = np.isfinite(scores)
-        apart = np.nan_to_num(np.abs(means[others] - scores)).mean(axis=0) if others else np.nan_to_num(
-            np.nanstd(np.where(known[:, None], given.judged[judge], 0.0), axis=1)
-        )  # fmt: skip
-        third, level = (
-            np.searchsorted(np.unique(np.quantile(of[known], [1 / 3, 2 / 3])) if known.any() else [], of, side="left")
-            for of in (np.nan_to_num(scores), apart)
-        )
-        own = [("low", "middle", "high")[k] if there else "no answer" for k, there in zip(third, known, strict=True)]
-        level = np.where(known, level, 0).tolist()
-        what = "other judges are" if others else "its repeats are"
-        words = "its score is {own}; " + what + " {level} steps away" if apart.any() else "its score is {own}"
-    joined = {key: key for key in set(zip(own, level, strict=True))}
-    sizes = {key: sum(pair == key for pair in zip(own, level, strict=True)) for key in joined}
-    fewest = max(SMALLEST, SMALLEST_SHARE * len(own))
-    while len(sizes) > 1 and min(sizes.values()) < fewest:
-        small = min(sizes, key=lambda key: (sizes[key], key))
-        rest = [key for key in sizes if key != small]
-        near = min(rest, key=lambda key: (key[0] != small[0], abs(key[1] - small[1]), -sizes[key], key))
-        sizes[near] += sizes.pop(small)
-        joined = {key: near if to == small else to for key, to in joined.items()}
-    names = {key: words.format(own=to[0], level=to[1]) for key, to in joined.items()}
-    return np.array([names[key] for key in zip(own, level, strict=True)], dtype=object)
 
 
 def label_spread(given: Answers, judge: int, code: Codes, labelled: Mask) -> Floats:
@@ -219,71 +202,6 @@ def _rows(
         rated = np.isfinite(given.rated[given.people.index(name)]).any(axis=1) if name in given.people else None
         rows[name] = "" if rated is None else np.where(rated[chosen], DONE, "")
     return rows
-
-
-# --------------------------------------------------------------------------- read back
-
-
-def is_label_list(text: str) -> bool:
-    """Whether a text is what `--next-labels` wrote: its first line begins with `HEAD`."""
-    return columns_in(text)[: len(HEAD)] == HEAD
-
-
-def with_labels(panel: FilePanel, lists: Sequence[Path]) -> FilePanel:
-    """The panel with what people filled into lists of next labels. Raises `RecuseError` for a cell that is no answer on
-    the scale, with its line, and for lists that belong to other judges or texts."""
-    ratings = panel.ratings
-    given = answers_of_one_way(ratings, "next labels are chosen", people=False)
-    texts = set(zip(given.items, given.targets, strict=True))
-    rows: list[dict[str, Any]] = []
-    judges: dict[str, None] = {}
-    for path in lists:
-        frame = read_path(path).frame.fillna("").astype(str)
-        judges |= dict.fromkeys(frame.loc[frame[GROUP].ne(""), "for_judge"])
-        for line, row in enumerate(frame.to_dict("records"), start=2):
-            text = (row["item"].lstrip("'"), row["system"].lstrip("'"))
-            if text not in texts:
-                raise RecuseError(f"{path}, line {line}: {panel.path.name} has no judged text {text[0]!r}")
-            for name in [name for name in frame.columns if name not in (*HEAD, "text")]:
-                if row[name].strip() not in ("", DONE):
-                    answer = _answer(row[name].strip(), ratings, f"{path}, line {line}, column {name}")
-                    rows.append({"item": text[0], "target": text[1], "rater": name, **answer})
-    judge = next(iter(judges), "")
-    if len(judges) > 1:
-        raise RecuseError(f"these lists were chosen for {' and '.join(judges)}; give those of one judge together")
-    if judges and judge not in given.judges:
-        raise RecuseError(f"{lists[0]} was chosen for {judge}, and {panel.path.name} has {', '.join(given.judges)}")
-    if not rows:
-        raise RecuseError(f"{lists[0]}: no label is filled in; write answers into the columns after for_judge")
-    levels = {factor: ratings.table[factor].iloc[0] for factor in ratings.factors}
-    added = completed(pd.DataFrame(rows).assign(kind=PERSON, criterion=ratings.criterion, **levels))
-    table = pd.concat([ratings.table, added.reindex(columns=ratings.table.columns)], ignore_index=True)
-    known, note = ratings.texts, f"{len(rows)} labels of {', '.join(path.name for path in lists)}"
-    if judges:
-        note += f", chosen by group for {judge}: a label counts for the judged texts that it stands for"
-        groups = text_groups(given, given.judges.index(judge))
-        named = pd.DataFrame({"item": given.items, "target": given.targets, GROUP: groups})
-        on = [key for key in ("item", "target") if known is not None and key in known]
-        known = named if known is None else named.merge(known, on=on, how="left")
-    ratings = replace(ratings, table=table, texts=known, _memory={})
-    return replace(panel, ratings=ratings, notes=(note, *panel.notes))
-
-
-def _answer(cell: str, ratings: Ratings, place: str) -> dict[str, Any]:
-    scale = ratings.scale
-    if isinstance(scale, Numeric):
-        try:
-            score = float(cell.replace(",", "."))
-        except ValueError:
-            score = np.nan
-        low, high = scale.ends
-        if not low <= score <= high:
-            raise RecuseError(f"{place}: a score from {low:g} to {high:g} is needed; got {cell!r}")
-        return {"score": score, "response": None}
-    option = next((option for option in scale.options if option.casefold() == cell.casefold()), None)
-    if option is None:
-        raise RecuseError(f"{place}: one of {', '.join(scale.options)} is needed; got {cell!r}")
-    return {"score": np.nan, "response": option}
 
 
 def write_people_list(panel: FilePanel, path: Path, bound: float) -> list[str]:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from recuse.check.drawn_judges import People, people_by_criterion, with_drawn_judges
+from recuse.experiments.drawn_judges import People, people_by_criterion, with_drawn_judges
 from recuse.experiments.simulated_files import PERSON_LIKE, Setting
 from recuse.experiments.validate_command import Case, Source, error_of, evals_folder, share_cleared, uses_in, words_for
 from recuse.gates import Gates

@@ -13,7 +13,7 @@ from recuse.metrics.measure import measure, per_judge
 from recuse.ratings import COLUMNS, Ratings
 from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.array import first_of, grouped
-from recuse.ratings.text_slices import groups_on, label_weights
+from recuse.ratings.chosen_labels import groups_on, label_weights
 from recuse.schema import STATUSES, Estimate, Estimates
 from recuse.schema.arrays import taken
 from recuse.schema.factors import VERSION
@@ -95,7 +95,7 @@ def _criteria_in(group: NDArray[np.intp], criterion: NDArray[np.intp], which: ND
 @per_judge(answers_of, *COMPARED)
 def unanswered(answers: Answers, judge: int) -> Estimate:
     """Share of texts that the judge was asked about, and a person rated, without any usable answer of the judge, by
-    judge and factor level. Labels that were chosen by group count by their weight (`recuse.ratings.text_slices`).
+    judge and factor level. Labels that were chosen by group count by their weight (`recuse.ratings.chosen_labels`).
     Undefined where people rated none of what the judge was asked.
 
     >>> unanswered(rated(judge="p-pf", ann="ppff")).of(judge="judge").value

@@ -19,8 +19,8 @@ from recuse.metrics.estimates import SHARES, add_losses, estimated, number, unde
 from recuse.metrics.measure import measure, per_judge
 from recuse.ratings import Ratings
 from recuse.ratings.answers import COMPARED, Answers, BinaryDecisions, answers_against_truth, each_decided
+from recuse.ratings.chosen_labels import groups_on, label_weights
 from recuse.ratings.scale import has_several_options
-from recuse.ratings.text_slices import groups_on, label_weights
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats, average, taken, total
 from recuse.statistics.agreement.coefficient import Coefficient, Known, ratio

@@ -30,7 +30,7 @@ from recuse.metrics.measure import Named, measure, per_judge, per_subject
 from recuse.ratings import PERSON, Cells, Ratings, remembered
 from recuse.ratings.answers import against_truth
 from recuse.ratings.array import among, mean_of, moments_of, numbers_at, recoded
-from recuse.ratings.text_slices import groups_on, label_weights
+from recuse.ratings.chosen_labels import groups_on, label_weights
 from recuse.schema import Estimate, RecuseError
 from recuse.schema.arrays import Floats, Mask, distinct, taken
 from recuse.schema.vocabulary import RIGHT_ANSWERS

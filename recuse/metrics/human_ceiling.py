@@ -24,8 +24,8 @@ from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure, per_judge
 from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.array import mean_of, smallest_step
+from recuse.ratings.chosen_labels import groups_on, label_weights
 from recuse.ratings.people_faults import MOST
-from recuse.ratings.text_slices import groups_on, label_weights
 from recuse.schema import Estimate
 from recuse.schema.arrays import Floats, Mask, average, taken, total
 from recuse.schema.number_text import of_units
@@ -76,7 +76,7 @@ def human_ceiling(answers: Answers, judge: int, margin: float = MARGIN) -> Estim
     interval then has no low end, so nobody passes, `power` is 0, and the note says so; but for a judge that is itself
     shown to agree so with the right answers.
 
-    Labels that were chosen by group count by their weight (`recuse.ratings.text_slices`), and each text's influence
+    Labels that were chosen by group count by their weight (`recuse.ratings.chosen_labels`), and each text's influence
     varies about the mean of its group (`stratified_mean`).
 
     Undefined where two people (a person and the right answers) rated fewer than 20 texts, or none; where the judge

@@ -30,7 +30,7 @@ OF_SINGLE_TEXTS = frozenset(["text", "words", "text_a", "text_b", "words_a", "wo
 def folded(ratings: Ratings) -> Ratings:
     """The patterns of these ratings; the ratings themselves where there are few items, where items share clusters or
     labels were chosen by group, where more is known than the table says, and where most items differ."""
-    from recuse.ratings.text_slices import are_chosen
+    from recuse.ratings.chosen_labels import are_chosen
 
     if ratings.times is not None or len(ratings.table) < FOLDED_FROM or are_chosen(ratings):
         return ratings

@@ -62,12 +62,6 @@ def kind_of(needs: Sequence[str]) -> str:
     return next((name for name in needs if name in KINDS or name not in NEEDS), "scores")
 
 
-def missing(needs: Iterable[str], offers: Iterable[str]) -> list[str]:
-    """The needs that are not offered, in their order."""
-    there = set(offers)
-    return [name for name in needs if name not in there]
-
-
 def unlock(need: str) -> str:
     """What to add, in words."""
     return NEEDS[need].unlock if need in NEEDS else f"ask by a protocol that offers {need}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
@@ -12,14 +11,13 @@ from numpy.typing import NDArray
 
 from recuse.ratings.answers import COMPARED, WON, Answers, answers_against_truth, facts_at, systems_of_pairs
 from recuse.ratings.array import RatingArray
+from recuse.ratings.chosen_labels import GROUP
 from recuse.ratings.pair_array import PairArray
 from recuse.ratings.ratings import Ratings
 from recuse.schema import RatingsError, RecuseError
 from recuse.schema.arrays import Floats
 
 Slices = dict[tuple[str, str], NDArray[np.bool_]]
-GROUP = "label_group"
-"""The column of `Ratings.texts` that names each text's group."""
 FEWEST, FEWEST_OF_A_SYSTEM = 20, 10
 """Texts within a slice, and outside it, below which it is not looked at; of a system as many as an order of systems
 takes, though so few seldom show that nothing is wrong there: what a use asks then stays undecided."""
@@ -27,8 +25,6 @@ MOST = 30
 FACTS = frozenset(
     ["item", "cluster", "text", "words", "a", "b", "words_a", "words_b", "payload", "clean", "attacked", "gold", GROUP]
 )
-WEIGHED = frozenset(["human_ceiling", "human_offset", "share_bias", "unanswered"])
-"""Measures that count a label by what it stands for."""
 
 
 def slices_of(answers: Answers, columns: tuple[str, ...] | None = None) -> tuple[Slices, int]:
@@ -86,43 +82,6 @@ def will_have_slices(texts: pd.DataFrame, persons: pd.DataFrame) -> bool:
         if 1 < len(sizes) <= MOST and any(large_enough(name, size, len(rated) - size) for size in sizes):
             return True
     return False
-
-
-# --------------------------------------------------------------------------- labels that were chosen group by group
-# `recuse check --next-labels` groups texts by what the judges say of them, and asks for more labels where these tell
-# more. Texts of a group have one chance to be labelled, those of different groups have not, so group h counts
-#
-#     w_h = N_h / n_h,    N_h: texts of the group that the judge was asked about,  n_h: those of them with a label
-#
-# (Horvitz and Thompson 1952, JASA 47, 663-685). A measure that counts all labelled texts alike would be wrong by as
-# much as groups differ; which ones weigh is listed in `WEIGHED`, and every other one is undefined for such labels.
-
-
-def are_chosen(ratings: Ratings) -> bool:
-    """Whether people's labels were chosen group by group."""
-    return ratings.texts is not None and GROUP in ratings.texts
-
-
-def groups_on(part: Ratings | None, items: Sequence[str], targets: Sequence[str]) -> NDArray[np.intp] | None:
-    """The group of each text as a number, (U,); None where labels were not chosen by group."""
-    if part is None or part.texts is None or GROUP not in part.texts:
-        return None
-    names = facts_at(part.texts[["item", "target", GROUP]], items, targets)[GROUP]
-    return pd.factorize(names.fillna("").to_numpy(dtype=object))[0].astype(np.intp)
-
-
-def label_weights(groups: NDArray[np.intp], judged: NDArray[np.bool_], labelled: NDArray[np.bool_]) -> Floats:
-    """w_h of each labelled text, shape (number of labelled texts,): together as many as judged texts.
-
-    `judged` and `labelled` (U,): texts that the judge was asked about, and those of them that count. `RecuseError`
-    where a group has judged texts and no label, for then nothing stands for them."""
-    whole, have = (np.bincount(groups[texts], minlength=int(groups.max()) + 1) for texts in (judged, labelled))
-    if (whole[have == 0] > 0).any():
-        raise RecuseError(
-            f"{int(whole[have == 0].sum())} judged texts lie in groups without a label, so nothing stands for them; "
-            "fill in more of the list of next labels"
-        )
-    return np.asarray((whole[groups] / np.maximum(have[groups], 1))[labelled])
 
 
 def doublings_of_texts(ratings: Ratings, array: RatingArray) -> Floats:

@@ -24,6 +24,7 @@ from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import check_thresholds
 from recuse.readers import judgement_rows, reshaping
 from recuse.readers.column_names import plain
+from recuse.readers.columns import like_ratings
 from recuse.readers.counts import with_counted_items, without_counts
 from recuse.readers.exports import as_exported
 from recuse.readers.formats import FOLDED, RatingsSource, read_source
@@ -120,6 +121,20 @@ class FilePanel:
     def offers(self) -> frozenset[str]:
         """The needs that the ratings meet."""
         return offers_of(self.ratings, self.kind) | ({"picks", "levels"} if self.mapping.rates else set())
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether items are counted by their answers, and so have no names."""
+        return self.ratings.times is not None or self.raw.made_by == FOLDED
+
+    @cached_property
+    def unused(self) -> tuple[dict[str, str], tuple[str, ...]]:
+        """Columns that look like ratings and are not used, each with why; and the others without a role."""
+        frame, mapping = self.raw.frame, self.mapping
+        alike = {name: why for name, why in mapping.ignored.items() if like_ratings(frame, name)}
+        known = "confidence" in self.ratings.table
+        sure = judgement_rows.columns_beside(frame, mapping, self.judges, judgement_rows.CONFIDENCE) if known else {}
+        return alike, tuple(name for name in mapping.ignored if name not in alike and name not in sure.values())
 
     def record(self) -> PanelRow:
         """The panel as results.json tells it."""

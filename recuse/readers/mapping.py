@@ -15,6 +15,7 @@ from recuse.configuration.toml_files import did_you_mean
 from recuse.readers.column_names import NAMES, listed, plain
 from recuse.readers.raw_table import shown
 from recuse.schema import RecuseError
+from recuse.security.files import write_output
 
 ENDINGS = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".eval", ".gz", ".bz2", ".xz", ".zip")
 """What names a file of ratings among `recuse_panels`; `--ratings` takes any file."""
@@ -215,3 +216,14 @@ def saved_mapping(path: Path) -> dict[str, Any]:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise RecuseError(f"{saved}: {error}; mend it, or delete it and check again with --save") from error
+
+
+def save_mapping(mapping: ColumnMapping, path: Path) -> str:
+    """Write the TOML file beside the data, and say so. `RecuseError` where a line changed by hand would be lost."""
+    saved, text = saved_path(path), mapping.toml()
+    for line in saved.read_text(encoding="utf-8").splitlines() if saved.is_file() else ():
+        if line.strip() and line not in text.splitlines():
+            gone = f"--save would take out of {saved}: {line}"
+            raise RecuseError(f"{gone}\nChange that file by hand, or delete it first")
+    write_output(saved, text, bool)
+    return f"Saved what was read as what: {saved}"

@@ -4,7 +4,7 @@ results give the same bytes: no clock, no path, no random id goes in."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from recuse.schema.results import Known, Results
 
-__all__ = ["write"]
+__all__ = ["readings", "write"]
 
 SCHEMA = 1
 
@@ -50,3 +50,16 @@ def write(
     delete_pages(folder, (folder / STUDIES).glob("*.html"), drawn)  # of studies that this run did not have
     paths += [*drawn, *write_files(folder, {f"tables/{name}": table for name, table in tables.items()})]
     return [*paths, *write_overview(ResultsModel(plain), known.get("replies") or {}, folder)]
+
+
+def readings(results: Results, besides: str) -> Iterator[str]:
+    """What the drawings say in words, a sentence for each group of numbers, but of the question `besides`."""
+    from recuse.report.canonical_form import normalised
+    from recuse.report.questions import Drawings
+    from recuse.report.results_model import ResultsModel
+
+    view, drawings = ResultsModel(normalised(results)), Drawings()
+    for question in view.questions:
+        for group in view.groups(question):
+            if question.id != besides and (text := drawings.of(question.id).reading(group)):
+                yield f"{question.title} {text}"

@@ -13,12 +13,11 @@ from typing import ClassVar, cast
 from recuse.gates import Decision, Gates, baseline_file, decide
 from recuse.gates.baseline_changes import compare, limit_changes, objections
 from recuse.gates.explanation import subject_text
-from recuse.gates.gate_tables import Uses, uses_for
+from recuse.gates.gate_tables import Uses
 from recuse.gates.records import decoded, yardstick
 from recuse.gates.verdict_power import error_rates
 from recuse.git import BaseCommit, Unreadable, identity_of
 from recuse.git.trend import history
-from recuse.readers.file_ratings import FilePanel
 from recuse.report.canonical_form import normalised
 from recuse.schema import RecuseError
 from recuse.schema import results as row_types
@@ -29,7 +28,7 @@ from recuse.schema.verdict_rows import Because, Comparison
 from recuse.schema.vocabulary import ACCEPTED, FAIL, NOT_MEASURED, PASS, UNDECIDED, printed
 from recuse.security.files import text_of
 from recuse.suite import Selection
-from recuse.suite.question_runner import Question, Records, ask, gates_named
+from recuse.suite.question_runner import Records
 
 UNUSED_SHOWN = 10
 PAST_BASELINES = 12  # committed baselines over which the page shows how its numbers moved
@@ -275,22 +274,3 @@ class Run(Records):
             **counts(self.replayed), "by_panel": {panel: counts(places) for panel, places in by_panel.items()},
             "unused_lines": [line for _, part in sorted(self.replayed.items()) for line in part["unused_lines"]],
         }  # fmt: skip
-
-
-@dataclass
-class FileRun(Run):
-    """The questions asked of one file of ratings, without pytest's start."""
-
-    panel: FilePanel = field(kw_only=True)
-    of_file = True
-
-
-def ask_file(panel: FilePanel, gates: Gates, questions: Iterable[Question], *, deciding: bool = False) -> FileRun:
-    """Every question that the file can answer, asked and decided. `deciding`: only those that the decision rests on."""
-    uses = uses_for(panel.uses, [panel.offers], gates.uses, str(panel.path))
-    run = FileRun(panel=panel, uses={panel.name: uses})
-    questions = tuple(questions)
-    run.named = [name for question in questions for name in gates_named(question.function, gates)]
-    run.add(ask(panel, gates, questions, uses, deciding=deciding))
-    run.conclude(Selection(panel.path.parent, files={panel.name: panel}), gates)
-    return run

@@ -74,12 +74,14 @@ def write_results(results: Results, to_json: Path | None, to_html: Path | None) 
     """As JSON, and as a page of its own, where a path is given. Raises `RecuseError` where it cannot be written."""
     from recuse.report.canonical_form import canonical, normalised
 
-    if to_json:
-        files.write_output(to_json, canonical(results), files.is_results)
+    data = canonical(results) if to_json else ""
     if to_html:
         from recuse.report.page import pages
 
-        files.write_output(to_html, pages(normalised(results), studies=())["index.html"], files.is_page)
+        page = pages(normalised(results), studies=())["index.html"]
+        files.write_output(to_html, page, files.is_page)
+    if to_json:
+        files.write_output(to_json, data, files.is_results)
 
 
 def check_tables(columns: Sequence[str], to_json: Path | None, to_csv: Path | None) -> None:

@@ -289,7 +289,7 @@ class ChangedRow(TypedDict):
 class PassRateRow(TypedDict):
     """Of the `texts` that `who` answered twice or more, `disputed` have both answers. `rate` of them have `option` from
     at least half; `low` and `high` are the smallest and the largest rate for beta up to `beta`
-    (`recuse.check.disagreements`)."""
+    (`recuse.ratings.pass_rate_ranges`)."""
 
     criterion: str
     option: str

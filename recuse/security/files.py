@@ -13,7 +13,7 @@ from pathlib import Path
 from recuse.schema import RecuseError
 from recuse.security.sanitize import safe_cell
 
-HEAD, BEGINNING = 1000, 4096
+HEAD = 1000
 _PAGE = "Content-Security-Policy"
 
 
@@ -61,19 +61,6 @@ def write_table(
     stream = io.StringIO()
     csv.writer(stream).writerows(map(safe_cell, row) for row in (head, *rows))
     write_output(path, stream.getvalue(), is_ours, "utf-8-sig")
-
-
-def columns_in(text: str) -> tuple[str, ...]:
-    """The names in the first line of a table, whatever separates them."""
-    return tuple(name.strip().strip('"\ufeff') for name in text.partition("\n")[0].replace(";", ",").split(","))
-
-
-def beginning_of(path: Path) -> str:
-    """The first lines of a file; "" where there is none."""
-    if not path.is_file():
-        return ""
-    with path.open("rb") as stream:
-        return stream.read(BEGINNING).decode("utf-8", "replace")
 
 
 def text_of(path: Path) -> str | None:

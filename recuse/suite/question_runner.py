@@ -21,8 +21,8 @@ from recuse.gates.causes import EXPLAINING
 from recuse.gates.gate_tables import Uses
 from recuse.panels import LEVELS
 from recuse.protocols import offered_kinds
-from recuse.ratings.needs import NEEDS, check_needs, kind_of, missing
-from recuse.ratings.text_slices import WEIGHED, are_chosen
+from recuse.ratings.chosen_labels import WEIGHED, are_chosen
+from recuse.ratings.needs import NEEDS, check_needs, kind_of
 from recuse.readers.file_ratings import FilePanel
 from recuse.schema import Estimate, Estimates, RecuseError, members
 from recuse.schema.factors import VERSION
@@ -30,7 +30,7 @@ from recuse.schema.number_text import UNDEFINED
 from recuse.schema.results import AskedRow, MeasureRow, NotAskedRow, Replayed, UpgradeVerdictRow
 from recuse.schema.verdict_rows import MeasurementRow, QuestionWords, VerdictRow
 from recuse.schema.vocabulary import FILE
-from recuse.suite.questions import not_asked
+from recuse.suite.questions import missing, not_asked
 
 if TYPE_CHECKING:
     import pandas as pd

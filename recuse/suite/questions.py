@@ -17,7 +17,7 @@ from recuse.panels import LEVELS, UNLOCK, Panel, load_panel
 from recuse.protocols import called, headline_of, parts_of
 from recuse.protocols import protocol as known_protocol
 from recuse.protocols.wording import facts_of
-from recuse.ratings.needs import CANDIDATE, KINDS, kind_of, missing, offered, unlock, unlock_by_column
+from recuse.ratings.needs import CANDIDATE, KINDS, kind_of, offered, unlock, unlock_by_column
 from recuse.ratings.scale import PLACE, TRUE, Numeric, Scale, decisions_of
 from recuse.ratings.text_slices import will_have_slices
 from recuse.readers.file_panel import is_ratings_file, load_file_panels
@@ -55,14 +55,20 @@ class Elicitation:
         return not self.candidate or self.candidate in (subject.get(name) for name in ("judge", "author", "model"))
 
 
-def not_asked(panel: str, task: str, protocol: str, missing: Sequence[str]) -> Wanting:
+def missing(needs: Iterable[str], offers: Iterable[str]) -> list[str]:
+    """The needs that are not offered, in their order."""
+    there = set(offers)
+    return [name for name in needs if name not in there]
+
+
+def not_asked(panel: str, task: str, protocol: str, wanting: Sequence[str]) -> Wanting:
     """A panel and task that a question could not be asked of, and what is missing for it, with a sentence per need that
     would unlock it; `unfixed`: what its source lets open."""
     unlocking = unlock_by_column if protocol == FILE else unlock
     return {
-        "panel": panel, "task": task, "protocol": protocol, "missing": list(missing),
-        "unlock": [UNLOCK.get(need) or unlocking(need) for need in missing],
-        "unfixed": [need for need in missing if need in UNLOCK],
+        "panel": panel, "task": task, "protocol": protocol, "missing": list(wanting),
+        "unlock": [UNLOCK.get(need) or unlocking(need) for need in wanting],
+        "unfixed": [need for need in wanting if need in UNLOCK],
     }  # fmt: skip
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recuse.check import check_command
 from recuse.cli import main
+from recuse.experiments import drawn_judges
 
 ITEMS = 600
 
@@ -39,7 +39,7 @@ def recuse() -> Callable[..., Outcome]:
     def run(*arguments: object, most_drawn: int = 0) -> Outcome:
         out, err = io.StringIO(), io.StringIO()
         with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
-            patch.setattr(check_command, "MOST_DRAWN", most_drawn)
+            patch.setattr(drawn_judges, "MOST_TEXTS", most_drawn)
             code = main([str(a) for a in arguments])
         return Outcome(code, out.getvalue(), err.getvalue())
 

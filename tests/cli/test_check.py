@@ -439,7 +439,7 @@ def test_a_criterion_that_nobody_rated_keeps_a_judge_from_being_cleared(recuse, 
 
 def test_a_fault_of_our_own_is_no_verdict(recuse, tickets, monkeypatch):
     """Python ends with 1 for an exception that nobody caught, which would read as: not cleared."""
-    monkeypatch.setattr("recuse.check.check_command.ask_file", lambda *given, **more: 1 / 0)
+    monkeypatch.setattr("recuse.check.check_command.ask_shipped", lambda *given, **more: 1 / 0)
     found = recuse("check", tickets(good))
     assert found.code == 3
     assert "ZeroDivisionError" in found.err

@@ -12,13 +12,13 @@ import pytest
 from recuse.check.disagreements import (
     _differing,
     count_disagreements,
+    counts_in_words,
     disagreements,
-    in_words,
     kinds_of_disagreement,
-    read_review,
 )
 from recuse.ratings import Nominal, Ordinal, Ratings
 from recuse.readers.file_panel import panel_of, read
+from recuse.readers.filled_lists import read_review
 
 
 def tickets(seed: int, on_refunds: float, elsewhere: float = 0.1) -> pd.DataFrame:
@@ -198,10 +198,10 @@ def test_rare_and_large_errors_are_counted_beside_the_small_ones():
     judge[[7, 27, 47, 67]] = [0.0, 10.0, 0.0, 10.0]  # where people say 5: just half the scale
     table = pd.DataFrame({"item": np.arange(200), "ann": people, "bea": people, "judge": judge})
     ratings = read(table, people=["ann", "bea"], judges=["judge"], scale="0-10")
-    assert in_words(ratings) == "64 disagreements with people, 4 of them by half the scale or more"
+    assert counts_in_words(ratings) == "64 disagreements with people, 4 of them by half the scale or more"
     table["judge"] = np.where(abs(judge - people) > 1, people, judge)
-    assert in_words(read(table, people=["ann", "bea"], judges=["judge"], scale="0-10")) == (
+    assert counts_in_words(read(table, people=["ann", "bea"], judges=["judge"], scale="0-10")) == (
         "60 disagreements with people"
     )
     table["judge"] = people
-    assert in_words(read(table, people=["ann", "bea"], judges=["judge"], scale="0-10")) == ""
+    assert counts_in_words(read(table, people=["ann", "bea"], judges=["judge"], scale="0-10")) == ""

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import recuse as engine
-from recuse.check.drawn_judges import people_of, with_drawn_judges
+from recuse.experiments.drawn_judges import people_of, with_drawn_judges
 from recuse.metrics.agreement import coefficient
 from recuse.metrics.agreement_estimates import commonest_answer, people_alpha
 from recuse.metrics.human_ceiling import human_ceiling

@@ -17,7 +17,7 @@ from recuse.metrics.expert import share_bias
 from recuse.metrics.human_ceiling import human_ceiling
 from recuse.ratings import Numeric, Ordinal, Ratings
 from recuse.ratings.answers import COMPARED, answers_of
-from recuse.ratings.text_slices import GROUP, label_weights
+from recuse.ratings.chosen_labels import GROUP, label_weights
 from recuse.schema import RecuseError
 from recuse.statistics.clusters import stratified_mean
 

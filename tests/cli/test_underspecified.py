@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.check.disagreements import pass_rate_ranges
 from recuse.ratings import Nominal, Ordinal, Ratings, ResponseSets
+from recuse.ratings.pass_rate_ranges import pass_rate_ranges
 
 PASS = Ordinal(("fail", "pass"))
 

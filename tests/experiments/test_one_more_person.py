@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.check.drawn_judges import chance_of_clearance, people_of, with_drawn_judges
+from recuse.experiments.drawn_judges import chance_of_clearance, people_of, with_drawn_judges
 from recuse.experiments.simulated_files import Setting
 from recuse.metrics.human_ceiling import human_ceiling
 from recuse.metrics.presentation import order_consistency, slot_preference
 from recuse.ratings import Nominal, Numeric, Ratings
 from recuse.readers.file_panel import panel_of
-from recuse.run.run import ask_file
+from recuse.run.file_run import ask_file
 from recuse.suite.question_runner import read_evals
 
 SHIPPED, TODAY = Path(__file__).parents[2] / "evals", date(2026, 3, 1)

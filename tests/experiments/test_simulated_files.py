@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recuse.check.drawn_judges import people_of
+from recuse.experiments.drawn_judges import people_of
 from recuse.experiments.simulated_files import FAULTS, PERSON_LIKE, Setting
 from recuse.metrics.coverage import unanswered
 from recuse.metrics.human_alignment import human_offset
@@ -17,7 +17,7 @@ from recuse.metrics.presentation import slot_preference
 from recuse.metrics.slices import slice_favour, worst_slice
 from recuse.metrics.upgrade.scores import drift
 from recuse.readers.file_panel import panel_of
-from recuse.run.run import ask_file
+from recuse.run.file_run import ask_file
 from recuse.schema import RecuseError, members
 from recuse.suite.question_runner import read_evals
 

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from recuse.ratings import Ratings
-from recuse.ratings.needs import missing, offers_of
+from recuse.ratings.needs import offers_of
 from recuse.schema import Estimate, Estimates
+from recuse.suite.questions import missing
 
 EVALS = Path(__file__).parents[2] / "evals"
 

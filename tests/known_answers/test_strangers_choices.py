@@ -22,7 +22,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from shipped_questions import QUESTIONS, answer, answers
 
 from recuse.ratings import Ratings
-from recuse.ratings.needs import missing, offers_of
+from recuse.ratings.needs import offers_of
+from recuse.suite.questions import missing
 from tests.ratings.choices import read_choices
 
 TICKETS = range(12)

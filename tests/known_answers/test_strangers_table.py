@@ -14,8 +14,9 @@ from shipped_questions import QUESTIONS, answer, answers
 from strangers_table import strangers_ratings
 
 from recuse.ratings import Ratings
-from recuse.ratings.needs import missing, offers_of, unlock
+from recuse.ratings.needs import offers_of, unlock
 from recuse.schema import Estimates
+from recuse.suite.questions import missing
 
 STABILITY, CONSENSUS, PEOPLE = "test_score_stability", "test_consensus_deviation", "test_human_alignment"
 OWN = "test_self_preference"

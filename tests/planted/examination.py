@@ -14,9 +14,10 @@ from typing import Any
 
 from recuse.gates import Gates
 from recuse.ratings import Ratings
-from recuse.ratings.needs import missing, offers_of
+from recuse.ratings.needs import offers_of
 from recuse.schema import Estimate, Estimates, Verdict, members
 from recuse.suite import Elicitation, Suite
+from recuse.suite.questions import missing
 
 ROOT = Path(__file__).resolve().parents[2]
 FAIR = ("fair-1", "fair-2", "fair-3", "fair-4")

@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 
 from recuse.ratings import Nominal, Numeric, Ordinal, Ratings, ResponseSets
-from recuse.ratings.needs import NEEDS, check_needs, kind_of, missing, offers_of, unlock, unlock_by_column
+from recuse.ratings.needs import NEEDS, check_needs, kind_of, offers_of, unlock, unlock_by_column
 from recuse.schema import RecuseError
+from recuse.suite.questions import missing
 
 LEAST = pd.DataFrame({"judge": ["x"], "item": ["i"], "score": [3.0]})
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from recuse.readers.filled_lists import beginning_of, columns_in
 from recuse.schema import RecuseError
-from recuse.security.files import beginning_of, columns_in, write_files, write_table
+from recuse.security.files import write_files, write_table
 from recuse.security.sanitize import safe_cell
 
 

@@ -10,10 +10,11 @@ import pandas as pd
 import pytest
 
 from recuse import measures
-from recuse.check.disagreements import count_disagreements, pass_rate_ranges
+from recuse.check.disagreements import count_disagreements
 from recuse.metrics.agreement import COEFFICIENTS, FITS, coefficient
 from recuse.papers.alternative_annotator import advantage_over_person
 from recuse.ratings import Numeric, Ordinal, Ratings
+from recuse.ratings.pass_rate_ranges import pass_rate_ranges
 
 OF_PEOPLE = (
     "gain_over_constant", "advantage_over_person", "winning_rate", "people_alpha", "prediction_powered_mean",

@@ -18,6 +18,7 @@ with the nearest), for then judges are held against these: a drawn judge is as o
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from statistics import fmean
@@ -34,15 +35,28 @@ from recuse.ratings.answers import TIE, WON, Answers, answers_of
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Numeric
 from recuse.readers.file_ratings import FilePanel
-from recuse.run.run import ask_file
+from recuse.run.file_run import FileRun, ask_file
 from recuse.schema.arrays import Floats, Mask
 from recuse.schema.factors import ORDER, VERSION
+from recuse.schema.vocabulary import UNDECIDED
 from recuse.statistics.agreement.options import distances
 from recuse.suite.question_runner import Question
 
 FEWEST = 20
 B = WON.index("b")
+MOST_TEXTS = 2_000  # beyond which no judges are drawn: that many are seldom too few, and it would take seconds
 DRAWS = 40  # judges drawn for one file: the chance is known to 8 points, one standard error at most
+
+
+def chances_of(answers: FileRun, gates: Gates, questions: Iterable[Question], *, always: bool) -> dict[str, float]:
+    """`chance_of_clearance` where too few texts may be why a judge is undecided, or `always`; {}: unknown."""
+    undecided = any(one.stated and one.word == UNDECIDED for one in answers.decision.judges)
+    ratings = answers.panel.ratings
+    if not (undecided or always) or ratings.times or ratings.table["item"].nunique() > MOST_TEXTS:
+        return {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        return chance_of_clearance(answers.panel, gates, questions)
 
 
 def chance_of_clearance(
