@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from functools import cache
+from itertools import groupby
 
 from imports import ENGINE, nodes_of
 
@@ -50,6 +51,22 @@ def short_helpers_of_one_caller() -> list[str]:
                 if body and (body[-1].end_lineno or 0) - body[0].lineno + 2 <= SHORT:
                     short.append(f"{name}:{node.name}")
     return sorted(short)
+
+
+def rooms_on_the_way(module: str, function: str) -> list[str]:
+    """Which packages of the engine a function calls into, in the order of the code; one after itself stands once."""
+    nodes = nodes_of(ENGINE / module)
+    room = {
+        alias.asname or alias.name: (node.module or "").split(".")[1]
+        for node in nodes if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("recuse.")
+        for alias in node.names
+    }  # fmt: skip
+    [body] = [node for node in nodes if isinstance(node, ast.FunctionDef) and node.name == function]
+    calls = [node for node in ast.walk(body) if isinstance(node, ast.Call)]
+    called = [one.func for one in sorted(calls, key=lambda one: (one.lineno, one.col_offset))]
+    names = [one.value if isinstance(one, ast.Attribute) else one for one in called]
+    entered = [room[one.id] for one in names if isinstance(one, ast.Name) and one.id in room]
+    return [one for one, _ in groupby(entered)]
 
 
 if __name__ == "__main__":
