@@ -16,7 +16,7 @@ from recuse.elicitation.plan import Plan
 from recuse.judges import other_models, read_response
 from recuse.protocols import ElicitationProtocol, called, headline_of, parts_of, protocol
 from recuse.protocols.wording import facts_of
-from recuse.ratings import Nominal, Ratings
+from recuse.ratings import Nominal, Ratings, array
 from recuse.ratings.pair_array import PAIRED
 from recuse.ratings.ratings_table import COLUMNS, JUDGE, PERSON, check_table, completed
 from recuse.ratings.scale import Numeric, Scale
@@ -31,6 +31,7 @@ UNUSABLE_SHOWN = 2  # per judge
 LONGEST_TEXT = 4000
 LONGEST_PROMPT = 1500
 _TYPES: dict[str, Any] = {"score": "float64", "repeat": "int64"}  # of all other columns, object
+_IN_PARTS: dict[str, Any] = {"score": "float64", "criterion": "intp", "status": "intp"}  # places among the words
 _OF_CALLS = {
     "task": "task", "protocol": "protocol", "rater": "judge", "item": "item", "target": "target", "request": "key",
 }  # fmt: skip
@@ -82,8 +83,8 @@ def read_replies(
     if exchanges is not None:
         exchanges += [Exchange(call, reply, failed.get(call, [])) for call, reply in chain.replies.items()]
     columns = {factor: called(how, factor) for factor in plan.factors}
-    table, of = rows.table(how, columns)
-    check_table(table, tuple(columns.values()), of)
+    table, of, coded = rows.table(how, columns)
+    check_table(table, tuple(columns.values()), of, coded)
     return Elicited(table, list(usage_rows(plan, costs)), excerpts.rows)
 
 
@@ -98,6 +99,7 @@ class _Rows:
         self._sizes: list[int] = []  # rows of each call
         self._pending: list[Judgement] = []
         self._elsewhere: dict[int, tuple[str | None, str | None]] = {}  # row -> item and target that are not the call's
+        self._words: dict[str, dict[str, int]] = {"criterion": {}, "status": {}}  # each different one with its place
         self._parts: list[dict[str, Any]] = []
         self._count = 0
 
@@ -112,16 +114,21 @@ class _Rows:
         import numpy as np
 
         rows, self._pending = self._pending, []
-        for n, row in enumerate(rows, self._count):
-            if row.item is not None or row.target is not None:
-                self._elsewhere[n] = row.item, row.target
+        different = {id(row): row for row in rows}  # readers give one judgement for all replies that say the same
+        place = {name: n for n, name in enumerate(different)}
+        of = np.fromiter(map(place.__getitem__, map(id, rows)), dtype=np.intp, count=len(rows))
+        if any(row.item is not None or row.target is not None for row in different.values()):
+            self._elsewhere |= {n: (row.item, row.target) for n, row in enumerate(rows, self._count)}
         self._count += len(rows)
-        columns = {name: list(map(attrgetter(name), rows)) for name in ("criterion", "score", "response")}
-        columns["status"] = [f"{row.stage}: {row.status}" if row.stage else row.status for row in rows]
-        self._parts.append({name: np.array(of, dtype=_TYPES.get(name, object)) for name, of in columns.items()})
+        part = {n: [getattr(row, n) for row in different.values()] for n in ("criterion", "score", "response")}
+        part["status"] = [f"{row.stage}: {row.status}" if row.stage else row.status for row in different.values()]
+        for name, words in self._words.items():
+            part[name] = [words.setdefault(word, len(words)) for word in part[name]]
+        self._parts.append({n: np.array(part[n], dtype=_IN_PARTS.get(n, object))[of] for n in part})
 
-    def table(self, how: ElicitationProtocol, columns: Mapping[str, str]) -> tuple[pd.DataFrame, Any]:
-        """The table, and which call each row is of; nothing where that does not tell judgements apart."""
+    def table(self, how: ElicitationProtocol, columns: Mapping[str, str]) -> tuple[pd.DataFrame, Any, Any]:
+        """The table; which call each row is of, nothing where that does not tell judgements apart; and its columns as
+        `recuse.ratings.array.coded` gives them."""
         import numpy as np
 
         self._settle()
@@ -133,9 +140,12 @@ class _Rows:
         calls, parts = self._calls, self._parts
         made: dict[str, Any] = {name: np.concatenate([part.pop(name) for part in parts]) for name in tuple(parts[0])}
         for name, attribute in _OF_CALLS.items():
-            made[name] = spread([getattr(call, attribute) for call in calls])
+            made[name] = spread(list(map(attrgetter(attribute), calls)))
         made["repeat"] = np.array([call.repeat for call in calls], dtype=np.int64)[of]
-        made["kind"] = spread([JUDGE] * len(calls))  # `np.full` would make a text of its own for every row
+        known = {name: (tuple(map(str, words)), made[name]) for name, words in self._words.items()}
+        known["kind"] = (JUDGE,), np.zeros(len(of), dtype=np.intp)
+        # One text for all rows that have it: `np.full` would make one for every row.
+        made |= {name: np.array(words, dtype=object)[places] for name, (words, places) in known.items()}
         for place, (item, target) in self._elsewhere.items():
             made["item"][place] = made["item"][place] if item is None else item
             made["target"][place] = made["target"][place] if target is None else target
@@ -146,7 +156,9 @@ class _Rows:
         typed = {name: pd.Series(made.pop(name), dtype=_TYPES.get(name, object)) for name in names}
         # Two calls that judge items not their own may be about the same judgement, and two with one hash might be.
         about = {hash((c.task, c.protocol, c.judge, c.item, c.target, c.factors, c.repeat)) for c in calls}
-        return pd.DataFrame(typed, copy=False), None if self._elsewhere or len(about) < len(calls) else of
+        table, telling = pd.DataFrame(typed, copy=False), not self._elsewhere and len(about) == len(calls)
+        coded = lambda name: known[name] if name in known else array.coded(table.loc[:, name])  # noqa: E731
+        return table, of if telling else None, coded
 
 
 def usage_rows(plan: Plan, costs: Mapping[str, Sequence[Cost]]) -> Iterator[dict[str, Any]]:
@@ -192,7 +204,7 @@ class Excerpts:
 
     def note(self, call: Call, reply: Reply, rows: Sequence[Judgement]) -> None:
         """Keep the reply if it is one of those."""
-        bad = next((row for row in rows if row.status != "ok"), None)
+        bad = failed[0] if (failed := [row for row in rows if row.status != "ok"]) else None
         own = call.target == self._about.get(call.judge) and (call.judge, call.factors) not in self._noted
         if not own and (bad is None or self._unusable[call.judge] >= UNUSABLE_SHOWN):
             return

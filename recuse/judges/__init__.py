@@ -105,7 +105,7 @@ def read_response(wire_name: str, response: RawResponse) -> Reply:
 
 
 def _is_count(value: object) -> bool:
-    return value is None or (isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53)
+    return value is None or (type(value) is int and 0 <= value < 2**53)
 
 
 def other_models(judge_wire: str, requested: str, named: Iterable[str | None]) -> list[str]:

@@ -56,7 +56,7 @@ def read(payload: Mapping[str, Any]) -> Reply:
     message, usage = choice["message"], payload.get("usage") or {}
     details = usage.get("completion_tokens_details") or {}
     refusal, content, block = message.get("refusal"), message.get("content"), choice.get("logprobs")
-    if not isinstance(content, str | list | None):
+    if not isinstance(content, (str, list, type(None))):
         raise TypeError("message.content is neither a text nor a list of parts")
     parts: list[Any] = content if isinstance(content, list) else []
     own = content if isinstance(content, str) else "".join(p.get("text", "") for p in parts if p.get("type") != THINKS)
@@ -70,7 +70,7 @@ def read(payload: Mapping[str, Any]) -> Reply:
         text, finish, model=payload.get("model"), usage=Usage(*tokens), logprobs=likeliest(positions),
         tokens=tuple(map(token, positions)) or None,
         reasoning=message.get("reasoning_content") or message.get("reasoning")
-        or "".join(i.get("text", "") for p in parts if p.get("type") == THINKS for i in p.get("thinking") or ()),
+        or "".join([i.get("text", "") for p in parts if p.get("type") == THINKS for i in p.get("thinking") or ()]),
     )  # fmt: skip
 
 

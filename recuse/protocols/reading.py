@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
+from pydantic_core import from_json  # the faster parser
+
 from recuse.schema import Judgement, Reply, Status
 
 DEEPEST = 50  # levels of nesting that a reply may have; all that a protocol asks for has fewer than five
@@ -29,6 +31,7 @@ _BEGINS = {
 }  # fmt: skip
 """What may follow a bracket that opens a JSON value."""
 
+_MEMBER = re.compile(r'"\s*:')  # so ends the name of every member, and what looks like one within a text
 _KINDS: dict[type, str] = {dict: "object", list: "array"}
 
 
@@ -60,10 +63,8 @@ def json_value(reply: Reply, kind: type[dict[str, Any]] | type[list[Any]]) -> An
     that is followed by words that break off (a draft, and its amendment would have come), repeated keys and NaN."""
     text = answered(reply)
     cut = " (cut off by the token limit)" if reply.finish == "length" else ""
-    if kind is dict and text[:1] == "{" and text[-1] == "}" and _BEGINS["{"].match(text, 1):
-        value, end = _decoded(text, 0, "the JSON object", cut)
-        if end == len(text):  # nothing stands around it in nearly all of a million replies
-            return value
+    if kind is dict and text[:1] == "{" and (value := _whole_object(text)) is not None:
+        return value  # nothing stands around it in nearly all of a million replies
     placed = list(_values(text, kind, cut))
     values = [value for value, _ in placed]
     if not values:
@@ -113,6 +114,28 @@ def member(value: object, key: str, criterion: str) -> object:
     return value[key]
 
 
+def _whole_object(text: str) -> Any:
+    """The object that the text is and nothing else, by the faster parser; None where the careful one has to look. The
+    faster one keeps the last of two values under one key: the text then names more members than the value has."""
+    try:
+        value = from_json(text, allow_inf_nan=False)
+    except (ValueError, TypeError):  # the latter for half of a surrogate pair
+        return None
+    members = _members(value)
+    return value if members == text.count(":") or members == len(_MEMBER.findall(text)) else None
+
+
+def _members(value: Any, left: int = DEEPEST) -> float:
+    """How many members all objects within a value have; infinitely many where it has more than `left` levels."""
+    if not left:
+        return math.inf
+    members: float = len(value) if type(value) is dict else 0
+    for one in value.values() if members else value:
+        if type(one) is dict or type(one) is list:
+            members += _members(one, left - 1)
+    return members
+
+
 def _values(text: str, kind: type, cut: str) -> Iterator[tuple[Any, int]]:
     """Top-level JSON values of the kind, left to right, each with where it ends. One that begins well and then breaks
     makes the whole reply unreadable: what stands inside it is part of an answer, not an answer."""
@@ -138,8 +161,7 @@ def _decoded(text: str, position: int, what: str, cut: str) -> tuple[Any, int]:
         raise Unreadable("unparsed", f"{what} is nested too deeply") from None
     except ValueError as error:  # a number of thousands of digits
         raise Unreadable("unparsed", f"{what} cannot be read: {error}") from None
-    brackets = text.count("{", position, end) + (text.count("[", position, end) if "[" in text else 0)
-    if brackets > DEEPEST and _deep(value):  # fewer brackets cannot be nested deeper
+    if _members(value) == math.inf:
         raise Unreadable("unparsed", f"{what} is nested too deeply")
     return value, end
 
@@ -161,11 +183,6 @@ def _constant(name: str) -> None:
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant)  # one for all: making one is slow
-
-
-def _deep(value: Any, left: int = DEEPEST) -> bool:
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return not left or any(_deep(one, left - 1) for one in inner)
 
 
 def _short(text: str) -> str:

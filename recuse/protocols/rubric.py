@@ -19,7 +19,9 @@ FACTORS: Mapping[str, tuple[str, ...]] = {"condition": ("attributed", "anonymize
 FACTOR_NAMES = {"condition": ("names", {"attributed": "shown", "anonymized": "hidden"})}
 REPEATS = 10
 _LACKING = object()
-_usual = lru_cache(maxsize=16)(lambda task: Numeric(*task.scale))  # for the replies, which are thousands
+_asked = lru_cache(maxsize=16)(  # for the replies, which are thousands: each criterion, its scale, that of the task
+    lambda task: [(name, task.scales.get(name), usual) for usual in [Numeric(*task.scale)] for name in scored(task)]
+)
 
 
 def headline(task: Task) -> tuple[str, ...]:
@@ -67,8 +69,7 @@ def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> li
         answer = reading.json_value(reply, dict)
     except reading.Unreadable as failure:
         return reading.all_failed(scored(task), failure)
-    usual = _usual(task)
-    return [one_score(answer, name, task.scales.get(name), usual) for name in scored(task)]
+    return [one_score(answer, name, scale, usual) for name, scale, usual in _asked(task)]
 
 
 def explanations(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:

@@ -82,6 +82,7 @@ def test_an_array_is_found_where_one_is_wanted() -> None:
         ('{"a": 7, "a": 8}', "the JSON object has the key 'a' twice"),
         ('{"b": 1, "a": 7, "a": 8}', "the JSON object has the key 'a' twice"),
         ('{"a": {"score": 7, "score": 7}}', "the JSON object has the key 'score' twice"),
+        ('{"a": 7, "a" : 8}', "the JSON object has the key 'a' twice"),
         ('{"a": NaN}', "the JSON object holds NaN, which is not a JSON number"),
         ('{"a": -Infinity}', "the JSON object holds -Infinity, which is not a JSON number"),
         ('{"a": 7,}', "the JSON object is broken at character 8: "),
