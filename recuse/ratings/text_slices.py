@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -87,8 +86,8 @@ def will_have_slices(texts: pd.DataFrame, persons: pd.DataFrame) -> bool:
 def doublings_of_texts(ratings: Ratings, array: RatingArray) -> Floats:
     """log2 of the words of each text, shape (items, targets); NaN where unknown."""
     texts = _text_columns(ratings, ["item", "target"], ["words"])
-    names = [*product(array.items, array.targets)]
-    words = facts_at(texts, [item for item, _ in names], [target for _, target in names])["words"].to_numpy(dtype=float)
+    items, targets = [item for item in array.items for _ in array.targets], [*array.targets] * len(array.items)
+    words = facts_at(texts, items, targets)["words"].to_numpy(dtype=float)
     return np.asarray(np.log2(words)).reshape(len(array.items), len(array.targets))
 
 

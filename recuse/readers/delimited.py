@@ -16,7 +16,7 @@ import pandas as pd
 
 from recuse.readers import raw_table
 from recuse.readers.opening import Opened
-from recuse.readers.raw_table import LARGE, LONGEST_CELL, Fault, RawTable, check_size, shown
+from recuse.readers.raw_table import LARGE, LONGEST_CELL, Fault, RawTable, check_size, short_form, shown
 from recuse.readers.values import as_numbers
 from recuse.schema import RecuseError
 from recuse.security.sanitize import visible
@@ -99,12 +99,19 @@ def _in_portions(opened: Opened) -> RawTable | None:
     cells, below, passed_over = find_header(head, separator)
     if not plain or below is not head or _endless_line(data, b"\n") is not None:
         return None
-    header, portions, columns = _names(cells), [], None
+    header, portions = _names(cells), []
     try:
-        for portion in pd.read_csv(io.BytesIO(data), sep=separator, chunksize=PORTION, **AS_IT_STANDS):
+        first = pd.read_csv(io.BytesIO(data), sep=separator, nrows=raw_table.LOOKED_AT, **AS_IT_STANDS)
+        texts: dict[Any, list[str]] = {name: [] for name in raw_table.long_columns(first)}
+        short = {n: lambda cell, to=to: to.append(short_form(opened.wanted, cell)) for n, to in texts.items()}
+        others = dict.fromkeys(first.columns.difference([*texts]), object)
+        as_it_stands = {**AS_IT_STANDS, "dtype": others, "converters": short}  # no text is held longer than that
+        for portion in pd.read_csv(io.BytesIO(data), sep=separator, chunksize=PORTION, **as_it_stands):
+            for name, shortened in texts.items():
+                portion[name] = pd.Series(shortened, portion.index, dtype=object)
+                shortened.clear()
             portion.columns = pd.Index(header)
-            columns = raw_table.long_columns(portion) if columns is None else columns
-            portions.append(raw_table.shorten(portion, columns, opened.wanted))
+            portions.append(portion)
             if len(portions) * PORTION == raw_table.FIRST:  # before millions of rows that say nothing are held
                 raw_table.check_differ(f"first {raw_table.FIRST:,}", 1 - float(pd.concat(portions).duplicated().mean()))
         frame = pd.concat(portions)

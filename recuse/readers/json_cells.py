@@ -134,12 +134,14 @@ def with_last_words(raw: RawTable) -> RawTable:
         cells = [*map(str, values)]
         if max(map(len, cells), default=0) < PROSE:
             continue
+        forms = (MARKED, LAST, FIRST) if is_judge(name) or rated else (MARKED,)
+        if len(forms) == 1 and not any("[[" in cell or "[RESULT]" in cell for cell in cells):
+            continue
         long = [len(cell) >= PROSE and not cell.lstrip().startswith("[{") for cell in cells]  # records say no more
         prose, filled = np.array([long, [*map(bool, map(str.strip, cells))]])[:, codes]
         if prose.sum() < (FEWEST if rated else max(FEWEST, filled.sum() / 2)):
             continue
-        marked = any("[[" in cell or "[RESULT]" in cell for cell in cells)
-        for form in (MARKED, LAST, FIRST) if is_judge(name) or rated else (MARKED,) if marked else ():
+        for form in forms:
             matches = [form.fullmatch(cell if form is FIRST else cell[-200:]) for cell in cells]
             ends = [next(filter(None, match.groups()), "") if match else "" for match in matches]
             last = pd.Series(np.array([*ends], dtype=object)[codes], index=frame.index)

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -254,22 +254,24 @@ def single_blanks(text: str) -> str:
 
 def shorten(frame: pd.DataFrame, columns: Sequence[Hashable], wanted: dict[str, str]) -> pd.DataFrame:
     """The table with shortened texts in these columns. A text whose short form is `wanted` is entered there."""
-
-    def short(cell: str) -> str:
-        if len(cell) <= LONG:
-            return cell
-        plain = single_blanks(cell)
-        digest = hashlib.sha256(plain.lower().encode("utf-8", "surrogatepass")).hexdigest()[:16]
-        facts = f"... [{len(plain)} characters, {plain.count(' ') + bool(plain)} words, {digest}] ..."
-        first, line_end, _ = cell.lstrip()[:BEGINNING].partition("\n")
-        at = len(single_blanks(first)) if line_end else BEGINNING  # "Yes" in a line of its own
-        kept = plain[:at] + line_end + plain[at + 1 : BEGINNING] + facts + plain[-ENDING:]
-        if wanted and kept in wanted:
-            wanted[kept] = cell
-        return kept
-
+    short = partial(short_form, wanted)
     cells = {str(name): pd.Series([*map(short, frame[name])], frame.index, dtype=object) for name in columns}
     return frame.assign(**cells) if columns else frame
+
+
+def short_form(wanted: dict[str, str], cell: str) -> str:
+    """The text itself where it is short, else its beginning and end, and in between how long it is and a digest."""
+    if len(cell) <= LONG:
+        return cell
+    plain = single_blanks(cell)
+    digest = hashlib.sha256(plain.lower().encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    facts = f"... [{len(plain)} characters, {plain.count(' ') + bool(plain)} words, {digest}] ..."
+    first, line_end, _ = cell.lstrip()[:BEGINNING].partition("\n")
+    at = len(single_blanks(first)) if line_end else BEGINNING  # "Yes" in a line of its own
+    kept = plain[:at] + line_end + plain[at + 1 : BEGINNING] + facts + plain[-ENDING:]
+    if wanted and kept in wanted:
+        wanted[kept] = cell
+    return kept
 
 
 @dataclass(frozen=True, slots=True)

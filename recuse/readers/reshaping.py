@@ -219,7 +219,7 @@ def with_systems_apart(raw: RawTable) -> RawTable:
     names = [c.name for c in columns if c.is_rater and not c.is_attribute and c.rating and c.name in heeded]
     who = [c for c in columns if c.plain in NAMES["rater"] and any(map(column_names.is_rater, c.words))]
     given = [c.name for c in columns if c.name in names and c not in who and (c.numeric or c.holds_labels)]
-    other = [c for c in columns if c.rating and (c.plain in NAMES["value"] or c.is_criterion) and c.name not in given]
+    other = [c for c in columns if (c.plain in NAMES["value"] or c.is_criterion) and c.name not in given and c.rating]
     if len(who) == 1 and len(given) > 1 and all(map(is_judge, given)) and not other:
         rest = raw.frame.columns.difference(given, sort=False)
         about = rest.drop(str(who[0]))  # a judge's own rating is the same beside every person's

@@ -15,8 +15,6 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[2]), str(Path(__file__).res
 
 import measuring  # noqa: E402
 
-from recuse.schema.plain_values import spare_the_cycle_collector  # noqa: E402
-
 
 def bulk(root: Path, calls: int) -> dict[str, float]:
     """Plan the calls, index the cassettes, read every reply, build and check the ratings table."""
@@ -82,7 +80,6 @@ def decode(root: Path, calls: int) -> dict[str, float]:
 
 
 def main(what: str, root: str, calls: str, panels: str = "") -> None:
-    spare_the_cycle_collector()  # as every run does before it reads a panel
     run, steps = {"bulk": bulk, "http": http, "json": decode}[what], dict[str, float]()
     for folder in [Path(root, str(n)) for n in range(int(panels))] if panels else [Path(root)]:
         for name, seconds in run(folder, int(calls)).items():
