@@ -222,9 +222,10 @@ class Library:
         """Why nothing more should be asked, although what is on its way can still be written; empty if all is well."""
         return self._storage.writer.full if self._storage is not None else ""
 
-    def unused(self) -> list[Unused]:
-        """Recorded answers of the planned cells that nothing has asked for."""
-        return [unused for cassette in self._cassettes.values() for unused in cassette.unused()]
+    def unused(self, cells: Collection[str] | None = None) -> list[Unused]:
+        """Recorded answers of the planned cells, or of some, that nothing has asked for."""
+        asked = self._cassettes if cells is None else filter(cells.__contains__, self._cassettes)
+        return [unused for cell in asked for unused in self._cassettes[cell].unused()]
 
     def _cassette(self, cell: str) -> CellCassette:
         if (known := self._cassettes.get(cell)) is not None:

@@ -5,6 +5,7 @@ parameter is named as it is sent and always wins. Fields inside fields are named
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -80,8 +81,10 @@ def _ordered(value: Any, in_order: bool, of: object, others: list[object]) -> An
             for name in names
         }
     if isinstance(value, list | tuple):
-        if {*map(type, value)} == {int} and max(map(abs, value)) < 2**53:  # options of a schema, some hundred a request
-            return value
+        if (kinds := {*map(type, value)}) <= {int, float} and value:  # options of a schema, some hundred a request
+            sizes = sorted(map(abs, filter(None, value)))
+            if not sizes or (sizes[0] >= 1e-4 and sizes[-1] < 2**53 and sum(sizes) < math.inf):
+                return value if float not in kinds else [int(n) if n % 1 == 0 else n for n in value]
         return [one if type(one) is str else _ordered(one, in_order, "", others) for one in value]
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return int(value)

@@ -72,9 +72,9 @@ class Cells(array.Moments):
     def scores(self) -> tuple[tuple[Floats, ...], ...]:
         """The usable scores of every cell in order of repeat, J tuples of U arrays."""
         cells, values = self._rows
-        order = np.argsort(cells, kind="stable")
-        size = self.count.size
-        parts = np.split(values[order], np.cumsum(np.bincount(cells, minlength=size))[:-1])
+        values = values[np.argsort(cells, kind="stable")]
+        ends = np.cumsum(np.bincount(cells, minlength=self.count.size)).tolist()
+        parts = list(map(values.__getitem__, map(slice, [0, *ends[:-1]], ends)))  # `np.split` takes ten times as long
         width = self.count.shape[1]
         return tuple(tuple(parts[j * width : (j + 1) * width]) for j in range(len(self.judges)))
 

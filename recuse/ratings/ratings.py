@@ -212,7 +212,7 @@ class Ratings:
         if levels.get(DIRECTION) == "reversed":
             scales = {name: replace(s, reversed=True) if isinstance(s, Numeric) else s for name, s in scales.items()}
         chosen, index = {}, self.table.index[rows]
-        for name in self.table.columns.drop(list(levels)):  # of a column that says one thing the first rows are as good
+        for name in (n for n in self.table if n not in levels):  # of one that says one thing the first rows are as good
             column, (names, places) = self.table[name], self._memory.get(("coded", name), ((), None))
             kept = column.array[: len(rows)] if len(names) == 1 and places.min() == 0 else column.array.take(rows)
             chosen[name] = pd.Series(kept, index, dtype=column.dtype, copy=False)  # or pandas looks for texts

@@ -113,14 +113,13 @@ def check_table(table: pd.DataFrame, factors: tuple[str, ...] = (), of: Any = No
     same = f"same {', '.join(identity)}"
     telling = identity if of is None else ["criterion"]
     columns: list[Any] = [table[name] if name == "repeat" else coded(name)[1] for name in telling]
-    repeated = _repeated(columns, len(table), 0 if of is None else of)
-    fault(np.asarray(repeated, dtype=bool), f"the same judgement appears more than once ({same})")
+    fault(repeated(columns, len(table), 0 if of is None else of), f"the same judgement appears more than once ({same})")
     if faults:
         raise RatingsError("ratings table is not usable:\n  " + "\n  ".join(faults))
     return table
 
 
-def _repeated(columns: Iterable[Any], rows: int, of: Any) -> Any:
+def repeated(columns: Iterable[Any], rows: int, of: Any = 0) -> Any:
     """Whether a row shares its number in `of` and all of the columns with another, (rows,). One column after the other
     is folded into one number per row: pandas' own `duplicated` holds the codes of all columns at once."""
     codes = np.broadcast_to(np.asarray(of, dtype=np.int64), rows)
@@ -129,13 +128,15 @@ def _repeated(columns: Iterable[Any], rows: int, of: Any) -> Any:
         codes, count = combined(codes, count, column)
     if count <= 4 * rows:  # counted in place: a table of what was seen before takes ten times the memory
         return np.bincount(codes, minlength=count)[codes] > 1
-    return pd.Series(codes).duplicated(keep=False)
+    return pd.Series(codes).duplicated(keep=False).to_numpy()
 
 
 def combined(codes: Any, count: int, column: Any) -> tuple[Any, int]:
     """Numbers below `count` together with what stands in a column, as numbers below the second result."""
-    if isinstance(column, np.ndarray) and column.dtype.kind == "i" and column.size and np.ptp(column) <= column.size:
-        own, known = column - column.min(), range(int(np.ptp(column)) + 1)  # numbers already
+    numbers = isinstance(column, np.ndarray) and column.dtype.kind == "i" and column.size
+    low, high = (int(column.min()), int(column.max())) if numbers else (0, 0)
+    if numbers and high - low <= column.size:  # numbers already
+        own, known = column - low if low else column, range(high - low + 1)
     else:
         own, known = pd.factorize(column, use_na_sentinel=False)
     if count * len(known) >= 2**62:  # too many combinations for one number: count those that occur

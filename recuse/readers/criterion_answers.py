@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from recuse.ratings.array import first_of, grouped
 from recuse.ratings.scale import Nominal, Numeric, Ordinal, ResponseSets, Scale
 from recuse.readers import values as cell_values
 from recuse.readers.column_names import as_option, plain
@@ -47,12 +48,14 @@ class CriterionAnswers(NamedTuple):
 def read_criterion(part: pd.DataFrame, criterion: str, declared: str, place: Place) -> CriterionAnswers:
     """What the cells of `part`, none of them empty, say: sets of options, else numbers, else labels. `declared`: the
     scale as its user wrote it. `RecuseError` where numbers and labels or two scales are mixed, and for free text."""
-    given = cell_values.scale_from_text(declared) if declared else None
-    answers = None if isinstance(given, Numeric | Ordinal | Nominal) else _sets(part, criterion, given, place)
-    if given is None and {*as_numbers(part["cell"].drop_duplicates())} <= {0.0, 1.0}:  # labels, though pandas wrote 1.0
+    given, different = cell_values.scale_from_text(declared) if declared else None, part["cell"].drop_duplicates()
+    answers = (
+        None if isinstance(given, Numeric | Ordinal | Nominal) else _sets(part, different, criterion, given, place)
+    )
+    if given is None and {*as_numbers(different)} <= {0.0, 1.0}:  # labels, though pandas wrote 1.0
         part = part.assign(cell=as_numbers(part["cell"]).map("{:.0f}".format))
     elif answers is None and not isinstance(given, ResponseSets | Ordinal | Nominal):
-        answers = _numbers(part, criterion, given, place)
+        answers = _numbers(part, different, criterion, given, place)
     if answers is None:
         assert not isinstance(given, ResponseSets | Numeric)  # all answers count or do not on one of these
         answers = _labels(part, criterion, given, place)
@@ -68,7 +71,7 @@ def read_criterion(part: pd.DataFrame, criterion: str, declared: str, place: Pla
 def verdicts_beside_scores(part: pd.DataFrame, declared: str, decided: str) -> tuple[pd.DataFrame, list[str]]:
     """Verdicts of raters who pass or fail every text as the best and worst score of those who give scores, and notes.
     `RecuseError` where no threshold decides, and verdicts are words, or the scores lie between 0 and 1."""
-    different = part[["rater", "cell"]].drop_duplicates()
+    different = part[["rater", "cell"]].iloc[first_of(grouped(part["rater"], part["cell"]))]
     words, numbers = labels_of(different["cell"]), as_numbers(different["cell"])
     by_rater = words.groupby(different["rater"], sort=False).agg(set)
     verdicts = [*map(str, by_rater.index[[cell_values.is_verdict(own) and len(own) == 2 for own in by_rater]])]
@@ -96,10 +99,12 @@ def verdicts_beside_scores(part: pd.DataFrame, declared: str, decided: str) -> t
     )
 
 
-def _sets(part: pd.DataFrame, criterion: str, given: ResponseSets | None, place: Place) -> CriterionAnswers | None:
-    different = tuple(labels_of(part["cell"].drop_duplicates()).drop_duplicates())
-    numbers = given is None and cell_values.decimal_commas(different)
-    if numbers or (sets := cell_values.find_sets(different, criterion, given)) is None:
+def _sets(
+    part: pd.DataFrame, different: pd.Series[Any], criterion: str, given: ResponseSets | None, place: Place
+) -> CriterionAnswers | None:
+    words = tuple(labels_of(different).drop_duplicates())
+    numbers = given is None and cell_values.decimal_commas(words)
+    if numbers or (sets := cell_values.find_sets(words, criterion, given)) is None:
         return None
     if len(sets.written) > len({*sets.written.values()}) == 1 and given is None:  # no set of them leaves one out
         raise RecuseError(
@@ -129,16 +134,18 @@ def _sets(part: pd.DataFrame, criterion: str, given: ResponseSets | None, place:
     return CriterionAnswers(sets.scale, values.to_numpy(dtype=object), bad.to_numpy(), "out_of_scale", faults, notes)
 
 
-def _numbers(part: pd.DataFrame, criterion: str, given: Numeric | None, place: Place) -> CriterionAnswers | None:
+def _numbers(
+    part: pd.DataFrame, different: pd.Series[Any], criterion: str, given: Numeric | None, place: Place
+) -> CriterionAnswers | None:
     values = as_numbers(part["cell"])
     values = values.where(values.abs() < GREATEST)
     bad = values.isna()
     if given is None and (not len(values) or bad.mean() > 0.5):
         return None
-    top = cell_values.told_top(part["cell"])
+    top = cell_values.told_top(different)
     if top is not None and (values > top).mean() > cell_values.STRAYS:
         top = None  # others answer on a longer scale
-    _check_thousands(part["cell"])
+    _check_thousands(different)
     scale = given or scale_of_numbers(values, top)
     ends = [] if given else [*{match.groups() for name in part["column"].unique() if (match := ENDS.search(str(name)))}]
     if len(ends) == 1:

@@ -236,7 +236,7 @@ def _rated(judged: Judgements) -> FilePanel:
             ratings = unfolded(ratings, f"an interval over {ratings.clusters} asks")
     of_people = people_faults(ratings)
     ratings, versions = _with_versions(ratings)
-    few, rows = _few_rated(ratings.folded()), judged.rows
+    few, rows = _few_rated(ratings.folded()) if ratings.persons else [], judged.rows
     notes = (*raw.notes, *versions, *truth, *decided, *sure, *few, *sentences(of_people))
     return FilePanel(raw.path, raw.sha256, ratings, kind, mapping, raw, rows, raw.faults, notes, of_people)
 

@@ -56,7 +56,7 @@ def read_answers(judged: Judgements) -> Judgements:
     faults: list[Fault] = []
     for criterion in long["criterion"].drop_duplicates():
         there = (long["criterion"].eq(criterion) & ~empty).to_numpy()
-        part, places = long if there.all() else long.loc[there, LOOKED_AT], np.flatnonzero(there)
+        part, places = long if there.all() else long[LOOKED_AT][there], np.flatnonzero(there)
         if part.empty:
             scales[str(criterion)] = Numeric(0, 1)
             continue
@@ -80,7 +80,8 @@ def read_answers(judged: Judgements) -> Judgements:
         (score if isinstance(answers.scale, Numeric) else response)[places] = answers.values
         status[places[answers.bad]] = answers.status
     rows = long.assign(score=score, response=response, status=status)
-    _check_corrections(rows, judged.mapping.people)
+    if rows["kind"].eq("person").any():
+        _check_corrections(rows, judged.mapping.people)
     return judged.noted(*notes, faults=faults, rows=rows, scales=scales)
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from recuse.ratings.array import grouped
+from recuse.ratings.ratings_table import repeated
 from recuse.readers.column_names import BATCHES, PROMPTS, as_option, is_reason, plain
 from recuse.readers.columns import Column
 from recuse.readers.judgement_rows import Judgements
@@ -66,7 +67,7 @@ def without_duplicates(judged: Judgements) -> Judgements:
         if (count[rows["kind"].eq("judge")] > 0).any():
             notes = ["no column says which repeat a row is: a judge's further rows on one text are read as its repeats"]
     keys = [*keys, "repeat"]
-    again = rows[rows.duplicated(keys, keep=False)]
+    again = rows[repeated(map(rows.get, keys), len(rows))]
     if again.empty:
         return judged.noted(*notes, rows=rows)
     answer = again["response"].where(again["response"].notna(), again["score"]).astype(str)

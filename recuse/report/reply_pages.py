@@ -12,7 +12,7 @@ what looks like a credential is taken out, and replies, prompts and pages are bo
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
@@ -45,10 +45,13 @@ _READ, _WROTE = attrgetter("criterion", "score", "response", "status", "why"), a
 
 def small_page(template: str, *, depth: int, **shown: Any) -> str:
     """The page; `depth`: folders between it and the report, whose address `up` is."""
-    env = environment()
-    style = env.get_template("replies/style.css.j2").render().strip()
-    about = {**shown, "up": "../" * depth, "style": Markup(style), "style_hash": style_hash(style)}
-    return env.get_template(template).render(about).strip() + "\n"
+    about = {**shown, "up": "../" * depth, "style": _sheet(), "style_hash": style_hash(_sheet())}
+    return environment().get_template(template).render(about).strip() + "\n"
+
+
+@cache  # for the pages, which are hundreds
+def _sheet() -> Markup:
+    return Markup(environment().get_template("replies/style.css.j2").render().strip())
 
 
 def write_overview(view: ResultsModel, written: Mapping[str, RepliesRow], reports: Path) -> list[Path]:

@@ -243,7 +243,7 @@ class Recordings:
         if any(hasattr(chain.how, kind) for kind in REMARKS):
             self._judging[elicitation] = chain.final_calls
         cells = {call.cell for call in chain.calls}
-        unused = [one for one in library.unused() if one.cell in cells]
+        unused = library.unused(cells)
         account: Any = {
             "files": len(cells), "interactions": len(chain.calls) + len(unused), "used": len(chain.calls),
             "unused": len(unused), "unused_lines": [line.strip() for line in unused_lines(unused)],

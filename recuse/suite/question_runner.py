@@ -170,14 +170,15 @@ def unchanged(ratings: Ratings) -> Iterator[Ratings]:
     """The ratings for one test; `RecuseError` where it changes their table in place, which every later gate reads."""
     table, given = ratings.table, ratings.remember("as given", lambda: list[Any]())
     if not given:  # pandas 2 may write into the copy as well
-        given += table.copy(deep=False), _bits(table), [(name, column.array) for name, column in table.items()]
+        before = table.copy(deep=False)
+        given += before, _bits(table), [(name, column.array, before[name]) for name, column in table.items()]
     try:
         yield ratings
     finally:
         before, bits, arrays = given
         alike = table.columns.equals(before.columns) and table.index.equals(before.index)
-        if not (alike and all(table[name].array is array or _is_same(before[name], table[name])
-                              for name, array in arrays) and bits == _bits(table)):  # fmt: skip
+        if not (alike and all((now := table[name]).array is array or _is_same(was, now)
+                              for name, array, was in arrays) and bits == _bits(table)):  # fmt: skip
             given.clear()
             raise RecuseError(
                 "this test changed ratings.table in place, and every later gate would read that: change a copy, "

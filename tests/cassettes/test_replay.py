@@ -316,6 +316,8 @@ def test_replay_counts_what_was_used(root: Path) -> None:
     library = opened(root, calls)
     list(library.replay(calls[:4]))
     assert [(u.call.item, u.repeat) for u in library.unused() if u.call] == [("b", 1), ("b", 2)]
+    assert library.unused({calls[-1].cell}) == library.unused()
+    assert library.unused({calls[0].cell}) == []
 
 
 def test_replay_reads_a_file_once_however_its_calls_are_mixed(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,6 +63,20 @@ def test_a_baseline_that_cannot_be_read_is_passed_over(committed):
     assert [day for _, day, _ in history(path, 20)] == ["2026-03-01", "2026-03-04"]
 
 
+def test_of_verdicts_alone_measurements_are_not_read(committed):
+    def written(*entries, last=""):  # a line for each, as a baseline has them
+        lines = ",\n".join(f"  {json.dumps({k: v for k, v in one.items() if v is not None})}" for one in entries)
+        head = json.dumps({"schema": 2, "gates": {"uses": {"of": {}}, "of": 0}}, indent=1)  # with a line "  },"
+        return f'{head[:-2]},\n "entries": [\n{lines}{last}\n ]\n}}\n'
+
+    sd, verdict = entry("ann", 2, None, "run_sd"), entry("ann", 0.1)
+    path = committed(written(sd, verdict, sd), written(sd, sd, last="\n<<<<<<< conflict"), [sd, verdict])
+    about = ("leniency", (("judge", "ann"), ("panel", "ours")))
+    of_verdicts = [(day, values) for _, day, values in history(path, 20, measured=False)]
+    assert of_verdicts == [(f"2026-03-0{day}", {about: (0.1, "pass")}) for day in (1, 3)]
+    assert [len(values) for *_, values in history(path, 20)] == [2, 2]
+
+
 def test_all_values_as_csv(recuse, committed, tmp_path):
     committed([entry("=ann", 0.1)], [entry("=ann", 0.25, "")])
     recuse("trend", "leniency", "--csv", tmp_path / "t.csv")

@@ -4,6 +4,7 @@ except that a whole float is an integer."""
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
 
@@ -30,6 +31,9 @@ def whole(number: float) -> float:
         "".join(map(chr, range(0x800))),
         "\ud800 half a pair, \U0001f600 a whole one",
         [1e-7, 1e16, 5e-324, -0.0, 10**30, True, None],
+        [1e-7, 2.0],
+        [1e22, 1.5],
+        [[2.0**53, 1.5], [2, 2**60, 0.5], [0.0, -0.0, 1e-4], [3.0, 2.5, -1.0]],
         {"a": 1.0, "b": 1, "c": True, "d": [3.0, 2.5], "e": 2.0**53},
         {"b": ["x", 1, {"é": 1}], "a": {}, "\udc00": [], "z": [[1], [2.5, "y"]]},
         [1, "\ud800", {"b": 1, "a": 2}],
@@ -44,9 +48,10 @@ def test_a_name_that_is_no_text_is_refused() -> None:
         canonical({1: "a"})
 
 
-def test_not_a_number_is_refused() -> None:
+@pytest.mark.parametrize("value", [[math.nan], [1.5, math.nan, 2.5], [1, 2.0, math.inf]])
+def test_not_a_number_is_refused(value: object) -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
-        canonical([float("nan")])
+        canonical(value)
 
 
 def schema(*names: str) -> dict[str, object]:

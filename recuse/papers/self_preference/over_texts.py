@@ -73,6 +73,7 @@ def clusters_of_texts(array: RatingArray) -> NDArray[np.intp]:
     return np.broadcast_to(ascending_codes(array.clusters)[:, None], array.shape[1:])
 
 
+@remembered
 def known_of_texts(ratings: Ratings, column: str) -> dict[tuple[str, str], Any]:
     """(item, target) -> what a column of the texts says of it, where it says something."""
     texts = ratings.texts
