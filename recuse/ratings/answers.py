@@ -274,7 +274,9 @@ def facts_at(texts: pd.DataFrame, items: Sequence[str], targets: Sequence[str] |
     """What is known of each of these texts, a row each, nothing where it is none of `texts`; of items where these, or
     the `targets`, say no more."""
     keys, wanted = ["item"], pd.Index([*items])
-    if targets is not None and "target" in texts:
+    if targets is not None and "target" in texts and len({*targets}) == 1:  # an index of pairs takes longer
+        texts = texts[texts["target"].astype(str) == targets[0]].drop(columns="target")
+    elif targets is not None and "target" in texts:
         keys, wanted = ["item", "target"], pd.MultiIndex.from_arrays([[*items], [*targets]])
     known = texts.assign(**{name: texts[name].astype(str) for name in keys}).drop_duplicates(keys)
     return known.set_index(keys).reindex(wanted)

@@ -10,7 +10,7 @@ import pytest
 
 from recuse.metrics.measure import measure
 from recuse.ratings import Numeric, Ordinal, Ratings
-from recuse.ratings.answers import answers_of_one_way
+from recuse.ratings.answers import answers_of_one_way, facts_at
 from recuse.schema import RatingsError, RecuseError
 
 
@@ -156,3 +156,10 @@ def test_what_is_done_of_one_criterion_asked_in_one_way_says_so(columns, words):
     one = Ratings.of(pd.DataFrame([row for row in rows if row[name] == values[0]]))
     answers = answers_of_one_way(one.where(names="shown") if name == "names" else one, "judges are chosen")
     assert (answers.judges, answers.people, len(answers.items)) == (("gpt",), ("ann",), 3)
+
+
+@pytest.mark.parametrize("items", [["i"], ["i", "k", "i"]])
+def test_facts_are_those_of_the_target_that_is_asked_about(items: list[str]) -> None:
+    texts = pd.DataFrame({"item": ["i", "i", "k"], "target": ["a", "b", "a"], "words": [1.0, 2.0, 3.0]})
+    assert facts_at(texts, items, ["b"] * len(items))["words"].fillna(0).tolist() == [2.0, 0.0, 2.0][: len(items)]
+    assert facts_at(texts, ["i", "i"], ["b", "a"])["words"].tolist() == [2.0, 1.0]

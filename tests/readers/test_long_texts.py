@@ -12,6 +12,7 @@ import recuse
 from recuse.check.disagreements import disagreements
 from recuse.readers import delimited, raw_table
 from recuse.readers.file_ratings import read_file
+from recuse.readers.opening import open_file
 
 ITEMS = 60
 
@@ -80,6 +81,14 @@ def test_equal_cells_of_all_portions_are_one_object(file, large, monkeypatch):
     rows = [f"{k},{'pass' if k % 3 else 'fail'},pass" for k in range(ITEMS)]
     frame = read_file(file("a.csv", "\n".join(["item,anna,judge", *rows]))).raw.frame
     assert [len({*map(id, frame[name])}) for name in ("anna", "judge")] == [2, 1]
+
+
+def test_texts_are_shortened_portion_by_portion(table, monkeypatch):
+    monkeypatch.setattr(delimited, "PORTION", 7)
+    raw = delimited._in_portions(open_file(table))
+    assert raw is not None
+    assert raw.frame["reply"].str.len().max() < 300
+    assert raw.frame["reply"].nunique() == ITEMS
 
 
 def test_a_header_that_comes_again_moves_no_place(file, large):
