@@ -67,9 +67,9 @@ def read(payload: Mapping[str, Any]) -> Reply:
     text, finish = ended("refusal" if refusal else choice.get("finish_reason"), refusal or own)
     # Not OpenAI's: what vLLM, llama.cpp, DeepSeek and routers call the reasoning they took out; Mistral's parts.
     return Reply(
-        text, finish, model=payload.get("model"), usage=Usage(*tokens), logprobs=likeliest(positions),
-        tokens=tuple(map(token, positions)) or None,
-        reasoning=message.get("reasoning_content") or message.get("reasoning")
+        text, finish, payload.get("model"), Usage(*tokens), likeliest(positions) if positions else None,
+        tuple(map(token, positions)) or None if positions else None,
+        message.get("reasoning_content") or message.get("reasoning")
         or "".join([i.get("text", "") for p in parts if p.get("type") == THINKS for i in p.get("thinking") or ()]),
     )  # fmt: skip
 
