@@ -52,6 +52,7 @@ ALARMS = 0.01  # chance that a chart alarms in a week in which nothing changed
 COLUMNS = ("judge", "chart", "week", "value", "low", "high", "texts", "alarm")
 WEEK = "week"
 TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")  # of a call, and no name of a week
+DAY = re.compile(r"\d{4}-\d\d-\d\d|\d\d?\.\d\d?\.\d{4}")
 
 
 class Limits(NamedTuple):
@@ -172,12 +173,16 @@ def run_weeks(
 
 
 def _by_the_calendar(ratings: Ratings, factor: str) -> Ratings:
-    """The ratings with the calendar's weeks, 2026-W04, in place of times of the day; as they are without such."""
-    if not (levels := ratings.levels(factor)) or not all(map(TIME.match, levels)):
+    """The ratings with the calendar's weeks, 2026-W04, in place of times of the day, and of days of which several lie
+    in one week; as they are without such."""
+    levels = ratings.levels(factor)
+    days = bool(levels) and all(map(DAY.fullmatch, levels))
+    if not (days or (levels and all(map(TIME.match, levels)))):
         return ratings
-    times = pd.to_datetime(pd.Series(levels, index=levels), format="ISO8601", utc=True, errors="coerce")
+    form = "%d.%m.%Y" if days and "." in levels[0] else "ISO8601"
+    times = pd.to_datetime(pd.Series(levels, index=levels), format=form, utc=True, errors="coerce")
     weeks = times.dt.strftime("%G-W%V")
-    if weeks.isna().any():
+    if weeks.isna().any() or (days and weeks.is_unique):
         return ratings
     return replace(ratings, table=ratings.table.assign(**{factor: ratings.table[factor].map(weeks)}), _memory={})
 

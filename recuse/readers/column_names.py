@@ -21,7 +21,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {role: tuple(words.split()) for role, wor
 """Each is explained where its words stand."""
 OTHER_WORDS = {*sum(NAMES.values(), ()), *PARTS, *FACTORS, *BATCHES, *TALKS, *ATTRIBUTES, *PROPERTIES}
 LONGEST_NAME = 4  # a column's name of more words is a sentence
-TITLED = re.compile(r"(?:Dr|Prof|Mr|Mrs|Ms)\. ?[A-Z]")
+TITLED = re.compile(r"(?:Dr|Prof|Mr|Mrs|Ms)(?:\. ?| )[A-Z]")
 SIDES = (("a", "b"), ("0", "1"), ("1", "2"), ("first", "second"), ("left", "right"), ("one", "two"),
          ("chosen", "rejected"))  # fmt: skip
 THIRD = (("b", "c"), ("1", "2"), ("2", "3"), ("two", "three"))  # a third text is told apart from the second

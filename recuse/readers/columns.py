@@ -242,11 +242,11 @@ class Roles:
         """The columns of those of these roles that are taken, in this order; of several columns each."""
         return columns_in(self.taken.get(name) for name in names)
 
-    def says_who_won(self, column: Column) -> bool:
+    def says_who_won(self, column: Column, sides: Collection[Column] = ()) -> bool:
         """Whether it holds choices between two alone: model_a, model_b, tie, or in every row one of the two there."""
         won = column.cells.map({value: bool(values.chosen(str(value).lower())) for value in column.distinct}).eq(True)
-        for side in self.filled("first", "second"):
-            won |= column.cells.eq(self.columns[side].cells)
+        for side in sides or [self.columns[name] for name in self.filled("first", "second")]:
+            won |= column.cells.eq(side.cells)
         return bool(won[column.filled.index].all())
 
     def answers_as_others(self, column: Column, *, won: bool = False) -> bool:

@@ -159,8 +159,28 @@ def take_what_tells_apart(roles: Roles) -> None:
         some = 1 < len(column.distinct) <= len(roles.frame) // 2 and not (column.numeric or column.wordy)
         if some and not (other or chance) and not roles.frame.duplicated([*keys, column.name]).any():
             about = sum(column_names.is_criterion(str(v)) for v in column.distinct) >= len(column.distinct) / 2
+            many = len(column.distinct) > max(len(roles.columns[name].distinct) for name in roles.taken["item"])
+            called = column.plain in NAMES["item"] or column.ending == "id"
+            if many and called and not about and "item" not in roles.given:
+                _take_finer(roles, column)
+                return
             roles.take("criterion" if about and "criterion" not in roles.taken else "target", column)
             return
+
+
+def _take_finer(roles: Roles, column: Column) -> None:
+    """Of two columns that are called items the one whose every level lies within one of the other: a ticket, and what
+    kind of case it is. `RecuseError` where each comes with several of the other."""
+    other = roles.columns[roles.taken["item"][0]]
+    if _varies(roles, other, [column.name]):
+        raise RecuseError(
+            f"{other} and {column} may both name what was rated: if {other} is what was asked about each {column}, say "
+            f"--item {column} --criterion {other}; if it is a version of each, --item {column} --system {other}; if "
+            f"{column} says whose answer to {other} it is, --item {other} --system {column}"
+        )
+    roles.taken["item"] = (column.name,)
+    roles.use([column])
+    roles.free = [c for c in roles.columns.values() if c in roles.free or c is other]
 
 
 def take_slices(roles: Roles) -> None:

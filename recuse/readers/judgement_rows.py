@@ -252,8 +252,11 @@ def _guessed(judged: Judgements, raters: list[str], known: dict[str, str]) -> di
     alike = [n for n in first_names if all(own.get(name, name) != name for name in (n, *judges))]  # as gpt_label is
     people, unknown = [*people, *first_names], [n for n in unknown if n not in first_names]
     open_ = [] if some_judge or some_person or compared == () else unknown
-    if some_person and not (some_judge or known or is_judge(column)) and any(map(column_names.is_software, unknown)):
-        open_ = [n for n in unknown if n.isalpha() and n not in other]  # Maria beside expert and classifier
+    if some_person and not (some_judge or known or is_judge(column)):
+        names = [n for n in unknown if n.isalpha() and n not in other]  # Maria beside expert and classifier
+        persons = [n for n in names if len(n) > 1 and column_names.may_be_a_person(n)]  # or beside Jonas
+        made = [n for n in unknown if plain(n) in column_names.DERIVED]
+        open_ = names if persons[1:] or any(map(column_names.is_software, unknown)) else made
     program = any(n in other or (is_judge(column) and not n.isdigit()) for n in unknown)
     if judges and not (known or some_person) and (first_names or program):
         unclear = [name for name in first_names if is_judge(column) and name not in own] + unknown  # or a program

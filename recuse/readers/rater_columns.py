@@ -37,6 +37,9 @@ def take_raters_beside(roles: Roles) -> None:
     labels = [c for c in labels if (roles.frame.groupby(item, sort=False)[c.name].nunique() == 1).all()]
     called = [c for c in roles.free if c in labels or (c.is_rater and not c.is_attribute)]
     alike = [c for c in called if c.only_answers_of(values[0])]
+    named = map(str, roles.columns[roles.taken["rater"]].distinct) if labels else ()
+    if unsaid := [c for c in labels if c in alike and c.name not in roles.stated and not all(map(is_judge, named))]:
+        raise _of_nobody(unsaid[0])
     if own := [c for c in roles.free if c.name in roles.stated or c in alike]:
         _take_of(roles, {c: (c.name, "") for c in own})
 
@@ -118,6 +121,9 @@ def _take_columns(roles: Roles) -> None:
     kept = [c for c in kept if c in sure or len(c.distinct) > 1 or not (people or (sure and not c.may_be_a_person))]
     if called:
         check_related(roles, [c for c in kept if c not in sure], kept)
+    unsaid = [c for c in kept if c.plain in NAMES["value"] and c.name not in stated]
+    if unsaid and any(c.is_judge for c in kept) and any(c.may_be_a_person for c in kept if c not in unsaid):
+        raise _of_nobody(unsaid[0])
     words = ({*sum(NAMES.values(), ())} - {*NAMES["value"], *NAMES["rater"]}) | {*column_names.PROMPTS, *STATUSES}
     judges = [c for c in roles.free if c.is_judge and not c.is_attribute and c.ending not in words]
     silent = [c.name for c in judges if c.words <= {*STATUSES} and c not in kept]
@@ -317,6 +323,14 @@ def _two_columns(whose: str, own: Sequence[str]) -> RecuseError:
         f"{' and '.join(own)} are columns of {whose}: if one is its rating, leave the others out with --ignore "
         f"{as_option(own[1:])}; if each is about something else, or a repeat, call them {whose}_QUESTION or "
         f"{whose}_run1, {whose}_run2"
+    )
+
+
+def _of_nobody(column: Column) -> RecuseError:
+    return RecuseError(
+        f"{column} does not say whose it is, beside people and judges who are named: if it is one more person's, say "
+        f"--people {column},...; if it holds right answers, --gold {column}; if it is made of others' answers, or "
+        f"something else, --ignore {column}"
     )
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from recuse.readers import column_names, item_columns
 from recuse.readers.column_names import NAMES, PROMPTS, SETS, WINNERS, as_option, is_judge, is_person, plain, told_apart
-from recuse.readers.columns import MOST_SLICES, SAME_COLUMN, Column, Roles
+from recuse.readers.columns import FEWEST_TEXTS, MOST_SLICES, SAME_COLUMN, Column, Roles
 from recuse.readers.judgement_rows import Judgements
 from recuse.readers.mapping import ColumnMapping
 from recuse.readers.nobodys_columns import check_left_out, leave_out_matches, leave_out_who_gave
@@ -323,6 +323,7 @@ def _take_pair(roles: Roles) -> None:
     pairs = [(named[a], named[b]) for a, b in (*PLACES, *ends) if {a, b} <= named.keys()]
     pairs = [(a, b) for a, b in pairs if a.plain not in ("a", "left") or {*a.distinct} & {*b.distinct}]  # or raters
     pairs += [(texts[a], texts[b]) for a, b in (*PLACES, *told_apart(texts)) if {a, b} <= texts.keys()]
+    pairs += [(named[a], named[b]) for a, b in told_apart(named) if _are_a_pair(roles, named[a], named[b])]
     winners = any(column.plain in WINNERS for column in roles.free)
     for one, other in pairs:
         if (one.plain, other.plain) not in PLACES and one.filled.eq(other.filled).mean() > OFTEN_THE_SAME:
@@ -340,6 +341,14 @@ def _take_pair(roles: Roles) -> None:
         roles.take("first", one)
         roles.take("second", other)
         return
+
+
+def _are_a_pair(roles: Roles, one: Column, other: Column) -> bool:
+    """Whether two columns never hold the same in a row, and a third always one of them, or a tie."""
+    if not FEWEST_TEXTS <= one.number == other.number == len(roles.frame) or one.cells.eq(other.cells).any():
+        return False
+    choosers = [c for c in choosers_between(roles, one, other) if c.cells.eq(one.cells).any()]
+    return any(roles.says_who_won(c, (one, other)) for c in choosers)
 
 
 def _take_kind(roles: Roles) -> None:

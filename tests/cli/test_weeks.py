@@ -330,6 +330,22 @@ def test_times_of_the_day_are_charted_by_the_calendar_s_weeks(recuse, tmp_path, 
     assert recuse("weeks", path, "--week", "created_at").code != 1  # no day of a calendar, and so no weeks
 
 
+@pytest.mark.parametrize("called", ["{:%Y-%m-%d}", "{:%-d.%-m.%Y}"])
+def test_days_of_which_several_lie_in_a_week_are_charted_by_the_calendar_s_weeks(recuse, tmp_path, called):
+    """Each was called a week. Of one day in each week the day is the week's name."""
+    for several in (True, False):
+        rows = [
+            f"{called.format(day + timedelta(days=k % 7 * several))},{day}-{k},{('pass', 'fail')[k % 2]},"
+            f"{('pass', 'fail')[k % 2 if day != MONDAYS[-1] else 0]}" for day in MONDAYS for k in range(40)
+        ]  # fmt: skip
+        path = tmp_path / "a.csv"
+        path.write_text("\n".join(["date,item,human,judge", *rows]))
+        found = recuse("weeks", path, "--week", "date")
+        last = f"{MONDAYS[-1]:%G-W%V}" if several else called.format(MONDAYS[-1])
+        assert (found.code, found.first.split(" has changed")[0]) == (1, f"judge: {last}")
+        assert found.out.count(" 40 texts") == 8
+
+
 @pytest.mark.parametrize(
     "names",
     [

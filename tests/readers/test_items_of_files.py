@@ -136,3 +136,37 @@ def test_prompts_and_systems_below_one_another_are_told_apart_for_every_rater(fi
             for k, one in enumerate(PROMPT_AND_SYSTEM) for who, at in said.items()]  # fmt: skip
     mapping = read_file(file("a.csv", "\n".join([f"{header},rater,score", *rows]))).mapping
     assert (mapping.item, mapping.target) == (("prompt",), "response_model")
+
+
+def questions(name, about, other="ticket", apart=False):
+    """Each ticket under each question, or under one alone: the name of a question comes again, and no ticket's does."""
+    levels = ("opening", "middle", "closing")
+    rows = [f"T{k}x,{level},{who},{(k + n + s) % 5 + 1}" for k in range(48) for n, level in enumerate(levels)
+            if not apart or n == k % 3 for s, who in enumerate(WHO)]  # fmt: skip
+    return "\n".join([f"{other},{about},rater,{name}", *rows])
+
+
+@pytest.mark.parametrize("other", ["ticket", "call_id"])
+@pytest.mark.parametrize("about", ["question", "case", "item", "sample"])
+def test_what_kind_of_case_a_ticket_is_names_no_item(file, about, other):
+    """Three cases of 48 systems, each called as a ticket is, were no sample of anything."""
+    read = read_file(file("a.csv", questions("score", about, other, apart=True)))
+    assert (read.mapping.item, read.mapping.target, read.mapping.slices) == ((other,), "", (about,))
+
+
+@pytest.mark.parametrize("other", ["ticket", "call_id"])
+@pytest.mark.parametrize("about", ["question", "case", "item"])
+def test_several_questions_about_each_ticket_are_asked_about(file, about, other):
+    path = file("a.csv", questions("score", about, other))
+    with pytest.raises(RecuseError, match=rf"--item {other} --criterion {about}; .* --item {about} --system {other}"):
+        read_file(path)
+    read = read_file(path, item=other, criterion=about)
+    assert (read.ratings.table["item"].nunique(), len(read.ratings.headline)) == (48, 3)
+    assert read_file(path, item=about, target=other).ratings.table["target"].nunique() == 48
+
+
+def test_a_few_conditions_of_many_items_are_no_items(file):
+    rows = [f"p{k},{case},{who},{(k + n + s) % 5 + 1}" for k in range(30) for n, case in enumerate(("with", "without"))
+            for s, who in enumerate(WHO)]  # fmt: skip
+    read = read_file(file("a.csv", "\n".join(["item,case,rater,score", *rows])))
+    assert (read.mapping.item, read.mapping.target) == (("item",), "case")

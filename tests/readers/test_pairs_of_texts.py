@@ -241,3 +241,33 @@ def test_answers_of_two_people_are_no_two_texts_that_a_judge_chooses_from(file, 
     one, two, judge = names.split(",")
     read = read_file(file("a.csv", text), people=f"{one},{two}", judges=judge)
     assert read.ratings.raters == {one: "person", two: "person", judge: "judge"}
+
+
+def met(name, labels=False, tie=False):
+    """A row per pair of three systems; each rater says by its name which is better. Or labels, a first and a second."""
+    systems = ("ardea", "bubo", "corvus")
+    rows = []
+    for k in range(60):
+        pair = (systems[k % 3], systems[(k + 1 + k // 3 % 2) % 3])
+        said = [pair[(k + (k % n == 0)) % 2] for n in (7, 5, 4)]
+        if labels and k % 6 == 0:
+            said[2] = next(system for system in systems if system not in pair)
+        said = ["tie", *said[1:]] if tie and k % 9 == 0 else said
+        rows.append(",".join([f"q{k}", *pair, *said]))
+    return "\n".join([f"id,{name} 1,{name} 2,anna,ben,gpt-4o", *rows])
+
+
+@pytest.mark.parametrize("tie", [False, True])
+@pytest.mark.parametrize("name", ["system", "variant", "option", "bot"])
+def test_two_columns_of_which_each_rater_always_names_one_are_a_pair(file, name, tie):
+    """system 1 and system 2 were two judges."""
+    read = read_file(file("a.csv", met(name, tie=tie)))
+    assert (read.kind, read.mapping.first, read.mapping.second) == ("choices", f"{name} 1", f"{name} 2")
+    assert read.ratings.raters == {"anna": "person", "ben": "person", "gpt-4o": "judge"}
+
+
+def test_a_first_and_a_second_label_of_which_a_judge_may_name_another_are_no_pair(file):
+    read = read_file(
+        file("a.csv", met("topic", labels=True).replace("anna,ben,", "human,human_b,")), ignore="human_b,human"
+    )
+    assert read.kind != "choices"

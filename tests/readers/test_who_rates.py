@@ -269,3 +269,60 @@ def test_who_wrote_the_text_is_not_who_rates_it(file):
     text = "\n".join(["item,system,rater,score", *(",".join(map(str, row)) for row in rows)])
     read = read_file(file("a.csv", text))
     assert (read.mapping.kind, read.mapping.target) == ("", "system")
+
+
+@pytest.mark.parametrize("names", ["human,Maria,Jonas", "expert,Maria,Jonas", "human_label,final_label"])
+def test_beside_a_person_several_first_names_or_what_is_made_of_others_are_no_judges(file, names):
+    path = file("a.csv", table(f"id,{names}", lambda k: (k, *marks(k)[: len(names.split(","))])))
+    with pytest.raises(RecuseError, match=r"no name tells judges from people: '(Maria', 'Jonas'|final')"):
+        read_file(path)
+    last = names.split(",")[-1].removesuffix("_label")
+    assert read_file(path, judges=last).ratings.judges == (last,)
+
+
+@pytest.mark.parametrize("beside", ["gpt-4o", "anna,gpt-4o"])
+@pytest.mark.parametrize("judge", ["Copilot", "RoBERTa", "autorater", "flan-t5", "4o-mini", "自動評価"])
+def test_further_names_of_models_are_no_persons(file, judge, beside):
+    path = file("a.csv", table(f"id,{beside},{judge}", lambda k: (k, *marks(k)[: beside.count(",") + 2])))
+    assert read_file(path).ratings.raters[judge] == "judge"
+
+
+@pytest.mark.parametrize("name", ["ml_score", "weak_label", "ragas", "jury", "Titan"])
+def test_a_name_that_a_program_may_bear_is_asked_about_beside_a_model_and_a_first_name(file, name):
+    with pytest.raises(RecuseError, match="no name tells judges from people: "):
+        read_file(file("a.csv", table(f"id,anna,gpt-4o,{name}", lambda k: (k, *marks(k)))))
+
+
+@pytest.mark.parametrize("name", ["Dr Abel", "Ms Lee", "clinician", "linguist"])
+def test_beside_a_person_a_title_without_a_point_and_a_profession_are_people(file, name):
+    read = read_file(file("a.csv", table(f"id,human,{name},gpt-4o", lambda k: (k, *marks(k)))))
+    assert read.ratings.judges == ("gpt-4o",)
+    alone = read_file(file("b.csv", table(f"id,human,{name}", lambda k: (k, *marks(k)[:2]))))
+    assert (alone.ratings.persons, alone.ratings.judges) == (("human", name), ())
+
+
+VALUES = ("label", "score", "verdict", "outcome", "result", "rating", "winner")
+
+
+@pytest.mark.parametrize("name", VALUES)
+@pytest.mark.parametrize("people", ["anna,ben", "human_1,human_2"])
+def test_answers_that_bear_nobodys_name_beside_people_and_judges_are_asked_about(file, name, people):
+    """What was finally said, or how it came out: a further person of it would agree with the others, or with none."""
+    path = file("a.csv", table(f"id,{people},gpt-4o,{name}", four))
+    with pytest.raises(RecuseError, match=rf"{name} does not .* --people {name},.*--gold {name};.*--ignore {name}"):
+        read_file(path)
+    assert len(read_file(path, people=f"{name},{people}").ratings.persons) == 3
+    assert len(read_file(path, ignore=name).ratings.persons) == 2
+    assert read_file(path, gold=name).mapping.truth == name
+
+
+def test_a_label_of_each_text_below_people_and_judges_is_asked_about(file):
+    rows = [(f"t{k}", who, mark, k % 5 + 1) for k in range(60)
+            for who, mark in zip(("anna", "ben", "gpt-4o"), marks(k), strict=True)]  # fmt: skip
+    header, cells = "ticket,rater,rating,label", ["ticket,rater,rating,label", *(",".join(map(str, r)) for r in rows)]
+    path = file("a.csv", "\n".join(cells))
+    with pytest.raises(RecuseError, match=r"label does not say whose it is, .* --people label,"):
+        read_file(path)
+    assert read_file(path, gold="label").ratings.judges == ("gpt-4o",)
+    alone = file("b.csv", "\n".join([header, *(row for row in cells if ",gpt" in row)]))
+    assert read_file(alone).ratings.raters == {"gpt-4o": "judge", "label": "person"}
