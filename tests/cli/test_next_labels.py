@@ -89,6 +89,11 @@ def test_nothing_to_choose_from_is_said(recuse, tmp_path):
     assert (found.code, "has its labels" in found.err) == (3, True)
 
 
+def test_a_list_without_its_file_asks_for_it(recuse):
+    found = recuse("check", FILLED)
+    assert (found.code, f"give their file as well: recuse check FILE {FILLED}" in found.err) == (3, True)
+
+
 def test_how_many_is_asked_before_anything_is_read(recuse, tmp_path):
     refused = recuse("check", tmp_path / "nothing.csv", "--next-labels", "many", tmp_path / "next.csv")
     words = "--next-labels takes how many texts and a file, as 60 next.csv; got 'many'"
