@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.experiments.drawn_judges import chance_of_clearance, people_of, with_drawn_judges
+from recuse.experiments import drawn_judges
+from recuse.experiments.drawn_judges import chance_of_clearance, chances_of, people_of, with_drawn_judges
 from recuse.experiments.simulated_files import Setting
 from recuse.metrics.human_ceiling import human_ceiling
 from recuse.metrics.presentation import order_consistency, slot_preference
@@ -85,6 +86,16 @@ def test_the_chance_is_that_of_the_texts_and_people_whatever_the_judge_of_the_fi
     mirrored = panel_of(replace(panel.ratings, table=table, _memory={}))
     assert chance_of_clearance(mirrored, GATES, QUESTIONS, draws=8) == chances
     assert set(chances) >= {"grade", "estimate"}
+
+
+def test_judges_are_drawn_where_a_word_is_open(monkeypatch):
+    """Not where all are decided, unless everything is wanted; and not of items that are counted by their answers."""
+    monkeypatch.setattr(drawn_judges, "chance_of_clearance", lambda *given: {"grade": 0.5})
+    few, many = (ask_file(drawn(Setting("0-10", 0.7), n), GATES, QUESTIONS, deciding=True) for n in (30, 400))
+    asked = [chances_of(one, GATES, QUESTIONS, always=always) for one in (few, many) for always in (False, True)]
+    assert asked == [{"grade": 0.5}, {"grade": 0.5}, {}, {"grade": 0.5}]
+    few.panel = replace(few.panel, ratings=replace(few.panel.ratings, times={"t1": 3}, _memory={}))
+    assert chances_of(few, GATES, QUESTIONS, always=True) == {}
 
 
 def test_more_texts_give_a_better_chance():
