@@ -20,7 +20,7 @@ from recuse.ratings.needs import check_for_judges
 from recuse.ratings.pass_rate_ranges import pass_rate_ranges
 from recuse.readers.column_names import as_typed
 from recuse.readers.file_panel import ReadOptions, load_versions, panel_of, read
-from recuse.readers.filled_lists import read_review, sort_files, with_labels
+from recuse.readers.filled_lists import beginning_of, check_named, is_review, read_review
 from recuse.readers.formats import RatingsSource
 from recuse.readers.mapping import save_mapping
 from recuse.report import readings
@@ -61,22 +61,22 @@ def run_check(
 ) -> int:  # fmt: skip
     """The exit code: 0 cleared, 1 not cleared, 2 undecided. Several files are versions of one judge, the oldest first,
     or with `raters` each of one rater; a review is read back. `RecuseError` for what cannot be read."""
-    of_ratings, labels, reviews = sort_files(files)
-    if reviews:
-        print("\n".join(read_review(reviews[-1])))
+    if is_review(beginning_of(files[-1])):
+        print("\n".join(read_review(files[-1])))
         print("Cases chosen for their disagreement say who errs, not how often: they clear nobody.")
         return EXIT[UNDECIDED]
-    named = " ".join(quote(str(one)) for one in (*of_ratings, *labels))
+    named = " ".join(quote(str(one)) for one in files)
     typed = as_typed({"raters": raters, "reader": reader, **given})
     lists = text_lists.lists_to_write(next_list, to_people, disagreements, errors, named, typed)
     check_outputs(json, html)
     for listed in lists:
         check_output(listed.path, listed.is_ours)
-    if sys.stderr.isatty() and (size := sum(path.stat().st_size for path in of_ratings if path.is_file())) > LARGE:
+    if sys.stderr.isatty() and (size := sum(path.stat().st_size for path in files if path.is_file())) > LARGE:
         print(f"reading {size / 1e6:,.0f} MB", file=sys.stderr)
-    panel = load_versions(of_ratings, raters=raters, reader=reader, **given)
-    saved = save_mapping(panel.mapping, of_ratings[-1]) if save else ""
-    panel = with_labels(panel, labels, listed=bool(lists))
+    panel = load_versions(files, raters=raters, reader=reader, **given)
+    if lists:
+        check_named(panel)
+    saved = save_mapping(panel.mapping, panel.path) if save else ""
     if saved and not panel.judges:  # is refused below, and is what `recuse init --from` needs of people's labels
         print(saved)
     check_for_judges(panel.ratings, panel.path)

@@ -15,6 +15,7 @@ from recuse.ratings.people_faults import people_faults, sentences
 from recuse.ratings.ratings import ORIGIN
 from recuse.readers.column_names import PROMPTS, in_quotes, listed, plain
 from recuse.readers.file_ratings import FilePanel, read_file
+from recuse.readers.filled_lists import label_lists, with_labels
 from recuse.readers.formats import RatingsSource
 from recuse.readers.judgement_rows import called, digests_of
 from recuse.readers.mapping import ENDINGS, ColumnMapping, given_mapping, stem_of
@@ -80,7 +81,10 @@ def load_file_panel(path: RatingsSource, **given: Any) -> FilePanel:
 
 def load_versions(paths: Sequence[RatingsSource], *, raters: bool = False, **given: Any) -> FilePanel:
     """Files with versions of the same judges, the oldest first, as one panel, which bears the last file's name; or
-    each with the answers of one of the `raters`, as one that bears the first's. `RecuseError` for other files."""
+    each with the answers of one of the `raters`, as one that bears the first's. Lists of next labels among them are
+    read into it. `RecuseError` for other files."""
+    labels = label_lists(paths)
+    paths = [path for path in paths if not any(path is one for one in labels)]
     files = [[*paths]] if raters else [[path] for path in paths]
     try:
         stated = [given[role] for role in ("people", "judges") if len(files) > 1 and given.get(role) is not None]
@@ -98,7 +102,7 @@ def load_versions(paths: Sequence[RatingsSource], *, raters: bool = False, **giv
         if why:
             raise RecuseError(why) from error
         raise
-    return as_versions(reads)
+    return with_labels(as_versions(reads), labels)
 
 
 def load_file_panels(paths: Sequence[Path]) -> list[FilePanel]:

@@ -27,6 +27,7 @@ from recuse.readers.column_names import plain
 from recuse.readers.columns import like_ratings
 from recuse.readers.counts import with_counted_items, without_counts
 from recuse.readers.exports import as_exported
+from recuse.readers.filled_lists import check_no_list
 from recuse.readers.formats import FOLDED, RatingsSource, read_source
 from recuse.readers.item_columns import groups_of, with_gold, with_merged_cells, with_whole_items
 from recuse.readers.json_cells import with_fields_of_json, with_last_words, with_lists_apart
@@ -173,6 +174,7 @@ def read_file(
     kept = saved_mapping(Path(source)) if isinstance(source, Path | str) else {}
     raw = read_source(source, reader, {**kept, **given})
     with errors_in(raw.path):
+        check_no_list(raw.names, raw.path)
         if raw.made_by == FOLDED:
             away = ("item", "rater", "value", "ignore")
             kept, given = ({k: v for k, v in one.items() if k not in away} for one in (kept, given))

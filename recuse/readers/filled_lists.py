@@ -8,32 +8,44 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from recuse.ratings import chosen_labels
 from recuse.ratings.chosen_labels import HEAD
-from recuse.readers.file_ratings import FilePanel
-from recuse.readers.formats import read_path
+from recuse.readers.formats import RatingsSource, read_path
 from recuse.schema import RecuseError
 from recuse.schema.number_text import counted
 from recuse.schema.vocabulary import RIGHT_ANSWERS
+
+if TYPE_CHECKING:
+    from recuse.readers.file_ratings import FilePanel
 
 YOURS, RIGHT = "your_verdict", "right_answer"
 REVIEW = ("judge", "item", "people", "answer", YOURS)
 BEGINNING = 4096  # bytes that hold any first line
 
 
-def sort_files(files: Sequence[Path]) -> tuple[list[Path], list[Path], list[Path]]:
-    """The files of ratings, the lists of labels and the reviews among these, by their first lines. `RecuseError` where
-    there are labels and no file that they belong to."""
-    columns = {path: columns_in(beginning_of(path)) for path in files}
-    labels = [path for path, names in columns.items() if names[: len(HEAD)] == HEAD]
-    reviews = [path for path, names in columns.items() if set(REVIEW) <= set(names)]
-    ratings = [path for path in files if path not in labels and path not in reviews]
-    if labels and not (ratings or reviews):
-        raise RecuseError(f"{labels[0]} holds labels; give their file as well: recuse check FILE {labels[0]}")
-    return ratings, labels, reviews
+def label_lists(files: Sequence[RatingsSource]) -> list[Path]:
+    """Those of the files that `--next-labels` wrote. `RecuseError` where no other is left that they belong to."""
+    lists = [one for one in files if isinstance(one, Path) and is_label_list(columns_in(beginning_of(one)))]
+    if lists and len(lists) == len(files):
+        check_no_list(HEAD, lists[0])
+    return lists
+
+
+def is_label_list(names: Sequence[str]) -> bool:
+    """Whether a table with these columns is what `--next-labels` wrote: they begin with `HEAD`."""
+    return tuple(names[: len(HEAD)]) == HEAD
+
+
+def check_no_list(names: Sequence[str], path: Path) -> None:
+    """`RecuseError` for a table that holds no ratings of its own: a list that Recuse wrote, and how it is read."""
+    if is_label_list(names):
+        raise RecuseError(f"{path} holds labels; give their file as well: recuse check FILE {path}")
+    if set(REVIEW) <= set(names):
+        raise RecuseError(f"{path} holds your verdicts on disagreements; recuse check {path} counts them")
 
 
 def beginning_of(path: Path) -> str:
@@ -49,18 +61,23 @@ def columns_in(text: str) -> tuple[str, ...]:
     return tuple(name.strip().strip('"\ufeff') for name in text.partition("\n")[0].replace(";", ",").split(","))
 
 
-def with_labels(panel: FilePanel, lists: Sequence[Path], *, listed: bool = False) -> FilePanel:
+def with_labels(panel: FilePanel, lists: Sequence[Path]) -> FilePanel:
     """The panel with what people filled into lists of next labels. `RecuseError` as of `chosen_labels.with_labels`, and
-    for these, or texts to be `listed`, of a file in which texts have no names."""
-    if panel.is_counted and (listed or lists):
-        nameless = f"the items of {panel.path} are counted by their answers and have no names"
-        listing = "--disagreements, --next-labels and --to-people list texts"
-        raise RecuseError(f"{nameless}: {listing}. Give them a file with a row for each")
+    of `check_named`."""
     if not lists:
         return panel
+    check_named(panel)
     frames = {path: read_path(path).frame.fillna("").astype(str) for path in lists}
     ratings, note = chosen_labels.with_labels(panel.ratings, frames, panel.path.name)
     return replace(panel, ratings=ratings, notes=(note, *panel.notes))
+
+
+def check_named(panel: FilePanel) -> None:
+    """`RecuseError` where items are counted by their answers, so that no list can name them."""
+    if panel.is_counted:
+        nameless = f"the items of {panel.path} are counted by their answers and have no names"
+        listing = "--disagreements, --next-labels and --to-people list texts"
+        raise RecuseError(f"{nameless}: {listing}. Give them a file with a row for each")
 
 
 def is_review(text: str) -> bool:

@@ -99,6 +99,18 @@ def test_a_mapping_changed_by_hand_is_not_replaced(recuse, table):
     assert "left in May" in saved.read_text()
 
 
+def test_what_is_saved_of_several_raters_files_is_read_with_them(recuse, tmp_path):
+    """Beside the first of them, which is where it is looked for."""
+    files = [tmp_path / f"{name}.csv" for name in ("a", "b", "c")]
+    for n, path in enumerate(files):
+        rows = [f"{k},{(k + n * (k % 7 == 0)) % 5 + 1},{k % 3 + 1}" for k in range(30)]
+        path.write_text("\n".join(["id,score,other", *rows]))
+    told = ("check", *files, "--raters")
+    asked, found = recuse(*told), recuse(*told, "--judges", "a", "--value", "score", "--save")
+    again = recuse(*told)
+    assert (asked.code, found.code, again.first) == (3, again.code, found.first)
+
+
 @pytest.mark.parametrize("inside", ["evals", "fixtures/example.csv", ".github/workflows"])
 def test_init_writes_through_no_link(recuse, tmp_path, inside):
     """Dangling ones too: what they lead to would appear elsewhere."""
@@ -111,6 +123,18 @@ def test_init_writes_through_no_link(recuse, tmp_path, inside):
     assert (found.code, "is a link" in found.err) == (3, True)
     assert sorted(folder.rglob("*")) == before
     assert not elsewhere.exists()
+
+
+def test_what_is_saved_of_several_raters_files_is_read_with_them(recuse, tmp_path):
+    """Beside the first of them, which is where it is looked for."""
+    files = [tmp_path / f"{name}.csv" for name in ("a", "b", "c")]
+    for n, path in enumerate(files):
+        rows = [f"{k},{(k + n * (k % 7 == 0)) % 5 + 1},{k % 3 + 1}" for k in range(30)]
+        path.write_text("\n".join(["id,score,other", *rows]))
+    told = ("check", *files, "--raters")
+    asked, found = recuse(*told), recuse(*told, "--judges", "a", "--value", "score", "--save")
+    again = recuse(*told)
+    assert (asked.code, found.code, again.first) == (3, again.code, found.first)
 
 
 @pytest.mark.parametrize("inside", ["evals", "fixtures", ".github", "reports"])

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import recuse as engine
 from recuse.check.text_lists import chosen_texts, label_spread, text_groups
 from recuse.experiments.simulated_files import Draw, Setting
 from recuse.metrics.expert import share_bias
@@ -92,6 +93,22 @@ def test_nothing_to_choose_from_is_said(recuse, tmp_path):
 def test_a_list_without_its_file_asks_for_it(recuse):
     found = recuse("check", FILLED)
     assert (found.code, f"give their file as well: recuse check FILE {FILLED}" in found.err) == (3, True)
+
+
+def test_labels_are_read_in_python_as_by_the_command(recuse):
+    found = recuse("check", FILLED, FILE, "--all")
+    decision = engine.check(engine.read(FILE, FILLED))
+    assert decision.sentences == found.out.splitlines()[: len(decision.sentences)]
+    assert "judge_large is cleared to decide" in found.out
+
+
+def test_a_list_that_recuse_wrote_is_no_file_of_ratings(recuse, tmp_path):
+    recuse("check", FILE, "--disagreements", tmp_path / "review.csv")
+    for own, words in ((tmp_path / "review.csv", "holds your verdicts"), (FILLED, "holds labels; give their file")):
+        with pytest.raises(RecuseError, match=words):
+            engine.read(own)
+        chosen = recuse("choose", own)
+        assert (chosen.code, words in chosen.err) == (3, True)
 
 
 def test_how_many_is_asked_before_anything_is_read(recuse, tmp_path):
