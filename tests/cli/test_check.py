@@ -199,7 +199,7 @@ def test_page_and_json_begin_with_the_same_word(checked):
 
 def test_disagreements_carry_an_empty_verdict_and_are_read_back(recuse, tickets, tmp_path):
     review = tmp_path / "review.csv"
-    recuse("check", tickets(good), "--disagreements", review)
+    assert "Worth reading" not in recuse("check", tickets(good), "--disagreements", review, "--all").out
     with review.open(encoding="utf-8-sig") as stream:
         rows = list(csv.DictReader(stream))
     assert {row["your_verdict"] for row in rows} == {""}
@@ -348,6 +348,9 @@ def test_whom_it_may_stand_in_for_and_what_needs_no_person_are_sentences(checked
     out, _, _ = checked
     assert "it may stand in for 2 of 2 people (anna, ben), by the alternative annotator test" in out
     assert re.search(r"on its own, at 5 % errors: .*", out)
+    assert "Worth reading" in out
+    assert "in words     Does a judge score as people do?" in out
+    assert "in words     Does a judge agree with people" not in out  # its sentences stand further up
 
 
 def test_the_gates_of_agreement_are_decided(checked):
