@@ -224,8 +224,8 @@ class Library:
 
     def unused(self, cells: Collection[str] | None = None) -> list[Unused]:
         """Recorded answers of the planned cells, or of some, that nothing has asked for."""
-        asked = self._cassettes if cells is None else filter(cells.__contains__, self._cassettes)
-        return [unused for cell in asked for unused in self._cassettes[cell].unused()]
+        kept = self._cassettes if cells is None else filter(cells.__contains__, self._cassettes)
+        return [unused for cell in kept for unused in self._cassettes[cell].unused()]
 
     def _cassette(self, cell: str) -> CellCassette:
         if (known := self._cassettes.get(cell)) is not None:
