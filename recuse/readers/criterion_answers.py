@@ -48,14 +48,12 @@ class CriterionAnswers(NamedTuple):
 def read_criterion(part: pd.DataFrame, criterion: str, declared: str, place: Place) -> CriterionAnswers:
     """What the cells of `part`, none of them empty, say: sets of options, else numbers, else labels. `declared`: the
     scale as its user wrote it. `RecuseError` where numbers and labels or two scales are mixed, and for free text."""
-    given, different = cell_values.scale_from_text(declared) if declared else None, part["cell"].drop_duplicates()
-    answers = (
-        None if isinstance(given, Numeric | Ordinal | Nominal) else _sets(part, different, criterion, given, place)
-    )
-    if given is None and {*as_numbers(different)} <= {0.0, 1.0}:  # labels, though pandas wrote 1.0
+    given, each = cell_values.scale_from_text(declared) if declared else None, part["cell"].drop_duplicates()
+    answers = None if isinstance(given, Numeric | Ordinal | Nominal) else _sets(part, each, criterion, given, place)
+    if given is None and {*as_numbers(each)} <= {0.0, 1.0}:  # labels, though pandas wrote 1.0
         part = part.assign(cell=as_numbers(part["cell"]).map("{:.0f}".format))
     elif answers is None and not isinstance(given, ResponseSets | Ordinal | Nominal):
-        answers = _numbers(part, different, criterion, given, place)
+        answers = _numbers(part, each, criterion, given, place)
     if answers is None:
         assert not isinstance(given, ResponseSets | Numeric)  # all answers count or do not on one of these
         answers = _labels(part, criterion, given, place)

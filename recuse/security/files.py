@@ -30,9 +30,7 @@ def write_files(folder: Path, texts: Mapping[str, str]) -> list[Path]:
 
 def refuse_links(folder: Path, path: Path) -> None:
     """`RecuseError` where a folder between `folder` and `path` is a link, which a pull request may bring."""
-    for parent in path.parents:
-        if parent == folder:
-            return
+    for parent in path.parents[: len(path.parts) - len(folder.parts) - 1]:
         if parent.is_symlink():
             raise RecuseError(f"{parent} is a link, and reports are not written through one; remove it")
 
