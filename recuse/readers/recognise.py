@@ -347,6 +347,8 @@ def _are_a_pair(roles: Roles, one: Column, other: Column) -> bool:
     """Whether two columns never hold the same in a row, and a third always one of them, or a tie."""
     if not FEWEST_TEXTS <= one.number == other.number == len(roles.frame) or one.cells.eq(other.cells).any():
         return False
+    if len({*one.distinct, *other.distinct}) < 3:
+        return False  # of two words any is one of them: judges of which one always says the opposite
     choosers = [c for c in choosers_between(roles, one, other) if c.cells.eq(one.cells).any()]
     return any(roles.says_who_won(c, (one, other)) for c in choosers)
 
