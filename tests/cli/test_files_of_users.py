@@ -125,18 +125,6 @@ def test_init_writes_through_no_link(recuse, tmp_path, inside):
     assert not elsewhere.exists()
 
 
-def test_what_is_saved_of_several_raters_files_is_read_with_them(recuse, tmp_path):
-    """Beside the first of them, which is where it is looked for."""
-    files = [tmp_path / f"{name}.csv" for name in ("a", "b", "c")]
-    for n, path in enumerate(files):
-        rows = [f"{k},{(k + n * (k % 7 == 0)) % 5 + 1},{k % 3 + 1}" for k in range(30)]
-        path.write_text("\n".join(["id,score,other", *rows]))
-    told = ("check", *files, "--raters")
-    asked, found = recuse(*told), recuse(*told, "--judges", "a", "--value", "score", "--save")
-    again = recuse(*told)
-    assert (asked.code, found.code, again.first) == (3, again.code, found.first)
-
-
 @pytest.mark.parametrize("inside", ["evals", "fixtures", ".github", "reports"])
 def test_init_leaves_no_half_where_something_is_in_the_way(recuse, tmp_path, inside):
     (tmp_path / inside).write_text("a file of theirs")
