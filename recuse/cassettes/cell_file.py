@@ -19,7 +19,6 @@ from recuse.cassettes.plain_file import CassetteError, Stamp, read_plain, remove
 SUFFIX = ".jsonl"
 PACKED = ".gz"
 LARGEST = 64 * 2**20  # bytes of a compressed cassette unpacked; never more is held: a few KB can unpack to gigabytes
-
 HELD = 32 * 2**20  # bytes kept of what was unpacked last: a file is indexed, then replayed, or read line by line
 _held: dict[tuple[Path, Stamp], bytes] = {}
 _held_bytes = 0

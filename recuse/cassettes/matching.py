@@ -18,12 +18,9 @@ from recuse.security.redaction import PLACEHOLDER, SECRET_NAMES
 
 REPEAT_HEADER = "x-recuse-repeat"
 CELL_HEADER = "x-recuse-cell"
-
-SECRET_MEMBERS = frozenset(
+SECRET_MEMBERS = frozenset(  # members of a JSON body whose text a placeholder replaces before it is keyed or stored
     ["api_key", "api-key", "apikey", "x-api-key", "access_token", "client_secret", "authorization", "password"]
 )
-"""Members of a JSON body whose text is replaced by a placeholder before it is keyed or stored."""
-
 KEPT_HEADERS = ("content-type", "request-id", "x-request-id")
 """Response headers that are stored, in this order. Others (cookies, organisation ids, rate limits) are not read."""
 

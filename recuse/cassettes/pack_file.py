@@ -45,7 +45,6 @@ FORMAT = 2
 LEVEL = 19  # a millisecond a call, once; 16 takes half of that for 6 % more bytes
 BLOCK = 4 * 2**20  # bytes unpacked, unless one cell is larger; of 8 MB a call takes 4 % less and a cell twice as long
 LARGEST = 64 * 2**20  # bytes unpacked, as of a compressed cell: a few KB can unpack to gigabytes
-
 _PIECE = 2**20
 _HEADER = 30  # bytes of a local header of ZIP before the name; nothing else follows where `write_pack` wrote it
 

@@ -32,7 +32,6 @@ _REMEDIES = (
      "Something that is no plain file or folder is in the way: remove it"),
 )  # fmt: skip
 TEMPORARY = ".tmp"
-
 _CAREFULLY = sum(getattr(os, name, 0) for name in ("O_BINARY", "O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK"))
 """How every file is opened: never through a link, which may lead elsewhere, nor to wait at a pipe."""
 

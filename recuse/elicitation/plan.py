@@ -26,13 +26,10 @@ from recuse.tasks import Task
 Identify = Callable[[Request], str]
 Levels = Mapping[str, Sequence[str]]
 _canonical = json.JSONEncoder(sort_keys=True, ensure_ascii=False, default=str).encode
-
-UNTOLD = (
+UNTOLD = (  # tables of task.toml no judge is told: prose for readers, what answers are compared with, where texts end
     "title", "description", "target", "tier", "text", "cluster", "clusters", "people", "reference", "thresholds",
     "payloads", "rules", "longest",
 )  # fmt: skip
-"""Tables of task.toml that no judge is told: prose for readers, what answers are compared with, where texts end."""
-
 _NESTED = ("generationConfig", "inferenceConfig", "options")
 _LIMITS = ("max_tokens", "maxOutputTokens", "max_completion_tokens", "max_output_tokens", "maxTokens")
 

@@ -36,7 +36,6 @@ _OF_CALLS = {
     "task": "task", "protocol": "protocol", "rater": "judge", "item": "item", "target": "target", "request": "key",
 }  # fmt: skip
 Cost = tuple[Usage, float | None, str | None]  # tokens, seconds and model of a call; what is not said is None
-
 REMARKS = EXPLANATIONS, QUOTES = "explanations", "quotes"
 """What a protocol calls its readers of reasons and of quoted places, and what these are offered as."""
 

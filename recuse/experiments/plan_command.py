@@ -37,8 +37,7 @@ WITH_TRUTH = dict(zip(JUDGES, ("cleared if it agrees so well (%)", "cleared at h
 """Judge that is drawn -> what its table is called, of a file with people and of one with right answers alone."""
 ENOUGH, TRIES = 0.8, 8
 NAMES = ("scale", "agreement", "people", "positive", "systems", "repeats", "losses")
-TOGETHER = 5
-"""Judges drawn for one file: they share its people, which costs little beside drawing more files."""
+TOGETHER = 5  # judges drawn for one file: they share its people, which costs little beside drawing more files
 
 
 @dataclass(frozen=True, repr=False)

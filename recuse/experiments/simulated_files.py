@@ -35,12 +35,9 @@ from recuse.schema.factors import ORDER, VERSION
 
 Codes = NDArray[np.intp]
 
-SPREAD = 0.22
-"""SD of scores as a share of the scale's range: 2.2 points on 0-10, 0.9 on 1-5."""
-OF_SYSTEMS = 0.2
-"""The share of the quality's variance that lies between systems."""
-OF_REPEATS = 0.1
-"""The share of a judge's error that is drawn anew when it is asked again; the rest is its view of the text."""
+SPREAD = 0.22  # SD of scores as a share of the scale's range: 2.2 points on 0-10, 0.9 on 1-5
+OF_SYSTEMS = 0.2  # the share of the quality's variance that lies between systems
+OF_REPEATS = 0.1  # the share of a judge's error that is drawn anew when it is asked again; the rest is its view
 LABELS = ("billing", "bug", "other")
 SCALES: Mapping[str, Scale] = {"pass/fail": Ordinal(("fail", "pass")), "labels": Nominal(LABELS), "pairs": CHOICES}
 OPTIONS = {"pass/fail": ("fail", "pass"), "labels": LABELS, "pairs": ("second", "first")}

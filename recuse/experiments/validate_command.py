@@ -27,12 +27,9 @@ from recuse.security.files import check_output, is_json_with, write_output
 from recuse.suite.question_runner import read_evals, shipped_evals
 
 SIZES = (30, 60, 200, 1000)
-NAMED_AT = 200
-"""Texts at which the first cause is compared with what was planted."""
-MOST = 0.05
-"""How often a judge at twice any margin may be cleared."""
-
-GOOD: Mapping[str, tuple[Setting, tuple[str, ...]]] = {
+NAMED_AT = 200  # texts at which the first cause is compared with what was planted
+MOST = 0.05  # how often a judge at twice any margin may be cleared
+GOOD: Mapping[str, tuple[Setting, tuple[str, ...]]] = {  # where good judges are simulated, and the uses that are shown
     "0-10, ICC .70, 3 people": (Setting("0-10", 0.7), ("grade", "rank", "estimate")),
     "1-5, ICC .70, 3 people": (Setting("1-5", 0.7), ("grade",)),
     "pass or fail, kappa .60, 50 % pass, 3 people": (Setting("pass/fail", 0.6, systems=1), ("decide",)),
@@ -40,14 +37,10 @@ GOOD: Mapping[str, tuple[Setting, tuple[str, ...]]] = {
     "pass or fail, kappa .80, 50 % pass, one expert": (Setting("pass/fail", 0.8, people=1, systems=1), ("decide",)),
     "pairs in both orders, kappa .60, 3 people": (Setting("pairs", 0.6), ("choose",)),
 }
-"""Settings in which good judges are simulated, and the uses that are shown."""
-
 is_shares = is_json_with("runs", "seed", "good", "faults")
-_door = cache(read_evals)
-"""The same gates and questions for all files that a process draws."""
+_door = cache(read_evals)  # the same gates and questions for all files that a process draws
 CHUNK = 10  # files that a process draws in a row
-JUDGES = ("judge", "one more person")
-"""How judges under examination are called in drawn files; a peer beside them is not counted."""
+JUDGES = ("judge", "one more person")  # judges under examination, by their names in drawn files; a peer is not counted
 
 
 def run_validate(

@@ -18,7 +18,6 @@ from pydantic_core import to_json
 from recuse.schema import Judge, RecuseError
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-
 PROMPT_FIELDS = ("messages", "contents", "input", "instructions", "system", "systemInstruction")
 """Fields that carry the protocol's prompt: set in a panel file, the judge would not be asked what is measured."""
 

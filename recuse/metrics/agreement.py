@@ -33,17 +33,14 @@ from recuse.statistics.clusters import SHARE, clustered_share
 Compute = Callable[[Answers, int, str], Estimate]
 Build = Callable[..., Coefficient]
 Needs = Literal["any", "options", "pass or fail", "numbers"]
-GRAIN = 60
-"""Steps of the scale that a picture of judge against people tells apart."""
-FITS: dict[Needs, Callable[[Scale], bool]] = {
+GRAIN = 60  # steps of the scale that a picture of judge against people tells apart
+FITS: dict[Needs, Callable[[Scale], bool]] = {  # scales of the criteria that a coefficient is measured on, by its needs
     "any": lambda scale: True,
     "options": lambda scale: not isinstance(scale, Numeric),
     "pass or fail": lambda scale: isinstance(scale, Ordinal) and len(scale.options) == 2,
     "numbers": lambda scale: isinstance(scale, Numeric),
 }
-"""The scales of the criteria that a coefficient is measured on, by what it needs."""
-COEFFICIENTS: dict[str, Row] = {}
-"""Every coefficient by the name of its measure."""
+COEFFICIENTS: dict[str, Row] = {}  # every coefficient by the name of its measure
 LESS = "agrees with people less than you ask|agree with people less than you ask"
 
 

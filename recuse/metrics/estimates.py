@@ -22,16 +22,11 @@ from recuse.statistics.bounded import Part
 from recuse.statistics.paired import BOUNDED_METHOD, METHOD, Paired
 
 Over = Literal["items", "clusters", "repeats", "calls"]
-SHARES: Mapping[str, Any] = {"unit": "share", "span": 1.0}
-"""Unit and span of what is a share whatever the scale."""
-THESE_TEXTS = "over repeats: these texts only"
-"""Where every target has one fixed text, a repetition draws new replies of the judge, not new texts."""
+SHARES: Mapping[str, Any] = {"unit": "share", "span": 1.0}  # unit and span of what is a share whatever the scale
+THESE_TEXTS = "over repeats: these texts only"  # of one fixed text per target: new replies are drawn, no new texts
 Side = tuple[int, int]
-MARGIN = 0.05
-"""Shares of losses that differ by less are alike: what parse_rate allows to be lost altogether."""
-PAIRED_MARGIN = 0.0625
-"""Share of the scale's range, a quarter of a point on 1 to 5: the difference whose chance of being found is reported as
-`power`."""
+MARGIN = 0.05  # shares of losses that differ by less are alike: what parse_rate allows to be lost altogether
+PAIRED_MARGIN = 0.0625  # share of the scale's range, 0.25 points on 1 to 5: the difference whose `power` is reported
 
 
 def estimated(

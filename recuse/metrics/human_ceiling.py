@@ -34,15 +34,15 @@ from recuse.statistics.agreement.options import distances, mean_distance
 from recuse.statistics.clusters import Contrast, stratified_mean
 
 METHOD = "agreement beyond chance, judge-human less human-human; paired jackknife over texts, t"
-MARGIN = 0.1
-"""The margin of the shipped gate, for which `power` in the detail is computed."""
-SLIP = 0.125
-"""Share of the expected squared difference that a slip makes at least: half a standard deviation."""
-LEAN = 0.5
-"""Share of the skewness that the interval of options follows: more keeps good judges out, and hardly a bad one."""
+MARGIN = 0.1  # the margin of the shipped gate, for which `power` in the detail is computed
+SLIP = 0.125  # share of the expected squared difference that a slip makes at least: half a standard deviation
+LEAN = 0.5  # share of the skewness that the interval of options follows: more keeps good judges out, hardly a bad one
 FEW_PEOPLE = 3
-LOWEST = -2.0
-"""The end of the difference's range: a judge that contradicts people who are at one."""
+LOWEST = -2.0  # the end of the difference's range: a judge that contradicts people who are at one
+HIDDEN = 20  # so many texts show half the skewness of what they come from: rare large disagreements are not among them
+SQUARED = np.array([[0.0, 0.0, 1.0], [0.0, -2.0, 0.0], [1.0, 0.0, 0.0]])  # `distances_of` numbers
+PLACES, WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
+WEIGHTS = WEIGHTS / WEIGHTS.sum()  # with these places they average a polynomial of a normal number, to the 29th power
 
 
 @measure(
@@ -263,8 +263,6 @@ def _table(answers: Answers, judge: int, truth: Answers | None) -> _Table:
 # answers of two raters is then the same product of their mean points for both, p' M q: M are the distances of every two
 # options, or what makes (x - y)^2 of (1, x, x^2) and (1, y, y^2).
 
-SQUARED = np.array([[0.0, 0.0, 1.0], [0.0, -2.0, 0.0], [1.0, 0.0, 0.0]])
-
 
 def distances_of(answers: Answers) -> Floats:
     """M of these answers: unequal or not of options without order, squared of options in order and of numbers."""
@@ -288,12 +286,6 @@ def points(given: Floats) -> Floats:
 #
 # d the distance, D and E its mean over pairs of people and by chance, f(x) the mean distance of x from everybody's
 # answers. T averages 0 for one more person; the second part is what other answers than people's own change in E.
-
-PLACES, WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
-NORMAL: tuple[Floats, Floats] = PLACES, WEIGHTS / WEIGHTS.sum()
-"""Places and weights that average a polynomial of a normal number, up to the 29th power."""
-HIDDEN = 20
-"""So many texts show half of the skewness of what they come from: the rare large disagreements are not among them."""
 
 
 class OneMorePerson(NamedTuple):
@@ -338,10 +330,10 @@ class OneMorePerson(NamedTuple):
         kappa = min(max(1 - average(among, times) / (2 * spread), 0.0), 1.0)
         weight = raters * kappa / (1 + (raters - 1) * kappa)
         sd = np.sqrt(spread * (1 - kappa * weight))
-        given = (weight * mean)[:, None] + sd[:, None] * NORMAL[0]
+        given = (weight * mean)[:, None] + sd[:, None] * PLACES
         apart = given**2 - 2 * mean[:, None] * given + (squares - among)[:, None]
         leaning = given**2 - squares[:, None]
-        chances = np.broadcast_to(NORMAL[1], given.shape)
+        chances = np.broadcast_to(WEIGHTS, given.shape)
         return cls._of(chances, (apart - (1 - kappa) * leaning) / (-2 * spread), times)
 
     @classmethod

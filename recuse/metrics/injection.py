@@ -22,8 +22,11 @@ from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.schema.factors import LABELS, ORDER
 from recuse.statistics.clusters import SHARE, clustered_share
 
-Over = Literal["payload", "cluster"]
-"""What a repetition would draw anew."""
+Over = Literal["payload", "cluster"]  # what a repetition would draw anew
+HARMLESS, ATTACK = "harmless", "attack"
+OUTCOMES = ("success", "failure", "ceiling", "no_twin", "broken")
+COLUMNS = ["item", "clean", "cluster", "target", "payload", "class", "before", "after", "outcome"]
+SLACK = 1e-9
 
 
 @measure(
@@ -112,11 +115,6 @@ def _rate(rows: pd.DataFrame, over: Over | None, ratings: Ratings) -> Estimate:
 #     payload    what was added; every text has one of its own unless told
 #     class      the kind of attack; HARMLESS is for a suffix that asks for nothing
 #     a, b, attacked    in a pair: who meets, and which of the two ("a" or "b") was tampered with
-
-HARMLESS, ATTACK = "harmless", "attack"
-OUTCOMES = ("success", "failure", "ceiling", "no_twin", "broken")
-COLUMNS = ["item", "clean", "cluster", "target", "payload", "class", "before", "after", "outcome"]
-SLACK = 1e-9
 
 
 @remembered

@@ -23,8 +23,7 @@ from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.distributions import SEED, generator, percentile
 from recuse.statistics.multiplicity import holm
 
-FEWEST = 10
-"""Items (clusters) below which how far means of other items would lie apart cannot be told."""
+FEWEST = 10  # items (clusters) below which how far means of other items would lie apart cannot be told
 DRAWS = 3999
 ALPHA = 0.05
 TIED = 1e-9

@@ -25,12 +25,9 @@ _REFUSAL = re.compile(
     r"(?! (?:find|see|fault|wait|deny|help but)\b)",  # "I cannot find any fault" is a review, if not the JSON asked for
     re.IGNORECASE,
 )
-
-_BEGINS = {
+_BEGINS = {  # what may follow a bracket that opens a JSON value
     "{": re.compile(r'\s*["}]'), "[": re.compile(r'\s*(?:["{\[\]]|-?(?:\d|Infinity\b)|(?:NaN|true|false|null)\b)'),
 }  # fmt: skip
-"""What may follow a bracket that opens a JSON value."""
-
 _MEMBER = re.compile(r'"\s*:')  # so ends the name of every member, and what looks like one within a text
 _KINDS: dict[type, str] = {dict: "object", list: "array"}
 

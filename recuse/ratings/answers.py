@@ -21,12 +21,10 @@ from recuse.schema.arrays import Floats, Mask, total
 from recuse.schema.factors import LABELS, ORDER
 from recuse.schema.vocabulary import RIGHT_ANSWERS
 
-COMPARED = (ORDER, LABELS)
-"""Factors that answers are pooled over: a choice is the same choice whoever stood first and whatever it was called."""
+COMPARED = (ORDER, LABELS)  # factors pooled over: a choice is the same whoever stood first, whatever it was called
 WON = ("a", "b", "tie")
 TIE = WON.index("tie")
-TURNED = [1, 0, 2]
-"""Places of `WON` where the two are called the other way round."""
+TURNED = [1, 0, 2]  # places of `WON` where the two are called the other way round
 
 
 @dataclass(frozen=True, eq=False)

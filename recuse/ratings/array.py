@@ -19,6 +19,7 @@ from recuse.schema.pandas_when_used import pd
 
 Axes = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 AXES = ("rater", "item", "target")
+EQUAL = 1e-12  # scores of a cell that differ by less are equal: binary rounding never passes for spread
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,9 +309,6 @@ def beyond_others(values: Floats) -> Floats:
 # --------------------------------------------------------------------------- sums over the rows of a cell
 # What measures need of a cell, computed here alone: counts, means, sums of squares. Each is a sum over the rows of the
 # cell, the sum of squares about the cell's own mean, so that it keeps its digits where scores lie close together.
-
-EQUAL = 1e-12
-"""Scores of a cell that differ by less are equal: binary rounding never passes for spread."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,13 +27,10 @@ from recuse.ratings.scale import Numeric
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats
 
-GROUP = "label_group"
-"""The column of `Ratings.texts` that names each text's group."""
-HEAD = ("item", "system", GROUP, "for_judge")
-"""The columns of a list of next labels; behind them one for each person."""
+GROUP = "label_group"  # the column of `Ratings.texts` that names each text's group
+HEAD = ("item", "system", GROUP, "for_judge")  # the columns of a list of next labels; behind them one for each person
 DONE = "done"  # stands where a person has rated the text already
-WEIGHED = frozenset(["human_ceiling", "human_offset", "share_bias", "unanswered"])
-"""Measures that count a label by what it stands for."""
+WEIGHED = frozenset(["human_ceiling", "human_offset", "share_bias", "unanswered"])  # count what a label stands for
 SMALLEST, SMALLEST_SHARE = 10, 0.02  # a group of fewer texts is joined to its neighbour
 
 

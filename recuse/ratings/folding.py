@@ -16,12 +16,9 @@ from recuse.ratings.array import first_of
 from recuse.ratings.ratings import Ratings
 from recuse.schema import RecuseError
 
-FOLDED_FROM = 20_000
-"""So many items are folded; of fewer, resamples draw items, as they always did."""
-ALIKE = 10
-"""Items per pattern on average, below which folding saves nothing: continuous scores, or names of texts in a column."""
-MOST_UNFOLDED = 500_000
-"""Rows of single items that patterns are unfolded to for a measure that cannot count them."""
+FOLDED_FROM = 20_000  # so many items are folded; of fewer, resamples draw items, as they always did
+ALIKE = 10  # items per pattern, on average, below which folding saves nothing: continuous scores, or texts' names
+MOST_UNFOLDED = 500_000  # rows of single items that patterns are unfolded to for a measure that cannot count them
 NO_ANSWERS = frozenset(["item"])
 OF_SINGLE_TEXTS = frozenset(["text", "words", "text_a", "text_b", "words_a", "words_b"])
 """What no two texts share; measures that read it are given single items."""

@@ -30,8 +30,7 @@ class Need(NamedTuple):
 
 
 CANDIDATE = "candidate"
-FEWEST = 20
-"""Items that two people rated below which nothing is said of their agreement (`recuse.metrics.agreement_estimates`)."""
+FEWEST = 20  # items two people rated below which nothing is said of their agreement (`metrics.agreement_estimates`)
 _WORDS = tomllib.loads(Path(__file__).with_name("needs.toml").read_text(encoding="utf-8"))
 KINDS: Mapping[str, Need] = {name: Need(**words) for name, words in _WORDS["kinds"].items()}
 """What a protocol's rows are (`OFFERS` of its module). A team's protocol may offer a kind of its own."""

@@ -25,8 +25,7 @@ from recuse.schema.pandas_when_used import pd
 
 CREDIT = {"first": 1.0, "tie": 0.5, "second": 0.0}
 CHOICES = Nominal(("first", "second", "tie"))
-PAIRED = (ORDER, LABELS)
-"""The factors that a pair is asked under: measures of choices go through `ratings.each(*PAIRED)`."""
+PAIRED = (ORDER, LABELS)  # factors that a pair is asked under: measures of choices go through `ratings.each(*PAIRED)`
 COLUMNS = ["rater", "kind", "item", "cluster", "a", "b", "order", "labels", "repeat", "slot", "won"]
 
 

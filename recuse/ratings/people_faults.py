@@ -39,8 +39,7 @@ if TYPE_CHECKING:
     from recuse.statistics.distributions import Student
 
 LEVEL = 0.01
-FEWEST, MOST = 20, 60
-"""Texts, or clusters of them, that two must share; and people beyond whom nobody is looked at one by one."""
+FEWEST, MOST = 20, 60  # texts, or clusters, that two must share; people beyond whom nobody is looked at one by one
 MOST_IN_CAMPS = 12
 HALF = 0.5
 

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
 CRITERION = "criterion"
 ONE_DECISION = "every word is about one decision"
-ORIGIN = "origin"
-"""Under which `Ratings.remember` holds where ratings come from."""
+ORIGIN = "origin"  # under which `Ratings.remember` holds where ratings come from
 P = ParamSpec("P")
 Found = TypeVar("Found")
 

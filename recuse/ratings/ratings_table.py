@@ -11,8 +11,7 @@ from recuse.schema import STATUSES, RatingsError
 from recuse.schema.pandas_when_used import pd
 
 JUDGE, PERSON = KINDS = ("judge", "person")
-
-COLUMNS = (
+COLUMNS = (  # core columns; factors (names, direction, order, ...) are further ones, declared by the protocol
     "task",  # fixtures/tasks/<task>
     "protocol",  # how the judgement was elicited
     "rater",  # who judged
@@ -26,12 +25,10 @@ COLUMNS = (
     "status",  # one of STATUSES; "<stage>: <status>" where an earlier call of a chain failed
     "request",  # cassette key: leads back to the words behind the number
 )
-"""Core columns. Factors (names, direction, order, ...) are further columns, declared by the protocol."""
-USUAL = {
+USUAL = {  # what a table without the column means
     "task": "ratings", "protocol": "file", "kind": JUDGE, "target": "", "criterion": "rating", "repeat": 0,
     "score": None, "response": None, "status": "ok", "request": "",
 }  # fmt: skip
-"""What a table without the column means."""
 
 
 def completed(frame: pd.DataFrame) -> pd.DataFrame:

@@ -17,18 +17,12 @@ from recuse.schema.arrays import Floats
 from recuse.schema.pandas_when_used import pd
 
 Values = TypeVar("Values")
-SLACK = 1e-9
-"""Scores this far (times the range) beyond an end are on it: 9.999999999 is 10 after arithmetic."""
-PLACES = frozenset(["first", "second", "tie"])
-"""Options of a choice between two texts: which place won."""
-DECIDE = "decide"
-"""The use of a judge whose answer somebody acts on."""
-RIGHT = frozenset(["1", "1.0", "true", "yes", "chosen", "correct"])
-"""What marks one of several texts as the right one, in lower case."""
-PLACE = "place"
-"""The criterion under which a text's place in a ranking stands, 1 for the best."""
-TRUE = "true_"
-"""How the column of right scores is called among the texts, before its criterion."""
+SLACK = 1e-9  # scores this far (times the range) beyond an end are on it: 9.999999999 is 10 after arithmetic
+PLACES = frozenset(["first", "second", "tie"])  # options of a choice between two texts: which place won
+DECIDE = "decide"  # the use of a judge whose answer somebody acts on
+RIGHT = frozenset(["1", "1.0", "true", "yes", "chosen", "correct"])  # marks the right one of several texts, lower case
+PLACE = "place"  # the criterion under which a text's place in a ranking stands, 1 for the best
+TRUE = "true_"  # how the column of right scores is called among the texts, before its criterion
 ORDERED: Sequence[tuple[str, str]] = (("fail", "pass"), ("no", "yes"), ("false", "true"), ("bad", "good"), ("0", "1"))
 """Pairs of options whose order needs no telling."""
 

@@ -19,11 +19,9 @@ OUTPUT_LIMITS = frozenset({  # every name under which an API bounds the tokens o
     "max_tokens", "max_completion_tokens", "max_output_tokens", "max_new_tokens", "max_tokens_to_sample", "max_gen_len",
     "n_predict", "num_predict", "maxTokens", "maxOutputTokens", "maxNewTokens", "maxTokenCount", "max_length",
 })  # fmt: skip
-
 # Every name under which an API allows tokens for reasoning. Some count them inside the limit of the answer and some
 # beside it; the expected cost is an upper bound, so they are added.
 REASONING_BUDGETS = {"budget_tokens", "thinking_budget", "thinkingBudget", "reasoning_budget", "max_thinking_tokens"}
-
 ANSWERS_PER_REQUEST = frozenset(["n", "best_of", "candidateCount", "candidate_count", "num_generations"])
 REASONING = frozenset(["thinkingConfig", "thinking_config", "thinking", "reasoning", "reasoning_config"])
 SETTINGS = REASONING | frozenset({  # objects of a body that hold settings; in others the same names may be text

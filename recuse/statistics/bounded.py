@@ -30,8 +30,7 @@ from recuse.statistics.distributions import Sampled, joined
 
 BOUNDED = "mean within the ends of the scale, beta intervals of the parts above and below 0, joined (MOVER)"
 ROOT_2_PI = math.sqrt(2 * math.pi)
-UNSEEN = 1.0
-"""Weight of the pseudo-cluster, where observations of a cluster are all alike."""
+UNSEEN = 1.0  # weight of the pseudo-cluster, where observations of a cluster are all alike
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,10 @@ from scipy import special
 from recuse.schema.arrays import Floats, ascending_codes, cluster_times, distinct, number_of, number_of_clusters, taken
 from recuse.statistics.distributions import Binomial, Sampled, Student, welch_satterthwaite
 
-FEW = 4
-"""Hits in fewer clusters than these do not show whether the observations of a cluster are alike."""
+FEW = 4  # hits in fewer clusters than these do not show whether the observations of a cluster are alike
+TOWARDS_ALL = 0.3  # how far a small variance is pulled towards the mean of all cells' variances
+MORE_SKEW = 1.5  # ten repeats show a half to two thirds of the skewness of what they come from
+SYMMETRIC = 0.2  # below this skewness Hall's interval is Student's but for noise
 OVER_CLUSTERS = (
     "one cluster says nothing about the next",
     "no cluster differs from another, so how far new ones would differ cannot be estimated",
@@ -288,13 +290,6 @@ def stratified_mean(
 #
 # Coverage: `python tests/benchmarks/coverage.py contrasts`. Hall (1992), Journal of the Royal Statistical Society B 54,
 # 221-228; Satterthwaite (1946), Biometrics Bulletin 2, 110-114.
-
-TOWARDS_ALL = 0.3
-"""How far a small variance is pulled towards the mean of all cells' variances."""
-MORE_SKEW = 1.5
-"""Ten repeats show a half to two thirds of the skewness of what they come from."""
-SYMMETRIC = 0.2
-"""Below this skewness Hall's interval is Student's but for noise."""
 
 
 @dataclass(frozen=True, slots=True)

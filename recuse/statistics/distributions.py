@@ -27,10 +27,8 @@ OVER_REPEATS = (
     "the variance is unknown: a single repeat says nothing about the next",
     "no repeat differs from another, so how far new ones would differ cannot be estimated",
 )
-FEWEST_PAIRS = 8
-"""On fewer pairs no interval of a rank correlation is worth its name."""
-SEED = 20260301
-"""Seed of every resampling whose caller gives none; fixed, so that the same ratings give the same numbers."""
+FEWEST_PAIRS = 8  # on fewer pairs no interval of a rank correlation is worth its name
+SEED = 20260301  # seed of every resampling whose caller gives none: the same ratings give the same numbers
 
 
 class Dual:

@@ -35,30 +35,27 @@ from recuse.statistics.distributions import Folded, Student
 
 __all__ = ["CHANGES", "COMPONENTS", "SETTINGS", "Pair", "Upgrade", "measure_pair", "measure_upgrade"]
 
-AtLevels = tuple[dict[str, str], Estimate]
-"""An estimate of the candidate, and at which level of each factor."""
+AtLevels = tuple[dict[str, str], Estimate]  # an estimate of the candidate, and at which level of each factor
 Component = Callable[[Pair], Estimate | None]
 WITH_PEOPLE: tuple[Component, ...] = (
     against_people.agreement_with_people, against_people.worst_slice_agreement, against_people.offset,
     against_people.order_of_people, against_people.errors, scores.noise, scores.losses,
     against_people.worst_slice_offset,
 )  # fmt: skip
-AGAINST_INCUMBENT: tuple[Component, ...] = (
+AGAINST_INCUMBENT: tuple[Component, ...] = (  # nobody rated the texts: what differs can be seen, not who is right
     scores.shift, scores.order, scores.decisions_flipped, scores.noise, scores.losses, against_people.worst_slice_shift,
 )  # fmt: skip
-"""Where nobody rated the texts: that the candidate differs can be seen, not who is right."""
 WITH_RIGHT_ANSWERS: tuple[Component, ...] = (
     scores.shift, scores.noise, scores.losses, against_people.worst_slice_shift,
 )  # fmt: skip
 """Where it is known which response is right, that decides instead of the incumbent's order and decisions."""
-COMPONENTS = (
+COMPONENTS = (  # every component; each is a gate of the same name
     "upgrade_agreement", "upgrade_slice_agreement", "upgrade_right_answers", "upgrade_human_offset",
     "upgrade_human_order", "upgrade_human_decisions", "upgrade_shift", "upgrade_order", "upgrade_order_once",
     "upgrade_flips", "upgrade_noise", "upgrade_losses", "upgrade_slice_offset", "upgrade_slice_shift",
     "upgrade_self_preference", "upgrade_position", "upgrade_length", "upgrade_injection", "upgrade_cost",
     "upgrade_latency",
 )  # fmt: skip
-"""Every component; each is a gate of the same name."""
 METHOD = "ratio of means per call as recorded, less 1"
 ASKED = {
     "upgrade_cost": (
@@ -68,8 +65,7 @@ ASKED = {
     "upgrade_latency": (("seconds",), "no recording says how long a call took"),
 }
 METHOD_BIASES = "difference of two estimates, each in its own line-up (Zou and Donner)"
-SMALLEST = (1.645 + 0.842) / 1.96
-"""What 80 % power at 5 % one-sided finds, in half-widths of the 95 % interval."""
+SMALLEST = (1.645 + 0.842) / 1.96  # what 80 % power at 5 % one-sided finds, in half-widths of the 95 % interval
 
 describe(
     "upgrade_cost", "cost per call", unit="share", signed=True, rank=50, ends=(-1, math.inf), above="costs more",

@@ -32,8 +32,7 @@ from recuse.statistics.distributions import Folded, Largest, Sampled, Student, w
 
 METHOD = "agreement beyond chance, candidate less incumbent on the same texts, jackknife over texts, t"
 DISTANCES = "difference of two distances from people over the same texts, t, both signs of either"
-FEWEST = 12
-"""Texts below which a slice is not looked at."""
+FEWEST = 12  # texts below which a slice is not looked at
 OVER_SLICES = "largest change over slices: every slice at its own level to pass, Bonferroni over all of them to fail"
 
 describe(

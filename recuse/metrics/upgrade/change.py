@@ -25,8 +25,7 @@ RANKED = "Spearman's rank correlation of single answers, jackknife over texts, t
 POWER = 0.8
 NO_ANSWERS = "no text has a usable answer of both"
 NOBODY = "no text that people rated has a usable answer of both"
-FEW = 10
-"""Clusters that differ from 0 below which their spread says little of the next."""
+FEW = 10  # clusters that differ from 0 below which their spread says little of the next
 
 
 @dataclass(frozen=True, eq=False)

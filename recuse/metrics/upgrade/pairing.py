@@ -48,13 +48,10 @@ ONE_DECIDES = (
 ONE_WORDING = " (if they say the same in other words: recuse check FILE --same WORD=WORD,... --save, and compare again)"
 SAME_IDS = " (a text has to have the same name on both sides; --item COLUMN says where it stands)"
 TEXT = ["item", "target"]
-SAME_ANSWER = ("rater", *TEXT, "criterion", "repeat")
-"""What two files must say alike of an answer of a person for it to be one."""
+SAME_ANSWER = ("rater", *TEXT, "criterion", "repeat")  # what two files say alike of a person's answer if it is one
 Text = tuple[str, str]
-COUNTED = ("words",)
-"""What may be counted in another way, and says less than the text itself."""
-MOST = 0.5
-"""Share of the texts on which what is told may differ: labels and topics get corrected, texts shortened."""
+COUNTED = ("words",)  # what may be counted in another way, and says less than the text itself
+MOST = 0.5  # share of the texts on which what is told may differ: labels and topics get corrected, texts shortened
 FEWEST_LABELS = 10
 
 

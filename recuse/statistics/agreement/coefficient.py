@@ -22,8 +22,7 @@ from recuse.statistics.distributions import NOTHING, Binomial, Derived, InUnits,
 
 Form = Literal["chance", "correlation", "difference", "plain"]
 EMPTY = "no item was rated by two raters"
-SLIGHT = 1e-3
-"""Skewness of a difference below which Hall's cubic is a straight line but for rounding."""
+SLIGHT = 1e-3  # skewness of a difference below which Hall's cubic is a straight line but for rounding
 
 
 @dataclass(frozen=True, eq=False, repr=False)

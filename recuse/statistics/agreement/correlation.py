@@ -22,10 +22,8 @@ from recuse.statistics.agreement.coefficient import EMPTY, Coefficient, ratio
 from recuse.statistics.agreement.options import coded
 from recuse.statistics.distributions import Sampled
 
-CELLS = 500
-"""Most pairs of values that ranks are counted over."""
-BINS = 20
-"""Where there are more, the standard error is that of ranks in as many classes of equal size; the value is exact."""
+CELLS = 500  # most pairs of values that ranks are counted over
+BINS = 20  # with more, the standard error is that of ranks in as many classes of equal size; the value is exact
 IccForm = Literal["ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)"]
 FORMS: tuple[IccForm, ...] = ("ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)")
 

@@ -31,19 +31,15 @@ from recuse.statistics.agreement.coefficient import EMPTY, Coefficient, ratio
 Weights = Literal["plain", "linear", "quadratic"]
 Rate = Literal["true positive rate", "true negative rate", "precision", "F1"]
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
-Chance = Callable[[Floats, Floats, Floats], Floats]
-"""Shares of the options by the first rater and by the second (B, K), and distances, to D_e (B,)."""
-CELLS: dict[Rate, tuple[Floats, Floats, str]] = {
+Chance = Callable[[Floats, Floats, Floats], Floats]  # shares of options by either rater (B, K), distances -> D_e (B,)
+CELLS: dict[Rate, tuple[Floats, Floats, str]] = {  # counted above and below the line, of (rater, label): 00, 01, 10, 11
     "true positive rate": (np.array([0.0, 0, 0, 1]), np.array([0.0, 1, 0, 1]), "no item is labelled positive"),
     "true negative rate": (np.array([1.0, 0, 0, 0]), np.array([1.0, 0, 1, 0]), "no item is labelled negative"),
     "precision": (np.array([0.0, 0, 0, 1]), np.array([0.0, 0, 1, 1]), "the rater calls no item positive"),
     "F1": (np.array([0.0, 0, 0, 2]), np.array([0.0, 1, 1, 2]), "neither the rater nor the labels know a positive"),
 }
-"""What is counted above and below the line, of the cells (rater, label): 00, 01, 10, 11."""
-Parts = tuple[Floats, Floats, Floats]
-"""How many ratings, their observed disagreement and sum_ck n_c n_k d2_ck, each (B,)."""
-MOST = 2000
-"""More different values than this have no table of distances; interval alpha needs none."""
+Parts = tuple[Floats, Floats, Floats]  # how many ratings, their observed disagreement, sum_ck n_c n_k d2_ck, each (B,)
+MOST = 2000  # more different values than this have no table of distances; interval alpha needs none
 
 
 def percent_agreement(given: Floats) -> Coefficient:
