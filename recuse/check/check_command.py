@@ -24,7 +24,7 @@ from recuse.readers.filled_lists import beginning_of, check_named, is_review, re
 from recuse.readers.formats import RatingsSource
 from recuse.readers.mapping import save_mapping
 from recuse.report import readings
-from recuse.run.file_run import ask_shipped
+from recuse.run.run import ask_shipped
 from recuse.run.show import check_outputs, write_results
 from recuse.schema import RecuseError
 from recuse.schema.number_text import fitting

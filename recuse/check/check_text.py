@@ -19,7 +19,7 @@ from recuse.ratings.pass_rate_ranges import pass_rate_sentence
 from recuse.readers.column_names import as_option
 from recuse.readers.file_ratings import FilePanel
 from recuse.readers.mapping import ColumnMapping
-from recuse.run.file_run import FileRun
+from recuse.run.run import FileRun
 from recuse.schema import number_text
 from recuse.schema.factors import level_words
 from recuse.schema.number_text import counted, fitting, fixed, more, percent, value_text, why_missing, with_interval

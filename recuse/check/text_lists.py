@@ -30,7 +30,7 @@ from recuse.ratings.answers import COMPARED, Answers, answers_against_truth, ans
 from recuse.ratings.chosen_labels import DONE, HEAD, WEIGHED, are_chosen, text_groups
 from recuse.readers.file_ratings import FilePanel
 from recuse.readers.filled_lists import is_review
-from recuse.run.file_run import FileRun
+from recuse.run.run import FileRun
 from recuse.schema import RecuseError
 from recuse.schema.arrays import Floats, Mask
 from recuse.schema.number_text import of_units, percent, rate

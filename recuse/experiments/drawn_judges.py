@@ -35,7 +35,7 @@ from recuse.ratings.answers import TIE, WON, Answers, answers_of
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Numeric
 from recuse.readers.file_ratings import FilePanel
-from recuse.run.file_run import FileRun, ask_file
+from recuse.run.run import FileRun, ask_file
 from recuse.schema.arrays import Floats, Mask
 from recuse.schema.factors import ORDER, VERSION
 from recuse.schema.vocabulary import UNDECIDED

@@ -21,7 +21,7 @@ from recuse.experiments.simulated_files import FAULTS, PERSON_LIKE, Setting
 from recuse.gates import Gates, JudgeDecision
 from recuse.readers.file_ratings import FilePanel
 from recuse.recording.progress import watched
-from recuse.run.file_run import ask_file
+from recuse.run.run import ask_file
 from recuse.schema import RecuseError
 from recuse.security.files import check_output, is_json_with, write_output
 from recuse.suite.question_runner import read_evals, shipped_evals

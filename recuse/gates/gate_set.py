@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from recuse.configuration.toml_files import did_you_mean
 from recuse.gates.explanation import Verdicts, next_step, rule_of, under_accepted_fault
-from recuse.gates.gate_tables import STANDARD, AcceptedFault, Gate, LimitElsewhere, RunTable, Uses, UseTable, read
+from recuse.gates.gate_tables import AcceptedFault, Gate, LimitElsewhere, RunTable, Uses, UseTable, read
 from recuse.gates.limits import AgainstLimit, GatesError, Limit, decide_estimate
 from recuse.gates.verdict_power import power_of
 from recuse.schema import Estimate, Estimates, Verdict, members
@@ -40,7 +40,7 @@ class Gates(Mapping[str, Gate]):
     gates: Mapping[str, Gate]
     accepted_faults: tuple[AcceptedFault, ...]
     today: date
-    run: RunTable = STANDARD
+    run: RunTable = field(default_factory=lambda: RunTable.model_validate({}))
     uses: Mapping[str, UseTable] = field(default_factory=dict)
     former: Gates | None = None  # those of the baseline, where they are others: what would they say?
 

@@ -93,9 +93,6 @@ class RunTable(Table, strict=False):
                               description="a number between 0 and 0.5, e.g. false_fail = 0.05")  # fmt: skip
 
 
-STANDARD = RunTable.model_validate({})  # without a [run]
-
-
 class Gate(LimitTable):
     """One limit, how it is decided, and its share of the run's error rate."""
 
@@ -314,7 +311,7 @@ def read(path: Path) -> tuple[dict[str, Gate], tuple[AcceptedFault, ...], RunTab
         tables = []
     parsed = [(i, file.parse(AcceptedFault, ACCEPTED, i)) for i in range(len(tables))]
     accepted_faults = {i: one for i, one in parsed if one is not None}
-    run = file.parse(RunTable, RUN) if RUN in file.data else STANDARD
+    run = file.parse(RunTable, RUN) if RUN in file.data else RunTable.model_validate({})
     _check_accepted(file, names, gates, accepted_faults)
     uses = _uses(file, names)
     file.check()

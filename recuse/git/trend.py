@@ -27,10 +27,8 @@ def history(baseline: Path, last: int, *, measured: bool = True) -> list[tuple[s
     read, with what was `measured` or of verdicts alone. `RecuseError` where there is no repository or no version."""
     folder = baseline.parent if baseline.parent.is_dir() else Path()
     log = run_git(folder, "log", f"--format=%h{SEPARATOR}%cs", f"-{last}", "--", baseline.name) or b""
-    points, commits = (
-        list[tuple[str, str, Past]](),
-        [line.partition(SEPARATOR)[::2] for line in reversed(log.decode().splitlines())],
-    )
+    points = list[tuple[str, str, Past]]()
+    commits = [line.partition(SEPARATOR)[::2] for line in reversed(log.decode().splitlines())]
     names = [f"{commit}:./{baseline.name}" for commit, _ in commits]
     every = (one for k in range(0, len(names), 12) for one in contents_of(folder, names[k : k + 12]))  # megabytes
     for (commit, day), content in zip(commits, every, strict=True):

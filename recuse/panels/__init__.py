@@ -32,17 +32,13 @@ Replies that were drawn to carry a study's printed statistics carry nothing else
               from peers and people, over texts or over repeats; nothing of a single reply
     pairs     the single replies: everything, what goes together within one, over texts, between judges and conditions
 """
-
 UNLOCK: Mapping[str, str] = {
     "cells": "give each judge's score of each text: totals over texts or authors do not contain them",
     "pairs": "give each judge's single replies: published statistics do not say which scores belong to one reply",
 }
-
 EXACT_REQUIREMENT = r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?==[A-Za-z0-9][A-Za-z0-9.+!_-]*$"
 """A requirement that names one version of one package of the index: a folder or an address would be built, and run."""
-
 FILE_NAME = r"^[A-Za-z0-9_][A-Za-z0-9._-]*$"  # a name without a path
-
 SECRET_WORDS = frozenset({"key", "apikey", "token", "auth", "authorization", "secret", "password", "cookie"})
 """How the names of headers end that carry credentials."""
 

@@ -1,34 +1,40 @@
-"""Gathers what the tests of a run concluded, and writes the report once, in the process that reports."""
+"""Gathers what the tests of a run concluded, and writes the report once, in the process that reports; and asks
+questions of one file of ratings, without pytest's start."""
 
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import date
+from math import inf
 from operator import itemgetter
 from pathlib import Path
-from typing import ClassVar, cast
+from typing import Any, ClassVar, cast
 
 from recuse.gates import Decision, Gates, baseline_file, decide
 from recuse.gates.baseline_changes import compare, limit_changes, objections
 from recuse.gates.explanation import subject_text
-from recuse.gates.gate_tables import Uses
+from recuse.gates.gate_tables import Uses, uses_for
 from recuse.gates.records import decoded, yardstick
 from recuse.gates.verdict_power import error_rates
 from recuse.git import BaseCommit, Unreadable, identity_of
 from recuse.git.trend import history
+from recuse.readers.file_ratings import FilePanel
+from recuse.recording.progress import watched
 from recuse.report.canonical_form import normalised
 from recuse.schema import RecuseError
 from recuse.schema import results as row_types
 from recuse.schema.factors import LEVELS, level_words
 from recuse.schema.plain_values import grouped
-from recuse.schema.results import ChangedRow, InPlaceRow, NotAskedRow, PanelRow, QuestionRow, Results
+from recuse.schema.results import ChangedRow, InPlaceRow, NotAskedRow, PanelRow, Results
 from recuse.schema.verdict_rows import Because, Comparison
 from recuse.schema.vocabulary import ACCEPTED, FAIL, NOT_MEASURED, PASS, UNDECIDED, printed
 from recuse.security.files import text_of
 from recuse.suite import Selection
-from recuse.suite.question_runner import Records
+from recuse.suite.question_runner import Question, Records, ask, gates_named, read_evals, shipped_evals
 
 UNUSED_SHOWN = 10
 PAST_BASELINES = 12  # committed baselines over which the page shows how its numbers moved
@@ -246,7 +252,7 @@ class Run(Records):
         rated = sorted({"people_items", "two_people"} & uses.offers)
         return {**panel, "uses": list(uses.stated), "further_uses": list(uses.further), "rated": rated}
 
-    def _questions(self) -> list[QuestionRow]:
+    def _questions(self) -> list[dict[str, Any]]:
         records = grouped((*self.verdicts, *self.measurements), lambda row: (row["question"], row["subject"]["task"]))
         return [
             {"id": question, "title": rows[0]["title"], "note": rows[0]["note"], "task": task,
@@ -274,3 +280,36 @@ class Run(Records):
             **counts(self.replayed), "by_panel": {panel: counts(places) for panel, places in by_panel.items()},
             "unused_lines": [line for _, part in sorted(self.replayed.items()) for line in part["unused_lines"]],
         }  # fmt: skip
+
+
+@dataclass
+class FileRun(Run):
+    """What the questions found, and what is decided of it."""
+
+    panel: FilePanel = field(kw_only=True)
+    of_file = True
+
+
+def ask_file(panel: FilePanel, gates: Gates, questions: Iterable[Question], *, deciding: bool = False) -> FileRun:
+    """Every question that the file can answer, asked and decided. `deciding`: only those that the decision rests on."""
+    uses = uses_for(panel.uses, [panel.offers], gates.uses, str(panel.path))
+    run = FileRun(panel=panel, uses={panel.name: uses})
+    questions = tuple(questions)
+    run.named = [name for question in questions for name in gates_named(question.function, gates)]
+    run.add(ask(panel, gates, questions, uses, deciding=deciding))
+    run.conclude(Selection(panel.path.parent, files={panel.name: panel}), gates)
+    return run
+
+
+def ask_shipped(
+    panel: FilePanel, limits: Path | str | None = None, *, patience: float = inf, deciding: bool = True
+) -> tuple[FileRun, Gates, tuple[Question, ...]]:
+    """The shipped questions, asked of the panel and held against the limits of a gates file; `deciding`: only those
+    that the decision rests on. Who waits at a terminal for longer than `patience` seconds sees how many are asked."""
+    gates, questions = read_evals(shipped_evals(), date.today())
+    if limits is not None:
+        gates = Gates.load(Path(limits), today=date.today())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # a degenerate table is told in words, not by numpy
+        shown = watched(questions, len(questions), "questions asked:", patience)
+        return ask_file(panel, gates, shown, deciding=deciding), gates, questions

@@ -15,7 +15,6 @@ RUBRIC = "rubric_source"
 WORDING, CHANNEL, PROMPT = "wording", "channel", "prompt"
 TEMPERATURE = "temperature"
 """Its levels are numbers, whichever were asked: it is in no list of levels."""
-
 WORDS: Mapping[str, Mapping[str, str]] = {
     NAMES: {"shown": "names shown", "hidden": "names hidden"},  # whose work it is: told, or behind a label
     DIRECTION: {"ascending": "high is best", "reversed": "low is best"},  # which end of the scale is best
@@ -32,7 +31,6 @@ WORDS: Mapping[str, Mapping[str, str]] = {
     },
 }
 """Known factors -> their levels, the ordinary one first -> these in plain words."""
-
 FACTORS = tuple(WORDS)
 LEVELS: Mapping[str, tuple[str, ...]] = {factor: tuple(levels) for factor, levels in WORDS.items()}
 MONTHS = {

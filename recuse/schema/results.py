@@ -65,30 +65,6 @@ class AskedRow(PlaceRow):
     judges: list[str]
 
 
-class AskedRows(TypedDict, total=False):
-    """What had to be asked, and of which part of it this run is."""
-
-    whole: bool
-    part: str
-    outside: list[str]
-    conditions: list[str]
-    unasked: list[str]  # gates in force that no test names
-    peers: list[str]
-    shown: list[str]
-    gates: list[AskedRow]
-    labels: dict[str, str]
-
-
-class QuestionRow(TypedDict):
-    """A question of the suite and the protocols it was asked by."""
-
-    id: str
-    title: str
-    note: str
-    task: str
-    protocols: list[str]
-
-
 class MeasureRow(TypedDict):
     """How a measure is spoken of (`recuse.metrics.measure`)."""
 
@@ -102,15 +78,6 @@ class MeasureRow(TypedDict):
     signed: bool
     rank: int
     ends: list[float] | None
-
-
-class TaskRow(TypedDict):
-    """A task; `points`: between the ends of its widest scale."""
-
-    name: str
-    criteria: list[str]
-    points: float | None
-    people_simulated: NotRequired[bool]
 
 
 class Wanting(PlaceRow):
@@ -313,11 +280,11 @@ class Results(TypedDict, total=False):
     decision: DecisionRow | None
     panels: list[PanelRow]
     uses: dict[str, dict[str, Any]]  # as gates.toml has them (`recuse.gates.uses.UseTable`)
-    asked: AskedRows
-    questions: list[QuestionRow]
+    asked: dict[str, Any]  # what had to be asked, and of which part of it this run is
+    questions: list[dict[str, Any]]  # id, title, note, task, and the protocols it was asked by
     measures: dict[str, MeasureRow]
     factors: list[dict[str, Any]]  # `name`, and `levels` in their order, each with `name` and `words`
-    tasks: list[TaskRow]
+    tasks: list[dict[str, Any]]  # name, criteria, points between the ends of the widest scale, people_simulated
     not_asked: list[NotAskedRow]
     verdicts: list[VerdictRow]
     error_rates: ErrorRates

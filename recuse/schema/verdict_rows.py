@@ -52,22 +52,11 @@ class Matrix(TypedDict):
     criterion: NotRequired[str]
 
 
-class Losses(TypedDict):
-    """What answers that were lost may have said. `sides`: how many were lost, of how many, on each; `bounds` of the
-    value, had they said the worst (None: none)."""
-
-    sides: dict[str, list[int]]
-    bounds: list[float | None]
-    difference: list[float] | None
-    margin: float
-    unrelated: bool
-
-
 class Detail(TypedDict, total=False):
     """What any measure but a matrix may say."""
 
     slice: dict[str, str] | None  # column and level of the texts that the number is of, where some were looked for
-    losses: Losses  # of a comparison of two sides, both of which lose answers
+    losses: dict[str, Any]  # of a comparison of two sides, both of which lose answers (docs/statistics.md)
     these_texts: list[float | None] | None  # the interval for these texts alone, where only replies are new
     these_texts_df: float | None
     pairs: list[list[float | None]]  # people's mean, the judge's mean, how many texts

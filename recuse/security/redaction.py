@@ -18,7 +18,6 @@ from recuse.schema import Call, RecuseError
 _UNICODE = re.compile(rb"\\+u([0-9a-fA-F]{4})")
 _ENTITIES = {'"': b"quot", "'": b"apos", "<": b"lt", ">": b"gt", "&": b"amp"}
 PLACEHOLDER = "[secret]"
-
 KEY_SHAPES = {
     "an OpenAI or Anthropic style key": (re.compile(rb"\bsk-(?:ant-|proj-|or-)?[A-Za-z0-9_-]{20,}"), [b"sk-"]),
     "a Google API key": (re.compile(rb"\bAIza[A-Za-z0-9_-]{35}"), [b"AIza"]),
@@ -39,7 +38,6 @@ KEY_SHAPES = {
 }  # fmt: skip
 """What credentials of common providers look like: searched for in panel files and in committed cassettes. One of the
 marks is in each: looked for first, at a tenth of the cost."""
-
 SECRET_NAMES = frozenset({
     "key", "api_key", "api-key", "apikey", "x-api-key", "x-goog-api-key",
     "subscription-key", "ocp-apim-subscription-key", "authorization", "proxy-authorization", "auth", "cookie",
@@ -47,10 +45,8 @@ SECRET_NAMES = frozenset({
     "sig", "signature", "x-goog-signature", "x-amz-signature", "x-amz-security-token", "x-amz-credential",
 })  # fmt: skip
 """Headers, query parameters and fields of a body, in lower case, whose value is a credential."""
-
 SHORTEST, LONG = 4, 8
 """Characters of a key: fewer are found in every text, and from `LONG` on none is found in a text by accident."""
-
 _IN_EVERY_KEY = ("***", *(mark.decode() for _, marks in KEY_SHAPES.values() for mark in marks))
 
 

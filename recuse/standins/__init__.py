@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 Source: TypeAlias = "ScriptedSource | TableSource"  # says the same to the same call, in any order
 Planned = tuple[Call, Judge, Mapping[str, Any]]  # a call, who is asked, and the fields of the item that it is about
 Behaviour = Callable[[Any], "str | ScriptedReply"]
-
 _SELECTORS = ("item", "target", "factors", "repeat")  # what a line of a `table` may leave out
 _KNOWN = frozenset({"judge", "text", "refusal", *_SELECTORS})
 _SUBSETS = [tuple(name for bit, name in enumerate(_SELECTORS) if mask >> bit & 1) for mask in range(2**4)]

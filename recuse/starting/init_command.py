@@ -175,7 +175,7 @@ def _example_ratings() -> bytes:
 
 def _decided(ratings: Path) -> list[JudgeDecision]:
     """The word on each judge for what it is used for. Only shipped questions are asked, nothing of somebody's own."""
-    from recuse.run.file_run import ask_file
+    from recuse.run.run import ask_file
 
     decision = ask_file(load_file_panel(ratings), *read_evals(shipped_evals(), date.today())).decision
     return [one for one in decision.judges if one.stated]

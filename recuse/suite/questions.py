@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import pandas as pd
 
@@ -25,7 +25,7 @@ from recuse.readers.file_ratings import FilePanel
 from recuse.references import BLINDED, people_of, persons_of
 from recuse.schema import RecuseError, SourceFixes
 from recuse.schema.plain_values import grouped
-from recuse.schema.results import TaskRow, Wanting
+from recuse.schema.results import Wanting
 from recuse.schema.vocabulary import FILE
 from recuse.tasks import Task, load_task
 
@@ -163,9 +163,10 @@ class Selection:
             factors=table.factors.get(protocol), first=table.first.get(protocol),
         )  # fmt: skip
 
-    def task_rows(self) -> list[TaskRow]:
+    def task_rows(self) -> list[dict[str, Any]]:
         """Tasks, for results.json: criteria, headline ones first, points of the widest scale, and simulated people."""
-        tables, rows = [table for panel in self.panels.values() for table in panel.tasks.values()], list[TaskRow]()
+        tables = [table for panel in self.panels.values() for table in panel.tasks.values()]
+        rows: list[dict[str, Any]] = []
         for name, alike in grouped(tables, lambda table: table.name).items():
             task, protocols = self.task(name), [known_protocol(one) for table in alike for one in table.protocols]
             headline = [one for how in protocols if hasattr(how, "headline") for one in how.headline(task)]
@@ -292,7 +293,7 @@ class Selection:
         )  # fmt: skip
 
 
-def _task_row(name: str, criteria: list[str], scales: Iterable[Scale]) -> TaskRow:
+def _task_row(name: str, criteria: list[str], scales: Iterable[Scale]) -> dict[str, Any]:
     widths = (scale.maximum - scale.minimum for scale in scales if isinstance(scale, Numeric))
     return {"name": name, "criteria": criteria, "points": max(widths, default=None)}
 

@@ -19,7 +19,7 @@ from recuse.gates import Decision, decide
 from recuse.gates.records import decoded
 from recuse.readers.file_panel import load_file_panel
 from recuse.report.canonical_form import canonical
-from recuse.run.file_run import ask_file
+from recuse.run.run import ask_file
 from recuse.suite.question_runner import read_evals, shipped_evals
 
 pytest_plugins = ["pytester"]

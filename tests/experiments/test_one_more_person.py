@@ -18,7 +18,7 @@ from recuse.metrics.human_ceiling import human_ceiling
 from recuse.metrics.presentation import order_consistency, slot_preference
 from recuse.ratings import Nominal, Numeric, Ratings
 from recuse.readers.file_panel import panel_of
-from recuse.run.file_run import ask_file
+from recuse.run.run import ask_file
 from recuse.suite.question_runner import read_evals
 
 SHIPPED, TODAY = Path(__file__).parents[2] / "evals", date(2026, 3, 1)

@@ -17,7 +17,7 @@ from recuse.metrics.presentation import slot_preference
 from recuse.metrics.slices import slice_favour, worst_slice
 from recuse.metrics.upgrade.scores import drift
 from recuse.readers.file_panel import panel_of
-from recuse.run.file_run import ask_file
+from recuse.run.run import ask_file
 from recuse.schema import RecuseError, members
 from recuse.suite.question_runner import read_evals
 

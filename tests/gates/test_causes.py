@@ -21,7 +21,7 @@ from recuse.gates.causes import causes_of_doubt, causes_of_failure, rounded
 from recuse.gates.limits import Limit
 from recuse.gates.records import Figure, VerdictRecord
 from recuse.ratings.answers import WON
-from recuse.run.file_run import ask_file
+from recuse.run.run import ask_file
 from recuse.schema import Estimate
 from recuse.suite.question_runner import read_evals
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from recuse.readers.file_panel import load_file_panel, load_versions
-from recuse.run.file_run import ask_file
+from recuse.run.run import ask_file
 from recuse.schema import RecuseError
 from recuse.suite.question_runner import read_evals
 

@@ -19,7 +19,7 @@ from recuse.readers.file_panel import load_file_panel
 from recuse.report.canonical_form import normalised
 from recuse.report.questions import Drawings
 from recuse.report.questions.generic import generic
-from recuse.run.file_run import ask_file
+from recuse.run.run import ask_file
 from recuse.schema.factors import LEVELS, RUBRIC
 from recuse.schema.number_text import MISSING, fixed
 from recuse.suite.question_runner import read_evals

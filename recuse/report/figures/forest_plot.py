@@ -7,7 +7,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from recuse.report.figures.pictures import Scale, scale_over
 from recuse.report.gated_number import Number, varied
@@ -19,8 +19,7 @@ SIGNS = 4
 """How many series the style sheet has signs and lines for."""
 
 
-@dataclass(frozen=True, slots=True)
-class ForestPlot:
+class ForestPlot(NamedTuple):
     """A forest plot as its template draws it. A row: whom its marks are about, the marks, and its own limits where they
     are not the plot's; a mark: one number's places in percent and its texts, `aside` "p = 0.058" or "undefined"."""
 

@@ -15,7 +15,6 @@ from recuse.schema.verdict_rows import Matrix
 Label = Callable[[str], str]
 Captioned = tuple[str, Matrix]
 Key = tuple[str, str, str]  # what the faint end means, the shades in order, what the strong end means
-
 MANY_COLUMNS = 9
 """From here on columns are narrow and their names stand upright."""
 CORNER = "judge ↓ target →"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from recuse.report.gated_number import Number
 from recuse.report.results_model import Group
@@ -14,8 +14,7 @@ Named = Callable[[Any], str] | Mapping[Any, str]
 """What rows or columns are called: those that occur, by a function; or exactly these, by their names."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(NamedTuple):
     """A text with a smaller one below; `outcome` draws its mark before it; `anchor`, in a row's first: for links."""
 
     text: str
@@ -24,14 +23,13 @@ class Cell:
     anchor: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(NamedTuple):
     """The first cell of a row is its heading; `numeric` columns are set flush right. False without rows."""
 
     caption: str
     columns: list[str]
     rows: list[list[Cell]]
-    numeric: frozenset[int] = field(default_factory=frozenset)
+    numeric: frozenset[int] = frozenset()
     left_out: int = 0
 
     def __bool__(self) -> bool:
@@ -69,7 +67,7 @@ class DetailTable:
     heading: Callable[[Group, Number], Cell]
     head: str
     columns: Mapping[str, Callable[[Number], Cell]]
-    numeric: frozenset[int] = field(default_factory=frozenset)
+    numeric: frozenset[int] = frozenset()
     only: Callable[[Number], bool] = lambda number: True
 
     def __call__(self, group: Group) -> Table:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from recuse.report.drawing import Drawing, Words
 from recuse.report.figures import Cell, Forest, HeatMaps, Table, deviation_maps, magnitude_maps, main_matrices
 from recuse.report.figures.heat_map import is_matrix, ranking_maps
@@ -20,7 +18,7 @@ MOST_ROWS = 60
 def plain_table(group: Group, numbers: list[Number], caption: str = "Single numbers") -> Table:
     """One row per estimate: what, about whom, its value, interval and n. Looks at no detail."""
     rows = [[Cell(n.measure["title"], n.circumstances, n.state), group.label(n.who) or "the panel as a whole",
-             replace(number_cell(n), small=n.why_undefined), n.spread(), str(n.estimate.get("n", ""))]
+             number_cell(n)._replace(small=n.why_undefined), n.spread(), str(n.estimate.get("n", ""))]
             for n in numbers]  # fmt: skip
     return table(caption, "what|whom|value|interval|n", rows, (4,), most=MOST_ROWS)
 

@@ -221,7 +221,7 @@ def baseline_part(view: ResultsModel) -> Part:
     cells = ((row.what, row.before, row.after, row.note) for row in rows)
     differences = table("", "what|was|is|and so", cells, most=MOST_ROWS)
     why = [Words("note", [f"The baseline was written because: {because['reason']}"])] if because else []
-    figures = [Words("read", [first]), *why, *([differences] if differences else [])]
+    figures: list[object] = [Words("read", [first]), *why, *([differences] if differences else [])]
     return Part("baseline", "What changed against the baseline?", "", figures, bool(baseline.get("named")))
 
 

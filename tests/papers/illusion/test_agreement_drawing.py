@@ -15,7 +15,7 @@ from page_reader import page
 from recuse.cli import main
 from recuse.readers.file_panel import load_file_panel
 from recuse.report.canonical_form import normalised
-from recuse.run.file_run import ask_file
+from recuse.run.run import ask_file
 from recuse.suite.question_runner import read_evals
 
 EVALS = Path(__file__).parents[3] / "evals"

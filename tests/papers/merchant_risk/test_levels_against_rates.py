@@ -11,7 +11,7 @@ import pytest
 
 from recuse.cli import main
 from recuse.readers.file_panel import load_file_panel
-from recuse.run.file_run import ask_file
+from recuse.run.run import ask_file
 from recuse.schema import RecuseError
 from recuse.suite.question_runner import read_evals, shipped_evals
 
