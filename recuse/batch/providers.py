@@ -156,9 +156,8 @@ class Gemini:
             raise BatchError(f"judge {web.judge.name}: the upload was sent on to another host than {host}")
         # Without the key: the address itself authorises.
         whole = {"x-goog-upload-command": "upload, finalize", "x-goog-upload-offset": "0"}
-        sent = web.send("POST", there, content=content, bare=True, headers=whole)
-        file = str(web.object_of(sent)["file"]["name"])
-        order = {"batch": {"displayName": tag, "inputConfig": {"fileName": file}}}
+        file = web.object_of(web.send("POST", there, content=content, bare=True, headers=whole))["file"]["name"]
+        order = {"batch": {"displayName": tag, "inputConfig": {"fileName": str(file)}}}
         return str(web.create(f"/models/{segment(web.judge.model)}:batchGenerateContent", order)["name"])
 
     def progress(self, web: Web, batch: str) -> Progress:

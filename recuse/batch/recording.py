@@ -249,8 +249,7 @@ def _files(interface: BatchInterface, wanted: Mapping[str, Call]) -> Iterator[di
     """The requests, number -> line, as files that are each within the provider's limits."""
     file, size = dict[str, bytes](), 0
     for number, call in wanted.items():
-        entry = interface.entry(number, call)
-        line = json.dumps(entry, ensure_ascii=False).encode("utf-8", "backslashreplace")
+        line = json.dumps(interface.entry(number, call), ensure_ascii=False).encode("utf-8", "backslashreplace")
         if file and (len(file) >= interface.MOST_REQUESTS or size + len(line) + 1 > interface.MOST_BYTES):
             yield file
             file, size = {}, 0

@@ -122,8 +122,7 @@ def pack_panel(folder: Path, url: str = "") -> str:
     for path in files:
         remove_file(path)
     counts = f"{written.answers:,} answers, {size:,} -> {written.bytes:,} bytes"
-    where = folder.parent / pack_file.STORE / written.name
-    return f"{where}: {counts}, {written.bytes / written.answers:.0f} a call"
+    return f"{folder.parent / pack_file.STORE / written.name}: {counts}, {written.bytes / written.answers:.0f} a call"
 
 
 @dataclass
@@ -205,8 +204,7 @@ def _check_file(checked: Checked, path: Path, cell: str) -> None:
     if path.is_symlink():
         checked.faults.append(f"{path}: a symbolic link; a cassette must be a file of its own")
         return
-    counts = checked.panels[cell.split("/")[0]]
-    counts.update(files=1, packed=is_packed(path), bytes=path.stat().st_size)
+    checked.panels[cell.split("/")[0]].update(files=1, packed=is_packed(path), bytes=path.stat().st_size)
     if is_packed(path) and os.path.lexists(plain := plain_path(path)):
         with checked.collecting():
             cell_file.stored_path(plain)

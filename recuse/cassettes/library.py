@@ -233,8 +233,7 @@ class Library:
         cell = cell_cassette.checked_cell(cell)
         if cell.split("/")[0] != self.panel:
             raise RecuseError(f"cell {cell} does not belong to panel {self.panel}")
-        new = CellCassette(self.root, cell, self.mode, cell in self._complete)
-        return self._cassettes.setdefault(cell, new)
+        return self._cassettes.setdefault(cell, CellCassette(self.root, cell, self.mode, cell in self._complete))
 
     def _wanted(self, request: Request, headers: Mapping[str, str]) -> tuple[CellCassette, Interaction] | None:
         """Which answer of which cell a judge's request asks for; None for what is no judge call."""

@@ -37,8 +37,7 @@ def key_of(method: str, url: str, body: bytes) -> str:
     """The key of a request whose URL is already public and whose body is already canonical."""
     verb, place = method.upper().encode(), url.encode()
     # Lengths first: no two triples share one byte stream.
-    parts = b"%d:%b,%d:%b,%b" % (len(verb), verb, len(place), place, body)
-    return blake2b(parts, digest_size=16).hexdigest()
+    return blake2b(b"%d:%b,%d:%b,%b" % (len(verb), verb, len(place), place, body), digest_size=16).hexdigest()
 
 
 def call_headers(call: Call) -> dict[str, str]:

@@ -308,8 +308,7 @@ def _enter(index: CellIndex, keys: dict[str, str], number: int, place: Place, li
             return "a second header: two cassettes were joined into one file"
         index.header = read_header(data[: place[1]])
         if index.header.get("schema") != SCHEMA:
-            known = SCHEMA
-            return f"cassette format {index.header.get('schema')}; this version of Recuse reads format {known}"
+            return f"cassette format {index.header.get('schema')}; this version of Recuse reads format {SCHEMA}"
     else:
         return UNKNOWN
     return ""

@@ -206,8 +206,7 @@ class Chain:
 
 
 def _items_shown(plan: Plan) -> dict[tuple[str, str], Item]:
-    """(item, target) -> what its calls are shown. Without a target, or without an item, that is what all have in common
-    and is no judged text: who prepares a judgement must not have seen what is judged."""
+    """(item, target) -> what its calls are shown: without either, what all have in common and is no judged text."""
     unique: dict[tuple[str, str], Item] = {}
     groups: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
     for item in plan.items.values():

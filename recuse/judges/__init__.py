@@ -124,8 +124,7 @@ def other_models(judge_wire: str, requested: str, named: Iterable[str | None]) -
             return _VERSION.fullmatch(answered[len(wanted) :]) is None
         return not wanted.startswith(answered) or _WEIGHTS.fullmatch(wanted[len(answered) :]) is None
 
-    every = {name for name in named if name and judge_wire != "azure_openai"}
-    return sorted(filter(is_another, every))
+    return sorted(filter(is_another, {name for name in named if name and judge_wire != "azure_openai"}))
 
 
 def _model_name(name: str) -> str:

@@ -58,8 +58,7 @@ def as_written(body: Mapping[str, Any]) -> bytes:
 
 
 def _spelled(value: Any, in_order: bool = False) -> bytes:
-    """By pydantic's encoder, which takes a third of the time; by the standard library's where they differ: in numbers
-    with an exponent and half surrogate pairs, and in what JSON cannot hold."""
+    """By pydantic's encoder, in a third of the time; by the standard library's for exponents and half surrogates."""
     others: list[object] = []
     plain = _ordered(value, in_order, "", others)
     if not others:

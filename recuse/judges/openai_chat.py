@@ -34,8 +34,7 @@ def body(judge: Judge, prompt: Prompt, seed: int | None, *, strict: bool) -> dic
         fields["seed"] = seed
     if judge.structured and prompt.schema is not None:
         whole = (prompt.grammar_schema if judge.grammar else None) or prompt.schema
-        schema = openai_schema(whole) if strict else whole
-        reply = {"name": "reply", "strict": True, "schema": schema}
+        reply = {"name": "reply", "strict": True, "schema": openai_schema(whole) if strict else whole}
         fields["response_format"] = {"type": "json_schema", "json_schema": reply}
     if judge.grammar and prompt.grammar is not None:
         fields["grammar"] = prompt.grammar

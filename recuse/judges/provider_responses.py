@@ -93,8 +93,7 @@ def parsed(body: bytes) -> Any:
 def is_policy_refusal(status: int, payload: Any) -> bool:
     """Whether a 4xx with this JSON body refuses on policy: asked again, the provider would say so again."""
     error = _error(payload) if isinstance(payload, dict) else {}
-    codes = {str(error.get("code")), str(error.get("type"))}
-    return 400 <= status < 500 and bool(POLICY_CODES & codes)
+    return 400 <= status < 500 and bool(POLICY_CODES & {str(error.get("code")), str(error.get("type"))})
 
 
 def is_used_up(status: int, payload: Any) -> bool:

@@ -127,8 +127,7 @@ def agreement_by_text(answers: Answers, judge: int) -> Floats:
     numbers, 1 less the distance of the means as a share of the range. NaN where either is missing."""
     if answers.options:
         return np.asarray((answers.judge_shares[judge] * answers.people_shares).sum(axis=1))
-    apart = np.abs(answers.judge_means[judge] - answers.people_mean)
-    return np.asarray(1 - apart / max(span_of(answers), 1e-12))
+    return np.asarray(1 - np.abs(answers.judge_means[judge] - answers.people_mean) / max(span_of(answers), 1e-12))
 
 
 @measure(

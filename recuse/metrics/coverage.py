@@ -40,7 +40,6 @@ def parse_rate(ratings: Ratings, criteria: tuple[str, ...] | None = None) -> Est
     >>> parse_rate(example("item score", "i 3; j")).of(judge="j").value
     0.5
     """
-
     table, row = ratings.table, np.flatnonzero(ratings.having("kind", "judge"))
     (items, item), (known, criterion), (statuses, status) = map(ratings.coded, ("item", "criterion", "status"))
     times = None if ratings.times is None else np.array([ratings.times[name] for name in items])[item][row]

@@ -157,8 +157,7 @@ def _bias(decided: BinaryDecisions, judge: int) -> Estimate:
     # An unanswered text could have been called either way: at worst 1 - p, or -p.
     unseen = wanted & ~used
     mean = answers.mean(decided.expected, unseen)
-    ends = (-mean, 1 - mean) if unseen.any() else (-1.0, 1.0)
-    return add_losses(estimate, sides, ends)
+    return add_losses(estimate, sides, (-mean, 1 - mean) if unseen.any() else (-1.0, 1.0))
 
 
 @measure(

@@ -85,8 +85,7 @@ class Verdict:
 
     def scales(self, task: Task) -> dict[str, Scale]:
         """Of the rows whose scale is not the task's."""
-        criterion = self.criterion_of(task)
-        return {f"{criterion}.tokens": Numeric(0.0, 1e6, unit="tokens")} if self.tokens else {}
+        return {f"{self.criterion_of(task)}.tokens": Numeric(0.0, 1e6, unit="tokens")} if self.tokens else {}
 
     def prompt(self, task: Task, item: Item, factors: Levels, earlier: Earlier | None = None) -> Prompt:
         """The template with what is shown of the item, at these factor levels, and the grammar of a reply that is the

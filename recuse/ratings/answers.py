@@ -147,8 +147,7 @@ class Answers:
         own, other = mean_of(x, axis=1), mean_of(mean_of(y, axis=2), axis=0)
         squares, others = mean_of(x**2, axis=1), mean_of(mean_of(y**2, axis=2), axis=0)
         there = np.isfinite(own) & np.isfinite(other)
-        columns = [there, own, other, squares, others, own * other]
-        return np.where(there[:, None], np.column_stack(columns), 0.0)
+        return np.where(there[:, None], np.column_stack([there, own, other, squares, others, own * other]), 0.0)
 
 
 @remembered
@@ -281,8 +280,7 @@ def facts_at(texts: pd.DataFrame, items: Sequence[str], targets: Sequence[str] |
 
 
 def _options(part: Ratings, *values: Floats) -> tuple[tuple[str, ...], bool, Sequence[Floats]]:
-    """The options, whether they are in order, and the values as places among them. Of sets, which are thousands for a
-    dozen options, those that somebody gave are options, and every option alone."""
+    """The options (of sets those given, and each option alone), whether in order, and the values as places in them."""
     scale = part.scale
     if _is_choice(part):
         return WON, False, values

@@ -100,8 +100,7 @@ class Cells(array.Moments):
         """How many different items these texts (U,) are of."""
         if self.times is None:
             return distinct(self.items[texts])
-        first = np.unique(self.items[texts], return_index=True)[1]
-        return int(self.times[texts][first].sum())
+        return int(self.times[texts][np.unique(self.items[texts], return_index=True)[1]].sum())
 
     def replies(self, counts: NDArray[Any]) -> int:
         """How many these counts per text (..., U) are together."""

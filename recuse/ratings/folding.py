@@ -102,8 +102,7 @@ def _rows(frame: pd.DataFrame, without: frozenset[str], of: Ratings | None = Non
 
 
 def _sums(codes: NDArray[np.int64], item: NDArray[Any], count: int, *, seed: int) -> NDArray[np.uint64]:
-    """Two sums per item of random numbers that stand for its rows, (2, items): the same for items with the same rows in
-    any order, and for others once in 2^128."""
+    """Two random sums per item, (2, items): the same for the same rows in any order, and for others once in 2^128."""
     drawn = np.random.default_rng(seed).integers(2**64, size=(2, int(codes.max(initial=-1)) + 1), dtype=np.uint64)
     sums = np.zeros((2, count), dtype=np.uint64)
     for k in range(2):

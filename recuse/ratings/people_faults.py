@@ -195,8 +195,7 @@ def _alone(criterion: str, people: tuple[str, ...], answers: Floats, texts: Answ
 
 
 def _constant(own: Floats, rest: Floats, texts: Answers) -> tuple[float, int]:
-    """Which share of the others' answers (P, U, K) are the one answer of somebody (U, K), 1 where they share too few
-    texts; and how many texts they share."""
+    """Which share of the others' answers (P, U, K) are somebody's (U, K), 1 on too few texts; and on how many texts."""
     both = np.isfinite(own[:, 0]) & np.isfinite(rest[..., 0]).any(axis=0)
     own, rest = own[both], rest[:, both]
     n = texts.cluster_count(both)

@@ -202,8 +202,7 @@ class Ratings:
         if whole is not self:  # rows are chosen once for all criteria
             return whole.where(**levels)._measuring(self.headline)
         if unknown := [name for name in levels if name not in self.factors]:
-            varied = ", ".join(self.factors) or "nothing"
-            raise RatingsError(f"{unknown[0]} was not varied; varied was {varied}")
+            raise RatingsError(f"{unknown[0]} was not varied; varied was {', '.join(self.factors) or 'nothing'}")
         there = [self.having(factor, level) for factor, level in levels.items()]
         left = tuple(name for name in self.factors if name not in levels)
         rows = np.flatnonzero(reduce(and_, there, np.ones(len(self.table), dtype=bool)))

@@ -47,10 +47,8 @@ def completed(frame: pd.DataFrame) -> pd.DataFrame:
         )
     table: dict[str, Any] = USUAL | given
     if "status" not in given:
-        there = pd.notna(given.get("score")) | pd.notna(given.get("response"))
-        table["status"] = np.where(there, "ok", "unparsed")
-    scores = given.get("score", np.full(len(frame), np.nan))
-    table["score"] = pd.to_numeric(scores, errors="coerce").astype(float)
+        table["status"] = np.where(pd.notna(given.get("score")) | pd.notna(given.get("response")), "ok", "unparsed")
+    table["score"] = pd.to_numeric(given.get("score", np.full(len(frame), np.nan)), errors="coerce").astype(float)
     names = [*COLUMNS, *(name for name in given if name not in COLUMNS)]
     complete = frame.assign(**{name: table[name] for name in (*USUAL, "score") if name not in frame or name == "score"})
     complete = complete[names]  # columns that are given are shared, not copied

@@ -151,6 +151,5 @@ class Spending:
             return
         usage = read_response(judge.wire, response).usage
         tokens_in = tokens_of(call.request)[0] if usage.input_tokens is None else usage.input_tokens
-        estimate = -(-len(response.body) // BYTES_PER_TOKEN)
-        answered = estimate if usage.output_tokens is None else usage.output_tokens
+        answered = -(-len(response.body) // BYTES_PER_TOKEN) if usage.output_tokens is None else usage.output_tokens
         self._dollars += self.share * (dollars(judge, tokens_in, answered) or 0.0)

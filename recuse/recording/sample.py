@@ -95,12 +95,10 @@ def sample_again(recorder: Recorder, library: Library, plans: Sequence[Plan]) ->
 
 
 def _drawn(recorded: Sequence[Call]) -> Iterator[tuple[Sequence[Call], Sequence[Call]]]:
-    """(every recorded call of a prompt, what is asked of it again). Where a prompt was asked only once, it is asked
-    twice now: otherwise nobody knew how much the judge differs from itself."""
+    """(a prompt's recorded calls, what is asked again: two of one call, to see how far a judge differs from itself)."""
     prompts: dict[str, dict[tuple[object, ...], list[Call]]] = defaultdict(lambda: defaultdict(list))
     for call in recorded:
-        prompt = call.task, call.protocol, call.item, call.target, call.factors
-        prompts[call.judge][prompt].append(call)
+        prompts[call.judge][call.task, call.protocol, call.item, call.target, call.factors].append(call)
     for of_judge in prompts.values():
         wanted = max(FEWEST, math.ceil(SHARE * sum(map(len, of_judge.values()))))
         for calls in CHANCE.sample(list(of_judge.values()), min(wanted, len(of_judge))):

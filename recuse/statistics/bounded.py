@@ -158,8 +158,7 @@ def bounded_mean(
 def _part(
     y: Floats, groups: NDArray[np.intp], top: float, slip: float | None, times: Floats | None
 ) -> tuple[Part, Floats]:
-    """The part, and the deviations of the clusters' sums, of those that stand for several by the root of their number:
-    products of two parts are then those of all."""
+    """The part, and the deviations of the clusters' sums, times the root of how many each stands for."""
     n, count, alike = sizes_of(groups, times)
     if count < 2:
         return Part(average(y, times), 0.0, top), np.zeros(int(groups.max(initial=-1)) + 1)

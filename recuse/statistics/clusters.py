@@ -155,8 +155,7 @@ def slopes(
 
 
 def _slopes_from(moments: Floats, scale: float) -> Floats:
-    """Slopes of the outcomes on x given z from sums of products of (x, z) with (x, z, outcomes), shape (stacks, 1 + k,
-    1 + k + m); NaN where x is nothing beyond z."""
+    """Slopes on x given z from sums of products (stacks, 1 + k, 1 + k + m); NaN where x is nothing beyond z."""
     k = moments.shape[1] - 1
     xx, xy = moments[:, 0, 0], moments[:, 0, 1 + k :]
     if k:
@@ -392,5 +391,4 @@ def pooled_spread(spreads: Sequence[tuple[float, int]], judges: int) -> tuple[fl
     total = math.fsum(df for _, df in spreads)
     if not total > 0 or judges < 2:
         return math.nan, 0.0
-    variance = math.fsum(df * sd * sd for sd, df in spreads) / total
-    return math.sqrt(variance), total * (judges - 1) / judges
+    return math.sqrt(math.fsum(df * sd * sd for sd, df in spreads) / total), total * (judges - 1) / judges

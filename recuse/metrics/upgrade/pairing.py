@@ -270,8 +270,7 @@ def levels_of_judges(ratings: Ratings, *compared: str) -> Iterator[tuple[tuple[s
 
 
 def _with_people_in_every_order(ratings: Ratings) -> Ratings:
-    """The same with what people chose under each order and labels that a judge was asked a text under: their choice is
-    the same whoever stood first, and is the other place where the two stood the other way round."""
+    """With what people chose under each order and labels a judge was asked under: the same, whoever stood first."""
     table, factors = ratings.table, [name for name in COMPARED if name in ratings.factors]
     persons = table["kind"].eq(PERSON)
     if ORDER not in factors or not isinstance(ratings.scale, Nominal) or not set(ratings.scale.options) <= PLACES:

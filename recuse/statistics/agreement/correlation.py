@@ -143,8 +143,7 @@ def _of_counts(
     x: ArrayLike, y: ArrayLike, times: Floats | None, of_tables: Callable[[Floats], Floats],
     of_pairs: Callable[[Floats, Floats, Floats | None], float],
 ) -> Coefficient:  # fmt: skip
-    """From what each item adds to the counts of pairs of values: a single 1 among rows x columns. Where these are
-    classes, the value is that `of_pairs` of the values themselves."""
+    """From each item's 1 among rows x columns of values; where these are classes, the value is that `of_pairs`."""
     both = _both(x, y)
     there = np.isfinite(both[0])
     codes, sizes = zip(*((c, max(len(options), 1)) for c, options in map(coded, both)), strict=True)

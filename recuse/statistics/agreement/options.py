@@ -226,8 +226,7 @@ def alpha_of_counts(counts: Floats, level: Level, options: ArrayLike) -> Coeffic
     apart = _distances(level, np.asarray(options, dtype=float))
     # within an item, pairs of a rating with itself are at distance 0, so they may stay in; a product of matrices so
     # narrow would wait for its own threads
-    observed = weight * np.einsum("ui,ij,uj->u", kept, apart, kept)
-    return _from(np.column_stack([observed, kept]), apart)
+    return _from(np.column_stack([weight * np.einsum("ui,ij,uj->u", kept, apart, kept), kept]), apart)
 
 
 def _from(shares: Floats, apart: Floats) -> Coefficient:
