@@ -25,7 +25,7 @@ from recuse.readers.evaluation_logs import ENDING, LOGS, unpacked_log
 from recuse.readers.json_records import ToolLog, from_records, of_log, read_json
 from recuse.readers.mapping import is_pattern
 from recuse.readers.opening import Opened, open_file, sheet_as_text, within_bounds
-from recuse.readers.raw_table import RawTable, check_bounds, check_size, errors_in, shown
+from recuse.readers.raw_table import RawTable, check_bounds, check_size, errors_in, short_form, shown
 from recuse.schema import RecuseError
 
 FOLDED = "DuckDB"  # what made a table whose rows are patterns (`recuse.readers.engine_tables`)
@@ -176,13 +176,16 @@ def _parquet(opened: Opened) -> RawTable:
         from pyarrow import Table  # type: ignore[import-untyped]
         from pyarrow.parquet import ParquetFile  # type: ignore[import-untyped]
 
-        file, batches, size = ParquetFile(io.BytesIO(opened.data)), [], 0
+        file, batches, size, long = ParquetFile(io.BytesIO(opened.data)), [], 0, None
         check_size(file.metadata.num_rows, file.metadata.num_columns)
         for batch in file.iter_batches(batch_size=256):  # a text that stands there once may be that of every row
             whole = (getattr(column, "dictionary_decode", lambda kept=column: kept)() for column in batch.columns)
             size += sum(column.nbytes for column in whole)
             within_bounds(size, len(opened.data))
-            batches.append(batch)
+            batches.append(batch if long is None else _shortened(batch, long, opened.wanted))
+            if long is None and size > raw_table.LARGE:
+                long = _long_texts(batches[0])
+                batches = [_shortened(one, long, opened.wanted) for one in batches]
         frame = Table.from_batches(batches, file.schema_arrow).to_pandas()
     except RecuseError:
         raise
@@ -193,6 +196,25 @@ def _parquet(opened: Opened) -> RawTable:
     except Exception as error:  # pyarrow's own errors have no common base that could be named without it
         raise RecuseError(f"it is no Parquet file that can be read: {error}") from error
     return _of_cells(opened.path, frame, "Parquet")
+
+
+def _long_texts(batch: Any) -> list[Any]:
+    """The places of columns with long texts, of the first rows."""
+    texts = {
+        k: batch.column(k).to_pylist() for k, kind in enumerate(batch.schema.types) if str(kind).endswith("string")
+    }
+    return raw_table.long_columns(pd.DataFrame(texts, dtype=object).fillna(""))
+
+
+def _shortened(batch: Any, long: Sequence[int], wanted: dict[str, str]) -> Any:
+    """Rows of Parquet without long texts, before more of them are held."""
+    from pyarrow import RecordBatch, array
+
+    columns = batch.columns
+    for k in long:
+        cells = [cell and short_form(wanted, cell) for cell in columns[k].to_pylist()]
+        columns[k] = array(cells, columns[k].type)
+    return RecordBatch.from_arrays(columns, schema=batch.schema)
 
 
 def _json(opened: Opened, logs: Mapping[str, ToolLog], reader: str = "") -> RawTable:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
 
+from recuse.readers import raw_table
 from recuse.readers.column_names import NAMES, WINNERS, is_person, plain
 from recuse.readers.opening import Opened
 from recuse.readers.raw_table import Fault, RawTable, cell_text, check_first_differ, shown
@@ -40,7 +41,7 @@ def first_record(value: Any) -> Mapping[str, Any]:
 
 def read_json(opened: Opened, logs: Mapping[str, ToolLog], reader: str = "") -> RawTable:
     """A table of JSON; of the log of another tool as its reader makes it: the one that is named, or recognises it."""
-    value, lines, notes = _parse_json(opened)
+    value, lines, notes = _parse_json(opened, None if reader else logs)
     for name, log in logs.items():
         if name == reader or (not reader and log.recognises(value)):
             return of_log(opened.path, value, name, log, notes)
@@ -63,16 +64,24 @@ def of_log(path: Path, value: Any, name: str, log: ToolLog, notes: Sequence[str]
     return from_records(path, records, notes=(*notes, log.called), made_by=name, faults=faults)
 
 
-def _parse_json(opened: Opened) -> tuple[Any, list[int] | None, tuple[str, ...]]:
-    """One value and None, or a list of values and the line of each. `RecuseError` with the line of what is no JSON."""
+def _parse_json(opened: Opened, logs: Mapping[str, ToolLog] | None) -> tuple[Any, list[int] | None, tuple[str, ...]]:
+    """One value and None, or a list of values and the line of each. `RecuseError` with the line of what is no JSON.
+    Long texts are shortened line by line, unless one of `logs` reads them, or another that was named (None)."""
     text, notes = opened.text()
     check_first_differ(text, "}")
     try:
         return parsed(text), None, notes
     except ValueError as error:
         whole = error
-    values, lines = [], []
-    for number, line in ((k, line) for k, line in enumerate(text.split("\n"), start=1) if line.strip()):
+    values: list[Any] = []
+    lines: list[int] = []
+    long: list[Hashable] = []
+    for number, line in ((k, line) for k, line in enumerate(_lines(text), start=1) if line.strip()):
+        if len(values) == raw_table.LOOKED_AT and len(opened.data) > raw_table.LARGE and logs is not None:
+            nested = (isinstance(cell, list | dict) for one in values if isinstance(one, dict) for cell in one.values())
+            flat = not any(nested) and all(isinstance(one, dict) for one in values)
+            if flat and any(values) and not any(log.recognises(values) for log in logs.values()):
+                long = raw_table.long_columns(from_records(opened.path, values).frame)
         try:
             values.append(parsed(line))
         except ValueError as error:
@@ -84,7 +93,19 @@ def _parse_json(opened: Opened) -> tuple[Any, list[int] | None, tuple[str, ...]]
             where = f"line {at.lineno}: {at.msg}" if at else f"line {number}: {error}"
             raise RecuseError(f"{where}; a file of JSON lines has one object per line") from error
         lines.append(number)
+        for name in long if isinstance(values[-1], dict) else ():
+            if isinstance(cell := values[-1].get(name), str):
+                values[-1][name] = raw_table.short_form(opened.wanted, cell)
     return values, lines, (*notes, "JSON lines")
+
+
+def _lines(text: str) -> Iterator[str]:
+    """One after the other: a list of them takes the room of the file once more."""
+    at = 0
+    while (end := text.find("\n", at)) >= 0:
+        yield text[at:end]
+        at = end + 1
+    yield text[at:]
 
 
 def _rows_within(value: dict[str, Any]) -> tuple[list[Any], str]:

@@ -260,8 +260,9 @@ def shorten(frame: pd.DataFrame, columns: Sequence[Hashable], wanted: dict[str, 
 
 
 def short_form(wanted: dict[str, str], cell: str) -> str:
-    """The text itself where it is short, else its beginning and end, and in between how long it is and a digest."""
-    if len(cell) <= LONG:
+    """The text itself where it is short, else its beginning and end, and in between how long it is and a digest. One
+    beyond what a cell may hold is left as it is, to be refused."""
+    if not LONG < len(cell) <= LONGEST_CELL:
         return cell
     plain = single_blanks(cell)
     digest = hashlib.sha256(plain.lower().encode("utf-8", "surrogatepass")).hexdigest()[:16]

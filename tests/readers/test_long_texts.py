@@ -11,7 +11,10 @@ import pytest
 import recuse
 from recuse.check.disagreements import disagreements
 from recuse.readers import delimited, raw_table
+from recuse.readers.evaluation_logs import LOGS
 from recuse.readers.file_ratings import read_file
+from recuse.readers.formats import BY_NAME
+from recuse.readers.json_records import _parse_json
 from recuse.readers.opening import open_file
 
 ITEMS = 60
@@ -50,8 +53,14 @@ def as_json_lines(path: Path) -> Path:
     return other
 
 
+def as_parquet(path: Path) -> Path:
+    other = path.with_suffix(".parquet")
+    read_file(path).raw.frame.to_parquet(other)
+    return other
+
+
 @pytest.mark.slow("large files", but_first=True)
-@pytest.mark.parametrize("form", [Path, packed, as_json_lines])
+@pytest.mark.parametrize("form", [Path, packed, as_json_lines, as_parquet])
 def test_nothing_that_is_measured_changes_and_what_is_shown_is_whole(table, form, monkeypatch, request):
     path = form(table)
     held = read_file(path, text="reply")
@@ -89,6 +98,28 @@ def test_texts_are_shortened_portion_by_portion(table, monkeypatch):
     assert raw is not None
     assert raw.frame["reply"].str.len().max() < 300
     assert raw.frame["reply"].nunique() == ITEMS
+
+
+def test_texts_are_shortened_line_by_line_unless_a_tools_reader_reads_them(table, monkeypatch, request):
+    path = as_json_lines(table)
+    request.getfixturevalue("large")
+    monkeypatch.setattr(raw_table, "LOOKED_AT", 5)
+    lengths = [len(row["reply"]) for row in _parse_json(open_file(path), LOGS)[0]]
+    assert max(lengths[5:]) < 300 < min(lengths[:5])
+    of_tools = {"instruction": "i", "generator_1": "one", "generator_2": "other", "preference": 1}
+    for more, logs in ((of_tools, LOGS), ({"beside": ["a list"]}, LOGS), ({}, None)):
+        lines = (json.dumps({**json.loads(line), **more}) for line in path.read_text(encoding="utf-8").splitlines())
+        other = path.with_name("other.jsonl")
+        other.write_text("\n".join(lines), encoding="utf-8")
+        assert min(len(row["reply"]) for row in _parse_json(open_file(other), logs)[0]) > 300
+
+
+def test_texts_in_parquet_are_shortened_batch_by_batch(table, request):
+    path = table.with_suffix(".parquet")
+    pd.concat([read_file(table).raw.frame] * 9, ignore_index=True).to_parquet(path)
+    request.getfixturevalue("large")
+    frame = BY_NAME["parquet"](open_file(path)).frame
+    assert (len(frame), frame["reply"].nunique(), frame["reply"].str.len().max() < 300) == (540, ITEMS, True)
 
 
 def test_a_header_that_comes_again_moves_no_place(file, large):
