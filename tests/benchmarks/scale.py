@@ -22,6 +22,7 @@ import time
 from collections.abc import Callable
 from contextlib import redirect_stdout, suppress
 from datetime import date
+from functools import partial
 from importlib import import_module
 from io import StringIO
 from pathlib import Path
@@ -222,14 +223,22 @@ def texts(folder: Path) -> None:
     rng, n = np.random.default_rng(2), 100_000
     right = rng.random(n) < 0.6
     wide = pd.DataFrame({name: np.where(right ^ (rng.random(n) < e), "pass", "fail") for name, e in RATERS.items()})
-    wide.assign(item=range(n)).to_csv(folder / "plain.csv", index=False)
     words = np.array(["a reply of some words that tells of case", "another reply that goes on about the matter of"])
-    long_texts = [f"{words[k % 2]} {k}. " * 42 for k in range(n)]
-    wide.assign(item=range(n), text=long_texts).to_csv(folder / "t.csv", index=False)
-    plain, long = (measured("check", str(folder / name)) for name in ("plain.csv", "t.csv"))
-    rows = [[name, f"{plain[key]:.1f}", f"{long[key]:.1f}", f"{long[key] / plain[key]:.1f}x", "at most 2x"]
-            for name, key in (("CPU seconds", "seconds"), ("peak MB", "memory"))]  # fmt: skip
-    table(["100,000 texts", "without texts", "with 2 KB each", "ratio", "wanted"], rows)
+    plain = wide.assign(item=range(n))
+    long = plain.assign(text=[f"{words[k % 2]} {k}. " * 42 for k in range(n)])
+    rows = []
+    forms: dict[str, Callable[[pd.DataFrame, Path], Any]] = {
+        "csv": partial(pd.DataFrame.to_csv, index=False), "parquet": pd.DataFrame.to_parquet,
+        "jsonl": partial(pd.DataFrame.to_json, orient="records", lines=True),
+    }  # fmt: skip
+    for ending, to_file in forms.items():
+        paths = [folder / f"{name}.{ending}" for name in ("plain", "texts")]
+        for frame, path in zip((plain, long), paths, strict=True):
+            to_file(frame, path)
+        without, held = (measured("check", str(path)) for path in paths)
+        rows += [[ending, name, f"{without[key]:.1f}", f"{held[key]:.1f}", f"{held[key] / without[key]:.1f}x", "at most 2x"]
+                 for name, key in (("CPU seconds", "seconds"), ("peak MB", "memory"))]  # fmt: skip
+    table(["100,000 texts", "", "without texts", "with 2 KB each", "ratio", "wanted"], rows)
 
 
 def start(folder: Path) -> None:
