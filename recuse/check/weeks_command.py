@@ -173,8 +173,7 @@ def run_weeks(
 
 
 def _by_the_calendar(ratings: Ratings, factor: str) -> Ratings:
-    """The ratings with the calendar's weeks, 2026-W04, in place of times of the day, and of days of which several lie
-    in one week; as they are without such."""
+    """With the calendar's weeks, 2026-W04, in place of times, and of days of which several lie in one week."""
     levels = ratings.levels(factor)
     days = bool(levels) and all(map(DAY.fullmatch, levels))
     if not (days or (levels and all(map(TIME.match, levels)))):

@@ -149,8 +149,7 @@ def _steps(verdict: UpgradeVerdict, file: str, repaired: str) -> Iterator[str]:
 
 
 def _repaired(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], share: float, verdict: UpgradeVerdict) -> str:
-    """ "move thresholds by -1.5: ..." where the candidate may replace the judge in use once its scores are moved back
-    by as much as they shifted: decided by the same gates, not guessed."""
+    """ "move thresholds by -1.5: ..." where the same gates pass the candidate once its scores are moved back."""
     levels = {"upgrade_shift", "upgrade_human_offset"}
     if not any(row.gate in levels and row.outcome == "fail" for row in verdict.rows):
         return ""

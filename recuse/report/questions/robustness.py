@@ -73,23 +73,6 @@ def _ways_of_asking(group: Group) -> Table:
     )  # fmt: skip
 
 
-position_bias = Drawing(
-    order=14, reading=_kept, figures=(
-        Forest("order_consistency", "Pairs with the same verdict in both orders", "consistent", includes=(0, 1)),
-        under(
-            "Is it the place or the letter?",
-            pair(
-                Forest("slot_preference", "Wins of the first text, whatever it is and is called", "beyond one half",
-                       signed=True, includes=(-0.5, 0.5)),
-                Forest("letter_preference", "Wins of the text called A, wherever it stands", "beyond one half",
-                       signed=True, includes=(-0.5, 0.5)),
-            ),
-        ),
-        _pairs, _gaps, _ways_of_asking, usable_replies,
-    ),
-)  # fmt: skip
-
-
 def _padded(group: Group) -> str:
     known = [n for n in group.of("padding_preference") if is_number(n.value)]
     if not known:
@@ -129,6 +112,21 @@ def _like_length(group: Group) -> list[Table]:
     ]  # fmt: skip
 
 
+position_bias = Drawing(
+    order=14, reading=_kept, figures=(
+        Forest("order_consistency", "Pairs with the same verdict in both orders", "consistent", includes=(0, 1)),
+        under(
+            "Is it the place or the letter?",
+            pair(
+                Forest("slot_preference", "Wins of the first text, whatever it is and is called", "beyond one half",
+                       signed=True, includes=(-0.5, 0.5)),
+                Forest("letter_preference", "Wins of the text called A, wherever it stands", "beyond one half",
+                       signed=True, includes=(-0.5, 0.5)),
+            ),
+        ),
+        _pairs, _gaps, _ways_of_asking, usable_replies,
+    ),
+)  # fmt: skip
 length_bias = Drawing(
     order=15, reading=_padded, figures=(
         Forest("padding_preference", "Wins of the padded twin, which says no more", "beyond one half", signed=True,
