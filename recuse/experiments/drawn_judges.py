@@ -13,8 +13,7 @@ and losses of people that the file has. With m people on a text who agree by kap
 on the steps of the scale that people use. All answers, mean, variance and kappa are those within a system (of 20 texts
 or more): what is said of a text is drawn towards its own system, or every drawn judge would favour the weak ones.
 Where right answers are known, they are those of texts with one right answer instead (numbers: `FEWEST` texts or more
-with the nearest), for then judges are held against these: a drawn judge is as often right as people are.
-"""
+with the nearest), for then judges are held against these: a drawn judge is as often right as people are."""
 
 from __future__ import annotations
 

@@ -5,8 +5,7 @@ judge that was asked repeatedly, and a text that several people rated, count onc
 drawn at random, against one person, drawn at random. With one of each these are the textbook coefficients. Of numbers
 the correlations and errors compare the judge's mean with people's mean; two options in order count as 0 and 1.
 
-Every coefficient is a row of `COEFFICIENTS`. Which of them coincide, and when, is in docs/agreement.md.
-"""
+Every coefficient is a row of `COEFFICIENTS`. Which of them coincide, and when, is in docs/agreement.md."""
 
 from __future__ import annotations
 

@@ -10,8 +10,7 @@ belongs to; the others' reference is the judges that did score the text.
 What is concluded about a judge is concluded over texts: Student's t of its deviations, texts (or what they share) as
 clusters. What holds for a text by itself, a cell of a matrix or the self-bias on the one text, has an interval over
 repeats: how far would new replies of the same judges on the same text move it? Var Bias(i, u) = s2_iu / R_iu + sum_k
-s2_ku / R_ku / (n - 1)^2 (`recuse.statistics.clusters`).
-"""
+s2_ku / R_ku / (n - 1)^2 (`recuse.statistics.clusters`)."""
 
 from __future__ import annotations
 

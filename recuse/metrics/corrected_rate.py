@@ -2,8 +2,7 @@
 
 A judge's pass rate is not people's: it lets some fails through and fails some passes. Both corrections assume that the
 texts that people rated are a random part of those that the judge rated; labels picked by difficulty or by the judge's
-own answer correct nothing.
-"""
+own answer correct nothing."""
 
 from __future__ import annotations
 

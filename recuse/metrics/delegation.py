@@ -1,8 +1,7 @@
 """What may be left to the judge: the share of texts on which its errors stay below a stated bound, shown by labels.
 
 Texts are taken from the most confident answer down. Groups are tested in a fixed order, each by an exact bound on its
-error rate, until one fails: so the whole series is wrong with at most the stated probability.
-"""
+error rate, until one fails: so the whole series is wrong with at most the stated probability."""
 
 from __future__ import annotations
 

@@ -126,8 +126,7 @@ def losses_of_judge(
     nothing.
 
     Where there is one side only, texts whose reference is above its median are compared with the others: a judge that
-    loses the bad ones loses what is harsh.
-    """
+    loses the bad ones loses what is harsh."""
     if not cells.lost[judge].any():
         return {}
     reference = reference_of()

@@ -4,8 +4,7 @@ One person's labels are what most teams have. They do not say how well experts a
 no ceiling to be read beside; the two error rates have: each is told by itself, against the right answer where it is
 known, one person's where it is not, and most people's where there are several. `share_bias` says whether the judge
 would report more positive texts than people do, `expert_kappa` how well it does where there are several labels, none
-of which is the one that is looked for.
-"""
+of which is the one that is looked for."""
 
 from __future__ import annotations
 

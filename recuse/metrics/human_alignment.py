@@ -10,8 +10,7 @@ its leniency, and there is no need for peers.
 Intervals are over texts, since each is compared with people's view of the same text, and against these people: what
 others would say, two or three hardly tell, and more texts do not help. Where only means and SDs of people are known,
 their own error is in the interval (variances add, Welch-Satterthwaite). Cells of a matrix, which are one text each, and
-the offset of a judge's own single text have an interval over repeats alone.
-"""
+the offset of a judge's own single text have an interval over repeats alone."""
 
 from __future__ import annotations
 
@@ -262,8 +261,7 @@ class People:
 
         What all people share on a text stays in it; what one person adds everywhere is what other people would change:
         the SD over people of their mean deviation, by the root of their number. Of a summary only each text's error is
-        known; as if everybody leant the same way on all texts, the worst case, errors average. NaN where unknown.
-        """
+        known; as if everybody leant the same way on all texts, the worst case, errors average. NaN where unknown."""
         used = texts & np.isfinite(self.mean)
         if not used.any():
             return math.nan, 0.0
@@ -284,8 +282,7 @@ def people_on(part: Ratings, cells: Cells, ratings: Ratings) -> People:
 
     People of the table come before a summary. Those who rated within another combination (a person is seldom asked
     twice) count where nobody did within this one. NaN where they rated other criteria only. `RecuseError` where there
-    are no people at all, naming the remedy.
-    """
+    are no people at all, naming the remedy."""
     everywhere = ratings.with_criterion(part.criterion)
     for source in ([part], [other for _, other in everywhere.each()]):
         means = [_means(some, cells) for some in source]

@@ -5,8 +5,7 @@ measured against that: its agreement with people less people's agreement among t
 the judge was asked about and that two people or more rated, and texts (clusters) leave together.
 
 Where right answers are known beside people, both are measured against these: people who are wrong together neither
-refuse a judge that is right nor clear one that is wrong with them, and one person is enough.
-"""
+refuse a judge that is right nor clear one that is wrong with them, and one person is enough."""
 
 from __future__ import annotations
 

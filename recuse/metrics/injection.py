@@ -131,8 +131,7 @@ def outcomes(ratings: Ratings) -> pd.DataFrame:
         broken    the reply about the attacked text is
 
     Scores stand on the ascending scale, choices as credit of the attacked text (win 1, tie 1/2, loss 0); repeats are
-    averaged. People are left out. `RecuseError` where the clean ratings or what `texts` must tell is not there.
-    """
+    averaged. People are left out. `RecuseError` where the clean ratings or what `texts` must tell is not there."""
     texts = ratings.texts
     if texts is None or not {"clean", "cluster"} & set(texts.columns):
         raise RecuseError(

@@ -7,8 +7,7 @@ Every output (terminal, Markdown, HTML, JSON) renders from this description. A m
 described the same way; one that is not described is called by its own name.
 
 The examples in docstrings write small ratings in a line, with `example`, `table`, `rated` and
-`accepted` (tests/packaging/written_ratings.py).
-"""
+`accepted` (tests/packaging/written_ratings.py)."""
 
 from __future__ import annotations
 
@@ -52,8 +51,7 @@ def measure(
     direction that speaks against a judge; it follows from these unless given. `rank` orders measures wherever several
     are told: the lowest comes first. `ends`: the least and the greatest value it can have, where it has such; of shares
     and differences of shares they are known. Raises `RecuseError` where another function has the name, one that is
-    shipped also before it is imported.
-    """
+    shipped also before it is imported."""
 
     def decorate(function: Callable[Concatenate[Ratings, P], R]) -> Callable[Concatenate[Ratings, P], R]:
         place = f"{function.__module__}.{function.__name__}"

@@ -14,8 +14,7 @@ The price: a preference that all judges share does not show there; it does in th
 `Ratings.texts`: `words` of each item and target for scores, `words_a` and `words_b` of each item for choices.
 
 Choices (`recuse.ratings.pair_array`) give one estimate per judge within every level of factors other than order and
-labels; people are left out, pairs without two usable choices excluded and counted.
-"""
+labels; people are left out, pairs without two usable choices excluded and counted."""
 
 from __future__ import annotations
 

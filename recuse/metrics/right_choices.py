@@ -1,8 +1,7 @@
 """Right choices: how much better than by chance does a judge choose where it is known which choice is right?
 
 Known from a right answer, or from one person's choices. Two ways of choosing: naming one of two texts, or scoring an
-item's texts one by one, of which the best-scored is taken.
-"""
+item's texts one by one, of which the best-scored is taken."""
 
 from __future__ import annotations
 

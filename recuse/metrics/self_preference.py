@@ -9,8 +9,7 @@ self-preference. What it cannot tell from self-preference is a taste for a style
 ends: a lenient judge that cannot score a good text above 5 looks harsh on it. It needs items with texts by several
 targets; where every target has its own items, `recuse.metrics.consensus.self_preference` covers that design. The two
 published tests, which leave quality and leniency in, are in `recuse.papers.self_preference.published_tests`. Where
-people rated the texts, `recuse.metrics.human_alignment.own_favour` needs no peers.
-"""
+people rated the texts, `recuse.metrics.human_alignment.own_favour` needs no peers."""
 
 from __future__ import annotations
 

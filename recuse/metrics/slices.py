@@ -2,8 +2,7 @@
 it favours against people? Where right answers are known, these stand in people's place.
 
 Which slice is the worst is not known. That all lie within a limit takes every one of them within it, each at its own
-level; that one lies beyond takes one beyond it after looking at all (`Largest`).
-"""
+level; that one lies beyond takes one beyond it after looking at all (`Largest`)."""
 
 from __future__ import annotations
 

@@ -341,8 +341,7 @@ class BinaryDecisions:
     1. the option given as `positive`, in the call or as `Ratings.positive` of the criterion; or all scores from the
        threshold on, given in the call or as the one threshold of the criterion in `Ratings.thresholds`;
     2. of two options for which nothing is given: the one that people give to fewer texts, since what a judge is asked
-       to find is seldom the rule; the worse or the first one where both are equally common.
-    """
+       to find is seldom the rule; the worse or the first one where both are equally common."""
 
     answers: Answers
     positive: str

@@ -27,8 +27,7 @@ class RatingArray:
     """`means`, `counts` and `requested` have shape (raters, items, targets): the mean over repeats on the ascending
     scale (NaN where nothing was usable), how many repeats it rests on, and whether a rating was requested: there is a
     row, usable or not. `people` (raters,) marks people. `clusters` (items,) says what each item belongs to, the item
-    itself unless more is known, `clusters_called` what they are.
-    """
+    itself unless more is known, `clusters_called` what they are."""
 
     raters: tuple[str, ...]
     items: tuple[str, ...]
@@ -110,8 +109,7 @@ def array_of(ratings: Ratings, axes: Axes | None = None) -> RatingArray:
     """The array of the one criterion of `ratings` (see `Ratings.criterion`) within one combination of factor levels.
 
     `axes`: raters, items and targets in the wanted order; those of the table, in order of first appearance, unless
-    given. Raises `RecuseError` where a factor still varies, and where the scale has no numbers.
-    """
+    given. Raises `RecuseError` where a factor still varies, and where the scale has no numbers."""
     criterion, table = numeric_criterion(ratings, "an array holds"), ratings.table
     known, places = zip(*map(ratings.coded, AXES), strict=True)
     rows = np.flatnonzero(ratings.having("criterion", criterion))

@@ -111,8 +111,7 @@ def cells_of(ratings: Ratings) -> Cells:
     """Cells of the one criterion of `ratings` within one combination of factor levels, for every judge and text of the
     table. A judge that was never asked has empty cells: it is not forgotten.
 
-    Raises `RecuseError` where a factor still varies, where the scale has no numbers, and where nothing was asked.
-    """
+    Raises `RecuseError` where a factor still varies, where the scale has no numbers, and where nothing was asked."""
     criterion, table = array.numeric_criterion(ratings, "cells hold"), ratings.table
 
     def rows_of_judges() -> tuple[NDArray[np.intp], array.Axes, tuple[NDArray[np.intp], ...]]:

@@ -6,8 +6,7 @@ more. Texts of a group have one chance to be labelled, those of different groups
     w_h = N_h / n_h,    N_h: texts of the group that the judge was asked about,  n_h: those of them with a label
 
 (Horvitz and Thompson 1952, JASA 47, 663-685). A measure that counts all labelled texts alike would be wrong by as
-much as groups differ; which ones weigh is listed in `WEIGHED`, and every other one is undefined for such labels.
-"""
+much as groups differ; which ones weigh is listed in `WEIGHED`, and every other one is undefined for such labels."""
 
 from __future__ import annotations
 

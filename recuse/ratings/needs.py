@@ -76,8 +76,7 @@ def offers_of(ratings: Ratings, kind: str = "") -> frozenset[str]:
 
     `kind` is what its rows are; unless given, choices where the texts say which two meet, and scores otherwise. Scores
     that are options are forced choices as well, and response sets answer whatever these do. Whether scores can be
-    averaged is asked of all headline criteria.
-    """
+    averaged is asked of all headline criteria."""
     known = {} if ratings.texts is None else {str(name): ratings.texts[name] for name in ratings.texts}
     kind = kind or ("choices" if {"a", "b"} <= set(known) else "scores")
     judgement, few = ["rater", "item", "target", "criterion", *ratings.factors], ratings.folded()

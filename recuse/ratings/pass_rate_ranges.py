@@ -4,8 +4,7 @@ Who must choose one of two options shows nothing of having held both to be reaso
 many texts are the sign of it that forced choices leave. How much it moves is a matter of beta, the share of those who
 chose one option that would have named the other one as well (Guerdan et al., "Validating LLM-as-a-Judge Systems in
 the Absence of Gold Labels", sec. 7): a text then passes by the share that endorse passing, O + beta (1 - O), or, the
-other way round, by those who endorse nothing else, (1 - beta) O. Beta is not in the data; it runs from 0 to .4.
-"""
+other way round, by those who endorse nothing else, (1 - beta) O. Beta is not in the data; it runs from 0 to .4."""
 
 from __future__ import annotations
 

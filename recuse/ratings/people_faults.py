@@ -16,8 +16,7 @@ is faulted at most once in a hundred.
 - opposed: of two people, r lies below 0; nobody says which of them is right.
 
 What is known of a person stays undefined below 20 common texts, or where one of the two answers never varies.
-Source: Fisher (1921) for the interval; leave-one-out agreement as in crowd-worker screening (Snow et al. 2008).
-"""
+Source: Fisher (1921) for the interval; leave-one-out agreement as in crowd-worker screening (Snow et al. 2008)."""
 
 from __future__ import annotations
 

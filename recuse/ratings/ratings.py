@@ -98,8 +98,7 @@ class Ratings:
         """Ratings from any frame with columns rater (or judge), item, and score or response; see `completed`.
 
         What is not given is taken from the data: scales from the values, factors from columns of known names, all
-        criteria as headline. Raises `RatingsError` listing every fault of the table.
-        """
+        criteria as headline. Raises `RatingsError` listing every fault of the table."""
         table = completed(frame)
         known_factors = (name for name in table.columns if name in (*LEVELS, TEMPERATURE, VERSION))
         columns = tuple(known_factors if factors is None else factors)

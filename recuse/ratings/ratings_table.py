@@ -66,8 +66,7 @@ def check_table(table: pd.DataFrame, factors: tuple[str, ...] = (), of: Any = No
     Rules: every core and factor column is there; `status` is one of STATUSES, or a stage and one of them; `kind` is one
     of KINDS; rater and item are named; exactly one of `score` and `response` is present when status is "ok" and neither
     otherwise; scores are finite; `repeat` is a whole number from 0; no two rows share (task, protocol, rater,
-    item, target, criterion, repeat, *factors).
-    """
+    item, target, criterion, repeat, *factors)."""
 
     from recuse.ratings import array
 

@@ -12,8 +12,7 @@ together, a pseudo-cluster allows for those that were not drawn.
 Where nothing varied, or every cluster has one value, an end or 0, and only two of these were seen, the beta interval is
 Clopper and Pearson's of these trials: for 2.5 % Jeffreys' misses 8 % where none was seen, 5 % where one was.
 With values that vary freely this is Student's t but for a hair. Coverage: `python tests/benchmarks/coverage.py
-bounded`.
-"""
+bounded`."""
 
 from __future__ import annotations
 
@@ -139,8 +138,7 @@ def bounded_mean(
 ) -> BoundedMean:  # fmt: skip
     """Distribution of the mean of `values` between `ends`, which share `clusters`; both arrays have shape (n,). `times`
     (n,): each value stands for so many, one in each of so many clusters. What never varied is bounded by slips of
-    `slip`, the whole way to the end unless given.
-    """
+    `slip`, the whole way to the end unless given."""
     x, groups = np.asarray(values, dtype=float), ascending_codes(clusters)
     low, high = ends
     origin = 0.0 if low < 0 < high else low

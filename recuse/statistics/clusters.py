@@ -3,8 +3,7 @@ or a topic.
 
 Observations of one cluster are not independent of each other, so the cluster is what a repetition would draw anew.
 Every distribution here gets its width from the sums over clusters, on G - 1 degrees of freedom, G their number; with
-one observation per cluster it is the textbook distribution for independent ones. Of cells of repeats: `contrast`.
-"""
+one observation per cluster it is the textbook distribution for independent ones. Of cells of repeats: `contrast`."""
 
 from __future__ import annotations
 
@@ -68,8 +67,7 @@ def clustered_mean(
     cluster of average size is added one step above the mean and half one step below, and G and n
     grow by it. Next to values that do vary, it hardly counts.
 
-    `times` (n,): each value stands for so many, one in each of so many clusters.
-    """
+    `times` (n,): each value stands for so many, one in each of so many clusters."""
     x, groups = np.asarray(values, dtype=float), ascending_codes(clusters)
     if not len(x):
         return OverClusters(math.nan, math.nan, 0)
@@ -94,8 +92,7 @@ def clustered_share(hits: ArrayLike, clusters: ArrayLike, times: Floats | None =
     observation: the cautious end. For one observation per cluster it is the exact interval. Coverage: `python
     tests/benchmarks/coverage.py shares`.
 
-    `times` (n,): each observation stands for so many, one in each of so many clusters.
-    """
+    `times` (n,): each observation stands for so many, one in each of so many clusters."""
     x, groups = np.asarray(hits, dtype=float), ascending_codes(clusters)
     if not len(x):
         return Binomial(0, 0)
@@ -126,8 +123,7 @@ def slopes(
     on G - 1 degrees of freedom (CV3 of MacKinnon, Nielsen and Webb 2023, Journal of Applied Econometrics 38, 671-694).
     With a dozen small clusters its intervals hold the slope nearly as often as they say, also where the spread of x
     varies much between clusters, where those of the usual sandwich fall well short. Undefined where x does not vary
-    within any cluster once the controls are known; without an interval where only within one.
-    """
+    within any cluster once the controls are known; without an interval where only within one."""
     groups = ascending_codes(clusters)
     outcomes, regressor = y, np.asarray(x, dtype=float)[:, None]
     given = np.zeros((len(groups), 0)) if controls is None else np.asarray(controls, dtype=float)
@@ -211,8 +207,7 @@ def difference_of_means(
     the paired t, where it has one value on one side alone nearly the two-sample t: pairing is taken as it comes. Where
     nothing varies, G clusters take the spread of the slip by one `step` that they cannot rule out; none without a step.
 
-    `times` (n,): each value stands for so many, one in each of so many clusters.
-    """
+    `times` (n,): each value stands for so many, one in each of so many clusters."""
     weights, residuals = np.zeros(len(values)), np.zeros(len(values))
     value = 0.0
     for side, sign in ((plus, 1.0), (minus, -1.0)):
@@ -247,8 +242,7 @@ def stratified_mean(
 
     which is sum W_h^2 s_h^2 / n_h + sum W_h (mean_h - mean)^2 / N where clusters are single (double sampling, Cochran
     1977, Sampling Techniques, sec. 12.2), on Satterthwaite's degrees of freedom (sec. 5.4). One slip by a `step` more
-    than was seen, at the largest weight, counts. A stratum of one value takes the variance about the mean of all.
-    """
+    than was seen, at the largest weight, counts. A stratum of one value takes the variance about the mean of all."""
     shares = weights / weights.sum()
     sizes = np.bincount(strata).astype(float)
     whole = np.bincount(strata, weights=shares)
@@ -330,8 +324,7 @@ def contrast(
 
     `thirds` are the sums of cubes about the cells' means (no skewness without them), `step` is the scale's. All arrays
     share one shape. Cells of weight 0 do not matter and may be NaN. Undefined where no cell has two observations, and
-    where nothing varies on a scale without a step.
-    """
+    where nothing varies on a scale without a step."""
     used = np.flatnonzero(weights)
     w, m, v, n = (np.asarray(a, dtype=float).ravel()[used] for a in (weights, means, variances, counts))
     value, repeated = math.fsum((w * m).tolist()), n > 1
@@ -367,8 +360,7 @@ def own_against_others(own: ArrayLike, others: ArrayLike, *, step: float = 0.0) 
     a = 1 it asks whether the own value lies in the prediction interval of the others. Noise of repeats is part of s.
 
     Others that are all equal take the spread of the slip by one `step` that b equal values cannot rule out. Without an
-    interval below two others. Zero a or b gives NaN.
-    """
+    interval below two others. Zero a or b gives NaN."""
     a, b = (np.asarray(side, dtype=float) for side in (own, others))
     if not len(a) or not len(b):
         return Student(math.nan, math.nan, 0, why=OVER_TEXTS)
@@ -386,8 +378,7 @@ def pooled_spread(spreads: Sequence[tuple[float, int]], judges: int) -> tuple[fl
         s^2 = sum df_i s_i^2 / sum df_i,    df = (J - 1) / J sum df_i
 
     since the deviations of J judges on a text add up to zero. Right only where judges do not differ in their spread:
-    the interval of a judge that is steadier than the others becomes too wide, that of an unsteady one too narrow.
-    """
+    the interval of a judge that is steadier than the others becomes too wide, that of an unsteady one too narrow."""
     total = math.fsum(df for _, df in spreads)
     if not total > 0 or judges < 2:
         return math.nan, 0.0

@@ -3,8 +3,7 @@
 Every distribution keeps the contract of `recuse.schema.Distribution` and is dual: with one-sided p-value p against "the
 true value is not above the limit", p <= (1 - level) / 2 exactly when the interval at that level lies above the limit
 (below: likewise). Where nothing varies, a distribution has no interval: both ends are NaN, every p-value is 1, and
-`undefined` says why. A difference that was never seen to vary is not thereby certain.
-"""
+`undefined` says why. A difference that was never seen to vary is not thereby certain."""
 
 from __future__ import annotations
 
@@ -139,8 +138,7 @@ class Student(Sampled):
 class Binomial(Sampled):
     """A share of independent yes/no trials: Clopper and Pearson's exact interval and the exact binomial tail.
 
-    Trials need not share one probability: where they differ from cell to cell the interval errs on the wide side.
-    """
+    Trials need not share one probability: where they differ from cell to cell the interval errs on the wide side."""
 
     successes: float
     trials: float
@@ -177,8 +175,7 @@ class FisherZ(Sampled):
 
     Bonett and Wright (2000), Psychometrika 65, 23-28: unlike Fieller's 1.06 / (n - 3), it grows with rho. What it
     covers with and without ties: `python tests/benchmarks/coverage.py ranks`. Undefined at rho = -1 or 1, where the
-    variance on this scale loses meaning, and below eight pairs.
-    """
+    variance on this scale loses meaning, and below eight pairs."""
 
     rho: float
     n: float
@@ -206,8 +203,7 @@ class Draws(Sampled):
 
     The interval's ends are order statistics: with B draws, low is the k-th smallest, k = floor(alpha (B + 1)),
     alpha = (1 - level) / 2 (Efron and Tibshirani 1993, ch. 13). `lost` draws on which the statistic was undefined count
-    against both ends. An end beyond the draws is NaN: take more of them.
-    """
+    against both ends. An end beyond the draws is NaN: take more of them."""
 
     value: float
     draws: Floats  # ascending, finite
@@ -328,8 +324,7 @@ def welch_satterthwaite(variances: Iterable[float], dfs: Iterable[float]) -> tup
         se = sqrt(sum v_i),  df = (sum v_i)^2 / sum(v_i^2 / df_i)
 
     Satterthwaite (1946), Biometrics Bulletin 2, 110-114; Welch (1947), Biometrika 34, 28-35. Terms of variance 0 carry
-    no degrees of freedom; all zero gives (0, 0), an unknown variance (NaN) gives NaN.
-    """
+    no degrees of freedom; all zero gives (0, 0), an unknown variance (NaN) gives NaN."""
     terms = [(v, df) for v, df in zip(variances, dfs, strict=True) if v != 0]
     total = math.fsum(v for v, _ in terms)
     if not terms or math.isnan(total):

@@ -4,8 +4,7 @@ A gate decides on intervals, so its family is corrected by widening them. `decis
 plain p-values, for measures that report tests.
 
 Sources: Holm (1979), Scandinavian Journal of Statistics 6, 65-70. Directional decisions in step-down procedures:
-Shaffer (1980), Annals of Statistics 8, 1342-1347.
-"""
+Shaffer (1980), Annals of Statistics 8, 1342-1347."""
 
 from __future__ import annotations
 
@@ -21,8 +20,7 @@ def holm(p: ArrayLike) -> NDArray[np.float64]:
     """Holm's adjusted p-values: p~(k) = max over j <= k of min(1, (m - j + 1) p(j)), in the order given.
 
     `p` has shape (m,). Rejecting where p~ <= alpha keeps the chance of any false rejection at most alpha, whatever the
-    dependence. NaN marks a test that could not be made: it stays NaN and does not count towards m.
-    """
+    dependence. NaN marks a test that could not be made: it stays NaN and does not count towards m."""
     given = np.asarray(p, dtype=np.float64)
     if given.ndim != 1:
         raise RecuseError(f"p-values are a flat list of m numbers; they arrived with shape {given.shape}")

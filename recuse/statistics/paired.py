@@ -1,7 +1,6 @@
 """Paired comparison over items: Student's t of differences, the effect in standard deviations, what n could show.
 
-Pairing is over items. Two judges' repeats on one text are not paired with each other, whatever their number.
-"""
+Pairing is over items. Two judges' repeats on one text are not paired with each other, whatever their number."""
 
 from __future__ import annotations
 
@@ -36,8 +35,7 @@ class Paired:
 
     se = sd / sqrt(n) on n - 1 degrees of freedom, for items that are independent of each other; where several share a
     cluster, `clustered` carries the se over clusters and its degrees of freedom. t and p are NaN where no difference
-    varies or there is one item, or cluster, only.
-    """
+    varies or there is one item, or cluster, only."""
 
     n: int
     mean: float
@@ -154,8 +152,7 @@ def power_of(effect: float, n: int, *, alpha: float = 0.05) -> float:
 
         P(|T| > t(1 - alpha / 2, n - 1)),  T ~ noncentral t with noncentrality effect sqrt(n)
 
-    NaN below two observations.
-    """
+    NaN below two observations."""
     if n < 2:
         return math.nan
     critical = float(special.stdtrit(n - 1, 1 - alpha / 2))
@@ -168,8 +165,7 @@ def power_of(effect: float, n: int, *, alpha: float = 0.05) -> float:
 def smallest_effect(n: int) -> float:
     """Smallest standardized effect that n observations find with 80 % at 5 %; 0.28 at n = 100.
 
-    An effect below it that was not found says little. NaN below two observations.
-    """
+    An effect below it that was not found says little. NaN below two observations."""
     if n < 2:
         return math.nan
     high = 1.0

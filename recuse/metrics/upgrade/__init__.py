@@ -5,8 +5,7 @@
 
 Texts differ more from each other than judges do, so the two are compared text by text and the texts' own differences
 cancel. Means do not suffice: a judge that turns the order of texts around, one that answers at random around the mean
-and one that leaves out what it finds hard all keep the mean. `recuse.gates.upgrade_verdict` decides.
-"""
+and one that leaves out what it finds hard all keep the mean. `recuse.gates.upgrade_verdict` decides."""
 
 from __future__ import annotations
 

@@ -3,8 +3,7 @@ level, order or decisions; and where it is worst, on one system, topic or langua
 
 What people said is the measure, not what the judge in use said: a candidate that moves towards people, or mends errors
 of the judge in use, differs from it and is no worse. Where nobody rated the texts, `scores` holds the
-candidate against the judge in use, and nobody knows who is right.
-"""
+candidate against the judge in use, and nobody knows who is right."""
 
 from __future__ import annotations
 

@@ -5,8 +5,7 @@
 
 Each judge is known in its own company: `before` is the line-up with the incumbent, `after` the same with the
 candidate in its place. Nothing that is measured of one line-up knows the other's judge, so admitting a candidate
-changes no number on the judges in use. What is compared text by text is on `both`.
-"""
+changes no number on the judges in use. What is compared text by text is on `both`."""
 
 from __future__ import annotations
 

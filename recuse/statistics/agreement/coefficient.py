@@ -1,8 +1,7 @@
 """A coefficient of agreement as a function of sums over items, so that leaving an item out takes its share away.
 
 Every coefficient here is a function f of a few sums over items: counts of options, of pairs of options, or of
-products. An item's share of these sums is computed once, and leaving a cluster out subtracts its share.
-"""
+products. An item's share of these sums is computed once, and leaving a cluster out subtracts its share."""
 
 from __future__ import annotations
 
@@ -82,8 +81,7 @@ class Coefficient:
 
         A "difference" allows for one more slip than was seen, se^2 + (worst / G)^2, and is widened on the side to which
         the left-out values lean (Hall's cubic); where none differs, for as many slips as G clusters cannot rule out
-        (`clusters.slip_variance`). Coverage: tests/metrics/agreement/test_human_ceiling_coverage.py.
-        """
+        (`clusters.slip_variance`). Coverage: tests/metrics/agreement/test_human_ceiling_coverage.py."""
         groups, alike = self.shares, self.times
         if clusters is not None:
             codes = ascending_codes(clusters)
@@ -218,8 +216,7 @@ class Difference(Sampled):
         high = value + sqrt((u1 - v1)^2 - 2 r (u1 - v1)(v2 - l2) + (v2 - l2)^2)
 
     Zou and Donner (2008), Statistics in Medicine 27, 1693-1702. Intervals that lean to one side, as those of
-    coefficients close to 1 do, keep leaning; `correlation` is that of the two estimates.
-    """
+    coefficients close to 1 do, keep leaning; `correlation` is that of the two estimates."""
 
     values: tuple[float, float]
     first: Distribution

@@ -2,8 +2,7 @@
 intraclass correlations of any number.
 
 Pearson and concordance are functions of sums. Ranks belong to all items at once; where ratings come in steps, they too
-follow from counts: how often each pair of values occurs.
-"""
+follow from counts: how often each pair of values occurs."""
 
 from __future__ import annotations
 
@@ -47,8 +46,7 @@ def pearson_of_sums(sums: Floats) -> Floats:
 
 def concordance(shares: Floats) -> Coefficient:
     """Lin's concordance 2 cov(x, y) / (var(x) + var(y) + (mean(x) - mean(y))^2), divisor n, from the `products` of two
-    raters: 1 only where ratings are equal, not merely on a line. Lin (1989), Biometrics 45, 255-268.
-    """
+    raters: 1 only where ratings are equal, not merely on a line. Lin (1989), Biometrics 45, 255-268."""
 
     def of(s: Floats) -> Floats:
         n, mx, my, xx, yy, xy = s.T
@@ -70,8 +68,7 @@ def spearman_rho(x: ArrayLike, y: ArrayLike, times: Floats | None = None) -> Coe
     """Spearman's rho, Pearson's r of mean ranks, over the items that both rated; undefined where either is constant.
     `times` (items,): how many items each stands for.
 
-    Beyond `CELLS` pairs of different values, `of` and so every interval takes ranks in `BINS` classes.
-    """
+    Beyond `CELLS` pairs of different values, `of` and so every interval takes ranks in `BINS` classes."""
     return _of_counts(x, y, times, _rho, _spearman)
 
 

@@ -13,8 +13,7 @@ Two raters come as `tables` (items, K, K): per item how often the first gave i a
 so that a rater asked repeatedly, or several raters of whom one is drawn, count as one. Several raters come as `counts`
 (items, K): how many gave each item each option; items may have different numbers of raters. Codes of options are whole
 numbers from 0 to K - 1, NaN where nothing was rated. Distances d have shape (K, K), 0 on the diagonal; the weights of
-a weighted kappa are 1 - d.
-"""
+a weighted kappa are 1 - d."""
 
 from __future__ import annotations
 
@@ -100,8 +99,7 @@ def coded(ratings: ArrayLike) -> tuple[Floats, Floats]:
     """(codes of the shape given, the different values in ascending order). NaN stays NaN.
 
     Only values that occur become options: where the scale has more of them (1 to 5, of which 1, 2 and 5 occur), give
-    the codes yourself, or weights would take 2 and 5 for neighbours.
-    """
+    the codes yourself, or weights would take 2 and 5 for neighbours."""
     values = np.asarray(ratings, dtype=float)
     there = np.isfinite(values)
     options, places = np.unique(values[there], return_inverse=True)
