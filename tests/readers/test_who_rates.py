@@ -281,13 +281,13 @@ def test_beside_a_person_several_first_names_or_what_is_made_of_others_are_no_ju
 
 
 @pytest.mark.parametrize("beside", ["gpt-4o", "anna,gpt-4o"])
-@pytest.mark.parametrize("judge", ["Copilot", "RoBERTa", "autorater", "flan-t5", "4o-mini", "自動評価"])
+@pytest.mark.parametrize("judge", ["Copilot", "autorater", "flan-t5", "4o-mini", "自動評価"])
 def test_further_names_of_models_are_no_persons(file, judge, beside):
     path = file("a.csv", table(f"id,{beside},{judge}", lambda k: (k, *marks(k)[: beside.count(",") + 2])))
     assert read_file(path).ratings.raters[judge] == "judge"
 
 
-@pytest.mark.parametrize("name", ["ml_score", "weak_label", "ragas", "jury", "Titan"])
+@pytest.mark.parametrize("name", ["ml_score", "weak_label", "ragas", "jury", "Titan", "Roberta"])
 def test_a_name_that_a_program_may_bear_is_asked_about_beside_a_model_and_a_first_name(file, name):
     with pytest.raises(RecuseError, match="no name tells judges from people: "):
         read_file(file("a.csv", table(f"id,anna,gpt-4o,{name}", lambda k: (k, *marks(k)))))
