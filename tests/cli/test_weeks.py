@@ -313,15 +313,19 @@ def test_the_last_week_by_the_calendar_is_held_against_those_before_it(recuse, t
     assert (asked.code, "order in time cannot be told by these names; call the weeks as" in asked.err) == (3, True)
 
 
+def _write_weeks(path, column, called):
+    """40 texts in each week, in the last of which the judge passes all."""
+    words = ("pass", "fail")
+    rows = [f"{called(day, k)},{day}-{k},{words[k % 2]},{words[k % 2 if day != MONDAYS[-1] else 0]}"
+            for day in MONDAYS for k in range(40)]  # fmt: skip
+    path.write_text("\n".join([f"{column},item,human,judge", *rows]))
+
+
 @pytest.mark.parametrize("time", ["T{:02}:30:00Z", " {:02}:30", "T{:02}:30:00.5+00:00"])
 def test_times_of_the_day_are_charted_by_the_calendar_s_weeks(recuse, tmp_path, time):
     """Each was a week of one text, and none had limits. The last days of December are of the next year's first week."""
-    rows = [
-        f"{day + timedelta(days=k % 7)}{time.format(k % 24)},{day}-{k},{('pass', 'fail')[k % 2]},"
-        f"{('pass', 'fail')[k % 2 if day != MONDAYS[-1] else 0]}" for day in MONDAYS for k in range(40)
-    ]  # fmt: skip
     path = tmp_path / "a.csv"
-    path.write_text("\n".join(["created_at,item,human,judge", *rows]))
+    _write_weeks(path, "created_at", lambda day, k: f"{day + timedelta(days=k % 7)}{time.format(k % 24)}")
     found = recuse("weeks", path, "--week", "created_at")
     last = MONDAYS[-1].isocalendar()
     assert (found.code, found.first.split(" has changed")[0]) == (1, f"judge: {last.year}-W{last.week:02}")
@@ -334,12 +338,8 @@ def test_times_of_the_day_are_charted_by_the_calendar_s_weeks(recuse, tmp_path, 
 def test_days_of_which_several_lie_in_a_week_are_charted_by_the_calendar_s_weeks(recuse, tmp_path, called):
     """Each was called a week. Of one day in each week the day is the week's name."""
     for several in (True, False):
-        rows = [
-            f"{called.format(day + timedelta(days=k % 7 * several))},{day}-{k},{('pass', 'fail')[k % 2]},"
-            f"{('pass', 'fail')[k % 2 if day != MONDAYS[-1] else 0]}" for day in MONDAYS for k in range(40)
-        ]  # fmt: skip
         path = tmp_path / "a.csv"
-        path.write_text("\n".join(["date,item,human,judge", *rows]))
+        _write_weeks(path, "date", lambda day, k, n=several: called.format(day + timedelta(days=k % 7 * n)))
         found = recuse("weeks", path, "--week", "date")
         last = f"{MONDAYS[-1]:%G-W%V}" if several else called.format(MONDAYS[-1])
         assert (found.code, found.first.split(" has changed")[0]) == (1, f"judge: {last}")
