@@ -42,6 +42,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """With `-n`, each worker takes a half of the tests in their order, and who is done first takes from the other: what
     a module or session prepares is prepared once, and not once by each worker."""
     spare_the_cycle_collector()  # modules and tests are collected, and nearly all of it stays
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # for workers and what tests start, as a run of evals/ has it
     if config.getoption("dist", "no") == "load":
         config.option.dist = "worksteal"
     elif STRINGS != "auto":  # this process runs tests

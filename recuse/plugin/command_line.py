@@ -98,9 +98,10 @@ def given(config: pytest.Config, name: str) -> Any:
 def open_suite(config: pytest.Config) -> Suite:
     """The suite that the options ask for; `RecuseError` for a mistake in them or in a file they name."""
     if SUITE not in config.stash:
-        from recuse.schema.plain_values import spare_the_cycle_collector
+        from recuse.schema.plain_values import multiply_in_one_thread, spare_the_cycle_collector
 
         spare_the_cycle_collector()
+        multiply_in_one_thread()
         from recuse.suite import Suite
 
         files: list[str] = given(config, "ratings")

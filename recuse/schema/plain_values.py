@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import math
+import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass
@@ -82,3 +84,13 @@ def spare_the_cycle_collector() -> None:
     million new objects come together before cycles are looked for, instead of 700: what was measured stays as well."""
     gc.freeze()
     gc.set_threshold(1_000_000, *gc.get_threshold()[1:])
+
+
+def multiply_in_one_thread() -> None:
+    """For numpy, if it is loaded here, unless the user has said otherwise: our matrices are small, and OpenBLAS burns
+    more time in threads that wait for each other than they save. Processes that are started later do as they did."""
+    if "numpy" not in sys.modules and "OPENBLAS_NUM_THREADS" not in os.environ:
+        os.environ["OPENBLAS_NUM_THREADS"] = "1"
+        import numpy  # noqa: F401
+
+        del os.environ["OPENBLAS_NUM_THREADS"]

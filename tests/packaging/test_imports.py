@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import graphlib
+import os
 import re
 import subprocess
 import sys
@@ -204,3 +205,17 @@ def test_a_repo_that_asks_no_judge_pays_for_the_plugin_alone(tmp_path):
     environment = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PATH": ""}
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.skipif(os.cpu_count() == 1, reason="there is one thread anyway")
+@pytest.mark.parametrize(("given", "taken"), [(None, 1), pytest.param("2", 2, marks=pytest.mark.slow("whole runs"))])
+def test_a_run_multiplies_its_small_matrices_in_one_thread(monkeypatch, given, taken):
+    """Two would wait for each other. What the user has set stands."""
+    arguments = ["evals/test_position_bias.py", "--ratings=fixtures/ratings/vicuna80.csv.gz", "--collect-only", "-q"]
+    code = (
+        f"import os, pytest; assert pytest.main({arguments!r}) == 0; import numpy; numpy.show_runtime(); "
+        f"assert os.environ.get('OPENBLAS_NUM_THREADS') == {given!r}"
+    )
+    (monkeypatch.setenv if given else monkeypatch.delenv)("OPENBLAS_NUM_THREADS", given or False)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert f"'num_threads': {taken}," in done.stdout, done.stdout + done.stderr
