@@ -38,7 +38,7 @@ class Column:
     is_person = cached_property(lambda column: column_names.is_person(column.name))
     is_rater = cached_property(lambda column: column_names.is_rater(column.name))
     is_criterion = cached_property(lambda column: column_names.is_criterion(column.name))
-    is_reason = cached_property(lambda column: column_names.is_reason(column.name))
+    is_reason = cached_property(lambda column: column_names.is_reason(column.name) and not column.numeric)
     is_date = cached_property(lambda column: column_names.is_date(column.name))
     is_attribute = cached_property(lambda column: column_names.is_attribute(column.name))
     is_nobodys = cached_property(lambda column: column_names.is_nobodys(column.name))

@@ -15,7 +15,7 @@ from recuse.ratings.scale import Nominal, Numeric, Ordinal, ResponseSets, Scale
 from recuse.readers import values as cell_values
 from recuse.readers.column_names import as_option, plain
 from recuse.readers.raw_table import SHOWN, Fault, Place, faults_in, shown
-from recuse.readers.values import as_numbers, chosen, labels_of, scale_of_numbers
+from recuse.readers.values import as_numbers, chosen, labels_of, scale_of_numbers, spelled
 from recuse.schema import RecuseError
 
 PLACE, RANKS, HALF = r"(?i)\d+\s*(?:st|nd|rd|th)", ("rank", "place", "ranking", "placement"), 0.5
@@ -30,7 +30,8 @@ FROM_1 = 7  # scales up to here mostly begin with 1, longer ones as often with 0
 SHIFTED, SELDOM = 3, 0.04  # so many different marks on a scale have ends of its own; one given less may be missing
 DECIDED = "--use decide --threshold NUMBER; --save of recuse check keeps it"
 ENDS = re.compile(r"[(\[]\s*(\d+(?:\.\d+)?)\s*(?:-|–|to|\.\.)\s*(\d+(?:\.\d+)?)\s*(?:points|stars|scale)?\s*[)\]]")
-"""How a column's name says on which scale its ratings are: accuracy (0-7)."""
+NAMED_ENDS = re.compile(r"(?<![\w.])(\d+)\s*[=:]\s*([^\W\d][^\d,;/()\[\]]*)")
+"""How a column's name says on which scale its ratings are: accuracy (0-7), tone (1 = poor, 5 = excellent)."""
 MANY = 0.1  # where so many cells name an option twice, they are no sets
 
 
@@ -145,11 +146,11 @@ def _numbers(
         top = None  # others answer on a longer scale
     _check_thousands(different)
     scale = given or scale_of_numbers(values, top)
-    ends = [] if given else [*{match.groups() for name in part["column"].unique() if (match := ENDS.search(str(name)))}]
+    ends = [] if given else [*{told for name in part["column"].unique() if (told := _told_ends(str(name)))}]
     if len(ends) == 1:
-        low, high = map(float, ends[0])
+        low, high, turned = ends[0]
         if (values.notna() & ~values.between(low, high)).mean() <= cell_values.STRAYS:
-            scale = replace(scale, minimum=low, maximum=high)
+            scale = replace(scale, minimum=low, maximum=high, reversed=turned)
     if given is None:
         seen = values.where(values.between(scale.minimum, scale.maximum))
         _check_no_far_code(seen, part["kind"].eq("person"))
@@ -172,6 +173,18 @@ def _numbers(
         note += f" (seen: {seen.min():g} to {seen.max():g})"
     numbers = values.mask(outside).to_numpy(dtype=float)
     return CriterionAnswers(scale, numbers, (bad | outside).to_numpy(), status, faults, [note])
+
+
+def _told_ends(name: str) -> tuple[float, float, bool] | None:
+    """The ends of the scale that a column's name tells, and whether the lower is best by what it calls them."""
+    if match := ENDS.search(name):
+        return float(match[1]), float(match[2]), False
+    named = sorted({float(number): spelled(word) for number, word in NAMED_ENDS.findall(name)}.items())
+    if len(named) < 2:
+        return None
+    (low, least), (high, most) = named[0], named[-1]
+    orders = [order for order in cell_values.ORDERS if {least, most} <= {*order}]
+    return low, high, any(order.index(least) > order.index(most) for order in orders)
 
 
 def _are_places(part: pd.DataFrame, values: pd.Series[float]) -> bool:
@@ -230,6 +243,12 @@ def _labels(part: pd.DataFrame, criterion: str, given: Ordinal | Nominal | None,
         meant = {*often["label"][often["label"].duplicated()]} & {*often["label"][often["kind"].eq("person")]}
         scale, strange = cell_values.scale_of_labels(counts, sorted(meant))
         if isinstance(scale, Nominal):
+            if len(counts) == 1:  # a tick, say, and an empty cell where there is none
+                raise RecuseError(
+                    f"every answer is {shown(counts.index[0])}, and nothing says what else could be answered: if empty "
+                    f'cells are an answer, write it into them ("no"); if not, name all answers, --scale '
+                    f'"OTHER<{counts.index[0]}"'
+                )
             _check_one_kind(part, as_numbers(labels).isna())
             if len(counts) > FREE_TEXT or counts.index.str.len().max() > 200:
                 raise RecuseError(

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import dropwhile, islice
 from typing import Any, AnyStr
 
 import numpy as np
@@ -27,6 +27,7 @@ SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 PORTION, HEAD = 10_000, 1 << 20  # rows of a large file that are read at a time, and bytes in which its first rows lie
 LOOKED_AT = 30
 NUMBER = re.compile(r"^[-+]?\d+(?:[.,]\d+)?\s*%?$")
+RULE = re.compile(r"\s*:?-{2,}(?:\+-+)*:?\s*|")
 REMARK = re.compile(r"(?i)(?:notes?|nb|n\.b\.|source|legend|key|remarks?|hinweis|anmerkung|quelle)\b|[*#†]|.* = ")
 TOTALS = frozenset([
     "average", "avg", "mean", "median", "total", "totals", "grand total", "sum", "count", "std", "stdev", "std dev",
@@ -133,8 +134,9 @@ def _endless_line(text: AnyStr, feed: AnyStr) -> int | None:
 
 
 def _separator(text: str) -> str:
-    """The separator that the header holds, and the next rows as often."""
-    lines = [line for line in text[: 1 << 16].split("\n") if line.strip()][:20] or [""]
+    """The separator that the header holds, and the next rows as often; titles above it may hold none."""
+    lines = [line for line in text[: 1 << 16].split("\n") if line.strip()][:20]
+    lines = [*dropwhile(lambda line: {*line}.isdisjoint(SEPARATORS), lines)] or [""]
     times = {separator: [re.sub(r'"[^"]*"', "", line).count(separator) for line in lines] for separator in SEPARATORS}
     return max(SEPARATORS, key=lambda sign: (times[sign][0] > 0, times[sign][1:].count(times[sign][0]), times[sign][0]))
 
@@ -247,7 +249,10 @@ def _sums(frame: pd.DataFrame) -> list[int]:
 
 
 def _is_of_units(frame: pd.DataFrame) -> bool:
-    """Whether the first row tells units ("(1-5)"): alone without a first cell, with words in columns of numbers."""
+    """Whether the first row tells units ("(1-5)"): alone without a first cell, with words in columns of numbers; or
+    is the line that Markdown has below a header."""
+    if frame.iloc[0].astype(str).str.fullmatch(RULE).all():
+        return True
     first, below = frame.iloc[0, 1:].astype(str).str.strip(), frame.iloc[1:, 1:]
     if str(frame.iloc[0, 0]).strip() or not frame.iloc[1:, 0].astype(str).str.strip().ne("").all():
         return False

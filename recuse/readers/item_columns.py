@@ -29,6 +29,7 @@ QUERIES, DOCUMENTS = (
     ("doc_id", "document_id", "passage_id", "doc", "passage"),
 )  # judged by relevance
 SELDOM = 0.2  # a group in which more items than these come back says something of a row, not which item it is
+ORDERS = re.compile(r"(?:^|_)(?:position|order|swapped)(?:_|$)")  # which of two texts was shown first
 SURELY = 5  # so many rows that a column of letters tells apart are not told apart by chance
 
 
@@ -163,6 +164,10 @@ def take_what_tells_apart(roles: Roles) -> None:
             called = column.plain in NAMES["item"] or column.ending == "id"
             if many and called and not about and "item" not in roles.given:
                 _take_finer(roles, column)
+                return
+            if ORDERS.search(column.plain) and len(column.distinct) == 2:
+                roles.taken["factors"] = (*roles.filled("factors"), column.name)  # the same two texts in both orders
+                roles.use([column])
                 return
             roles.take("criterion" if about and "criterion" not in roles.taken else "target", column)
             return

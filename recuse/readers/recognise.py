@@ -30,7 +30,8 @@ SURELY = 5  # fewer rows about one thing may be there by mistake
 TOLD = ("target", "criterion", "text", "first", "second", "repeat", "order")  # what may tell rows about one item apart
 PLACES = tuple(zip(NAMES["first"], NAMES["second"], strict=True))
 TWO_NUMBERS = re.compile(r"\[\s*-?\d+(?:\.\d+)?,\s*-?\d+(?:\.\d+)?\s*\]")
-ORDERS_SHOWN = (("ab", "ba"), ("original", "swapped"), ("normal", "swapped"), ("forward", "reverse"))
+ORDERS_SHOWN = (("ab", "ba"), ("original", "swapped"), ("normal", "swapped"), ("forward", "reverse"),
+                ("fwd", "rev"))  # fmt: skip
 REPEATS = re.compile(r"^(r|rep|repeat|run|trial|score|rating|sample|s)_?(\d{1,3})$")
 ORDERED = re.compile(r"(?:^|_)(?:order|position|swap|flip|revers|shown|b_?a(?:_|$))")
 """How columns that tell two orders apart are called, or one of the two values in them."""

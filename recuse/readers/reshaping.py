@@ -332,7 +332,7 @@ def _places(cell: str) -> dict[str, str]:
 
 
 def with_both_of_a_pair(raw: RawTable) -> RawTable:
-    """The table with columns `first` and `second` in place of `loser`, beside `winner`: the two by their names, since
+    """The table with a column for each of the two in place of `loser`, beside `winner`: the two by their names, since
     nothing says which was shown first; so no pair is there in both orders, and no preference for a place is claimed.
     `RecuseError` for a row that does not name two."""
     called = {plain(name): name for name in raw.heeded if plain(name) in ("winner", "loser")}
@@ -347,8 +347,10 @@ def with_both_of_a_pair(raw: RawTable) -> RawTable:
             "write columns first and second, and in winner who won, or tie"
         )
     one, other = np.sort(two.astype(object), axis=1).T
-    frame = raw.frame.drop(columns=called["loser"]).assign(first=one, second=other)
-    return raw.noted("winner and loser are the two of a pair; which was shown first is not known", frame=frame)
+    first, second = (f"{called[a]} or {called[b]}" for a, b in (("winner", "loser"), ("loser", "winner")))
+    frame = raw.frame.drop(columns=called["loser"]).assign(**{first: one, second: other})
+    note = "winner and loser are the two of a pair; which was shown first is not known"
+    return raw.noted(note, frame=frame, roles={**raw.roles, "first": first, "second": second})
 
 
 def without_unrated_roles(raw: RawTable, mapping: ColumnMapping) -> RawTable:

@@ -156,7 +156,7 @@ def unwrapped(answer: str) -> str:
     """An answer without what judges write around it: "Verdict: **pass**." is pass, "Rating: [[4]]" is 4."""
     bare = SAID.sub("", answer).strip().strip("`\"'").strip()
     while match := WRAPPED.fullmatch(bare):
-        bare = match[match.lastindex or 0].strip()
+        bare = match[match.lastindex or 0].strip().strip("`\"'").strip()
     bare = re.sub(r"(?<=\d)[\s.*]+$", "", bare)
     return (bare[:-1] if bare.endswith(".") and bare[:-1].replace(" ", "").isalpha() else bare) or answer
 

@@ -22,7 +22,7 @@ def numbers(*values: float) -> Column:
     (["none", "minor", "major", "n/a"], [False, False, False, True]),  # no severity is an answer
     (["none", "minor", "n/a"], [True, False, True]), (["none", "n/a"], [True, True]),
     (["none", "minor", "major", "see below"], [True, False, False, False]),
-    (["n/a, but " + "good " * 20, " " * 50], [False, True]),
+    (["n/a, but " + "good " * 20, " " * 50], [False, True]), (["--", "k. A.", "n.a.", "5"], [True, True, True, False]),
 ])  # fmt: skip
 def test_a_cell_that_says_nothing(cells, empty):
     assert [*is_empty(pd.Series(cells, dtype=object))] == empty

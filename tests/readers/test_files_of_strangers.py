@@ -728,3 +728,49 @@ def test_the_overall_rating_of_a_person_is_their_own(file):
 def test_a_judges_0_on_a_scale_to_10_is_a_mark(file):
     rows = [f"t{k},{k % 10 + 1},{min(k % 10 + k % 3, 10) or 1},{0 if k % 9 == 4 else k % 10 + 1}" for k in range(60)]
     assert read_file(file("a.csv", "\n".join(["id,anna,ben,gpt", *rows]))).ratings.scales["rating"].minimum == 0
+
+
+def test_ticks_and_empty_cells_are_asked_about(file):
+    """With the raters named, all of them always said x, and agreement was divided by nothing."""
+    ticks = [["x" if yes else "" for yes in column] for column in YES]
+    path = file("a.csv", table(["id", "anna", "ben", "gpt-4o"], *ticks))
+    with pytest.raises(RecuseError, match=r"every answer is 'x', .*: if empty cells are an answer, write it into them"):
+        read_file(path, people="anna,ben", judges="gpt-4o")
+
+
+@pytest.mark.parametrize("order", [
+    "muy malo<malo<regular<bueno<muy bueno", "非常に悪い<悪い<普通<良い<非常に良い", "×<△<○<◎", "×<○", "n.i.o.<i.o.",
+    "trifft nicht zu<trifft eher nicht zu<teils/teils<trifft eher zu<trifft zu",
+])  # fmt: skip
+def test_degrees_in_other_languages_have_their_order(file, order):
+    words = order.split("<")
+    columns = [[words[min(mark, len(words)) - 1] for mark in marks] for marks in (ANNA, JUDGE)]
+    scale = read_file(file("a.csv", table(["id", "anna", "gpt-4o"], *columns))).ratings.scale
+    assert (type(scale), [*scale.options]) == (Ordinal, words)
+
+
+def test_a_table_of_markdown_or_of_a_terminal_has_no_row_of_dashes(file):
+    rows = [f"| T-{k} | {a} | {j} |" for k, (a, j) in enumerate(zip(ANNA, JUDGE, strict=True))]
+    for head, rule in (("| id | anna | gpt-4o |", "|:--|---|--:|"), (" id | anna | gpt-4o ", "----+---+---")):
+        read = read_file(file("a.txt", "\n".join([head, rule, *(rows if rule[0] == "|" else [r[1:-1] for r in rows])])))
+        assert answers(read) == {"anna": ANNA, "gpt-4o": JUDGE}
+
+
+def test_titles_without_a_separator_stand_above_the_table(file):
+    """No separator was found, as the first line holds none."""
+    text = "# exported 2026-03-01\n# project 7\n" + table(["id", "anna", "gpt-4o"], ANNA, JUDGE)
+    assert answers(read_file(file("a.csv", text))) == {"anna": ANNA, "gpt-4o": JUDGE}
+
+
+def test_feedback_in_numbers_by_a_person_is_a_rating(file):
+    """It was taken for remarks, and nobody had rated."""
+    read = read_file(file("a.csv", table(["id", "relevance", "groundedness", "human_feedback"], JUDGE, BEN, ANNA)))
+    assert answers(read)["human_feedback"] == ANNA
+
+
+@pytest.mark.parametrize("cell", ['[["{}"]]', "**'{}'**"])
+def test_a_label_in_lists_and_quotes_is_the_label(file, cell):
+    """The quotes stayed, and the word that --same was given was compared with them for ever."""
+    words = [("bad", "good")[mark > 2] for mark in ANNA]
+    read = read_file(file("a.csv", table(["id", "anna", "gpt-4o"], words, [cell.format(word) for word in words])))
+    assert answers(read) == {"anna": words, "gpt-4o": words}

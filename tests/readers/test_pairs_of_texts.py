@@ -190,10 +190,28 @@ def test_winner_and_loser_are_the_two_of_a_pair_in_no_order_that_is_known(file):
             for k, pair in enumerate(pairs) for n, who in enumerate(("human 1", "human 2", "gpt"))]  # fmt: skip
     read = read_file(file("a.csv", "\n".join(["id,winner,loser,judge", *rows])))
     assert (read.kind, read.ratings.judges, len(read.ratings.table)) == ("choices", ("gpt",), 120)
-    assert (read.raw.frame["first"] < read.raw.frame["second"]).all()
+    assert (read.raw.frame[read.mapping.first] < read.raw.frame[read.mapping.second]).all()
     assert math.isnan(slot_preference(read.ratings).of(judge="gpt").value)
     with pytest.raises(RecuseError, match=r"winner and loser do not name two at .*: write columns first and second"):
         read_file(file("b.csv", "\n".join(["id,winner,loser,judge", *rows, "q9,tie,,gpt"])))
+    unnamed = [row.partition(",")[2] for row in rows]
+    with pytest.raises(RecuseError, match=r"There are: winner, judge, winner or loser, loser or winner$"):
+        read_file(file("c.csv", "\n".join(["winner,loser,judge", *unnamed])))
+
+
+def test_positions_beside_choices_by_name_are_varied(file):
+    """The two orders were two systems, each with a choice of its own by the person."""
+    rows = [f"p{k},{turn},gpt-4o,{'no' if k % n else 'yes'},{'no' if k % 3 else 'yes'}" for k in range(40)
+            for n, turn in ((3, "control first"), (4, "treatment first"))]  # fmt: skip
+    read = read_file(file("a.csv", "\n".join(["pair_id,position,judge,choice,human_choice", *rows])))
+    assert (read.mapping.factors, read.mapping.target) == (("position",), "")
+    assert read.ratings.table["rater"].value_counts().to_dict() == {"gpt-4o": 80, "human_choice": 40}
+
+
+def test_choices_forward_and_in_reverse_are_asked_about(file):
+    rows = [f"{k},{('old', 'new')[k % 2]},{('old', 'new')[k % 3 % 2]},{('old', 'new')[k % 5 % 2]}" for k in range(40)]
+    with pytest.raises(RecuseError, match=r"judge_fwd and judge_rev look like .* both orders; .*--ignore judge_rev"):
+        read_file(file("a.csv", "\n".join(["id,human,judge_fwd,judge_rev", *rows])))
 
 
 def test_winners_by_name_need_no_order(file):

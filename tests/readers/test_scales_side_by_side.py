@@ -116,3 +116,14 @@ def test_a_scale_that_a_columns_name_says_is_the_scale(file, one, other, ends):
     rows += "" if ends in [(1, 7), (0, 9)] else "t70,0,1,0\n"
     read = read_file(file("a.csv", f"item,{one},ben,{other}\n{rows}"), people=f"{one},ben", judges=other)
     assert read.ratings.scale.ends == ends
+
+
+@pytest.mark.parametrize(("told", "ends", "turned"), [
+    ("1 = excellent, 5 = poor", (1, 5), True), ("1=sehr gut, 6=ungenügend", (1, 6), True),
+    ("0: bad / 7: good", (0, 7), False), ("1 = not at all, 7 = very", (1, 7), False),
+])  # fmt: skip
+def test_what_a_columns_name_calls_the_ends_says_which_is_best(file, told, ends, turned):
+    """The best mark was the worst."""
+    rows = "".join(f"t{k},{k % 5 + 1},{k % 5 + 1}\n" for k in range(40))
+    scale = read_file(file("a.csv", f'item,"anna ({told})","gpt ({told})"\n{rows}')).ratings.scale
+    assert (scale.ends, scale.reversed) == (ends, turned)
