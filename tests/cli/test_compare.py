@@ -382,6 +382,7 @@ def own_limits(folder, name):
     return folder / name
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize(
     ("name", "settings"),
     [("evals/gates.toml", {}), ("judges/limits.toml", {"pytest.ini": "[pytest]\nrecuse_gates = judges/limits.toml"}),

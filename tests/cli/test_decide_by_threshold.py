@@ -56,7 +56,8 @@ def figures_of(table: pd.DataFrame, options: dict[str, str], folder):
 
 @pytest.mark.parametrize(("table", "decide", "options"), [
     (scores(), lambda s: s >= 50, {"threshold": "50", "scale": "0-100"}),
-    (scores(lowest_best=True), lambda s: s <= 50, {"threshold": "50", "scale": "0-100 lowest best"}),
+    pytest.param(scores(lowest_best=True), lambda s: s <= 50, {"threshold": "50", "scale": "0-100 lowest best"},
+                 marks=pytest.mark.slow("further cases")),
     (labels(), lambda s: s == "spam", {"positive": "spam"}),
 ], ids=["scores", "lowest best", "labels"])  # fmt: skip
 def test_every_number_is_that_of_the_decisions(table, decide, options, tmp_path, capsys):
@@ -74,9 +75,10 @@ def test_every_number_is_that_of_the_decisions(table, decide, options, tmp_path,
     assert words is None or words.exit_code == 0, "on the whole scale it agrees"
 
 
-@pytest.mark.parametrize("words", ["yes no", "1 0"])
-@pytest.mark.parametrize("people", [["ann", "ben"], ["label"]], ids=["people", "right answers"])
-@pytest.mark.parametrize("lowest_best", [False, True])
+@pytest.mark.parametrize(("people", "words", "lowest_best"), [
+    (["ann", "ben"], "yes no", False), (["label"], "1 0", True), (["ann", "ben"], "1 0", False),
+    pytest.param(["label"], "yes no", True, marks=pytest.mark.slow("further cases")),
+], ids=str)  # fmt: skip
 def test_verdicts_beside_scores_are_read_as_if_the_scores_were_verdicts(people, words, lowest_best, tmp_path):
     """A pass of people, or a right answer, says on which side of the threshold a text is, and no more."""
     table = scores(lowest_best).rename(columns={"ann": people[0]})[["id", *people, "gpt-4o"]]

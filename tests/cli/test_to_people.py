@@ -38,8 +38,9 @@ def test_a_column_called_after_the_beginning_of_a_judges_name_is_that_judges(tmp
     assert "confidence" not in read(two, people="anna", judges="gpt urteil,gpt zwei").table
 
 
-@pytest.mark.parametrize("sure", ["confidence_gpt4", "gpt4_confidence", "gpt4_conf"])
-@pytest.mark.parametrize("name", ["rating_{}", "{}_score", "Score ({})"])
+@pytest.mark.parametrize(("name", "sure"), [
+    ("rating_{}", "confidence_gpt4"), ("{}_score", "gpt4_confidence"), ("Score ({})", "gpt4_conf"),
+])  # fmt: skip
 def test_a_column_called_after_a_judge_alone_is_that_judges(name, sure):
     """confidence_gpt4 beside rating_gpt4, in whatever words both are called."""
     columns = {name.format(who): [k % 5 + 1 for k in range(40)] for who in ("anna", "gpt4", "claude")}

@@ -321,6 +321,7 @@ def _write_weeks(path, column, called):
     path.write_text("\n".join([f"{column},item,human,judge", *rows]))
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize("time", ["T{:02}:30:00Z", " {:02}:30", "T{:02}:30:00.5+00:00"])
 def test_times_of_the_day_are_charted_by_the_calendar_s_weeks(recuse, tmp_path, time):
     """Each was a week of one text, and none had limits. The last days of December are of the next year's first week."""

@@ -40,10 +40,11 @@ LOGS = Path(__file__).with_name("logs")
 SEED = int(os.environ.get("RECUSE_TABLES", "0"))
 
 
-@pytest.mark.parametrize("seed", range(3 * SEED, 3 * SEED + 3))
+@pytest.mark.slow("further cases", but_first=True)
+@pytest.mark.parametrize("seed", range(6 * SEED, 6 * SEED + 6))
 def test_any_columns_are_read_or_refused_in_words(tmp_path, seed):
     r, path, read = random.Random(seed), tmp_path / "any.csv", 0
-    for _ in range(40):
+    for _ in range(20):
         names = r.sample(NAMES, r.randint(2, 7))
         columns, rows = [r.choice(CELLS) for _ in names], r.choice([1, 2, 5, 30])
         with path.open("w", newline="", encoding="utf-8") as file:
@@ -53,10 +54,11 @@ def test_any_columns_are_read_or_refused_in_words(tmp_path, seed):
     assert read
 
 
-@pytest.mark.parametrize("seed", range(3 * SEED, 3 * SEED + 3))
+@pytest.mark.slow("further cases", but_first=True)
+@pytest.mark.parametrize("seed", range(6 * SEED, 6 * SEED + 6))
 def test_bytes_that_are_not_as_they_were_are_read_or_refused_in_words(tmp_path, seed):
     r = random.Random(seed)
-    for _ in range(15):
+    for _ in range(8):
         path = r.choice([*LOGS.iterdir()])
         data = bytearray(path.read_bytes()[:30_000])
         for _ in range(r.choice([1, 3, 10])):

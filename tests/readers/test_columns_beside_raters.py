@@ -71,8 +71,9 @@ ALMOST = [int(np.clip(round(0.35 * q + DRAW.normal() + 2.4), 1, 5)) for q in QUA
 
 @pytest.mark.parametrize(("people", "slope", "how"), [
     (("anna",), 0.2, "agree far less"), (("human",), -0.6, "go against"), (("human_1", "human_2"), 0, "nothing to do"),
-    (("anna", "ben"), 0.2, "agree far less"), (("human_1", "human_2"), -0.6, "go against"),
-    (("anna",), 0, "nothing to do"),
+    *(pytest.param(*case, marks=pytest.mark.slow("further cases"))
+      for case in ((("anna", "ben"), 0.2, "agree far less"), (("human_1", "human_2"), -0.6, "go against"),
+                   (("anna",), 0, "nothing to do"))),
 ])  # fmt: skip
 def test_what_has_far_less_to_do_with_raters_than_they_with_each_other_is_asked_about(file, people, slope, how):
     draw = np.random.default_rng(5)
@@ -110,11 +111,12 @@ def test_judges_that_are_alike_make_no_person_doubtful_and_what_only_a_judge_fol
             read_file(path)
 
 
-@pytest.mark.parametrize("judged", [G, ALMOST, any_of(1, 2, 3, 4, 5)])
-def test_a_bad_judge_makes_no_person_doubtful(file, judged):
-    for people in (("anna", "ben"), ("human", "ben"), ("anna",)):
-        read = read_file(file("a.csv", wide({**dict(zip(people, (A, B), strict=False)), "gpt": judged})))
-        assert read.ratings.persons == people
+@pytest.mark.parametrize(("people", "judged"), [
+    (("anna", "ben"), G), (("human", "ben"), ALMOST), (("anna",), ALMOST), (("anna", "ben"), any_of(1, 2, 3, 4, 5)),
+])  # fmt: skip
+def test_a_bad_judge_makes_no_person_doubtful(file, people, judged):
+    read = read_file(file("a.csv", wide({**dict(zip(people, (A, B), strict=False)), "gpt": judged})))
+    assert read.ratings.persons == people
 
 
 @pytest.mark.slow("further cases", but_first=True)
@@ -151,6 +153,7 @@ def test_what_most_people_say_is_no_further_person(file, name):
     assert read_file(file("a.csv", voted(name)), people=people).ratings.persons == people, "whoever says so is believed"
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize("own", [0.02, 0.15])
 @pytest.mark.parametrize("wrong", [0.02, 0.15])
 def test_who_agrees_with_most_as_people_do_is_a_person(file, own, wrong):
@@ -307,6 +310,7 @@ def test_right_answers_beside_repeats_leave_these_to_the_judge(file):
     assert read.ratings.raters == {"judge": "judge", "gold": "person"}
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize("name", ["confidence_{}", "{}_conf", "Confidence ({})", "sure_{}", "how_confident_{}"])
 def test_how_sure_each_rater_was_is_nobodys_rating(file, name):
     sure = {name.format(who): any_of(1, 2, 3, 4, 5) for who in MARKS}
@@ -322,6 +326,7 @@ def test_how_sure_numbered_people_were_is_not_one_more_person(file):
     assert dict(read.ratings.raters) == {"rater_1": "person", "rater_2": "person", "llm": "judge"}
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize("name", ["confidence", "sure", "round", "is_llm"])
 def test_beside_a_column_of_raters_it_is_no_criterion(file, name):
     rows = [f"{k},{who},{MARKS[who][k]},{(k + len(who)) % 2}" for k in range(80) for who in MARKS]

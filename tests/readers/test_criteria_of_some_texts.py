@@ -41,26 +41,30 @@ def judged(file, shape, table):
     return of_judge[of_judge["criterion"] == "tone"]["status"].value_counts().to_dict(), "; ".join(read.notes)
 
 
-@pytest.mark.parametrize("shape", [long, a_row_per_rater, wide])
+@pytest.mark.slow("further cases", but_first=True)
+@pytest.mark.parametrize("shape", [wide, long, a_row_per_rater])
 def test_what_neither_people_nor_judges_answered_was_not_asked(file, shape):
     statuses, notes = judged(file, shape, emptied(ratings(), 12, *RATERS))
     assert statuses == {"ok": ITEMS - 12}
     assert "tone: on texts where neither people nor judges answered it, it was not asked" in notes
 
 
-@pytest.mark.parametrize("shape", [long, a_row_per_rater, wide])
+@pytest.mark.slow("further cases", but_first=True)
+@pytest.mark.parametrize("shape", [a_row_per_rater, long, wide])
 def test_what_the_judge_alone_left_out_is_unanswered(file, shape):
     table = emptied(emptied(ratings(), 12, *RATERS), 15, "gpt")
     assert judged(file, shape, table)[0] == {"ok": ITEMS - 15, "unparsed": 3}
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize("shape", [long, a_row_per_rater, wide])
 def test_an_answer_where_people_left_it_out_stays(file, shape):
     table = emptied(emptied(ratings(), 12, "anna", "ben"), 9, "gpt")
     assert judged(file, shape, table)[0] == {"ok": ITEMS - 9}
 
 
-@pytest.mark.parametrize("shape", [long, a_row_per_rater, wide])
+@pytest.mark.slow("further cases", but_first=True)
+@pytest.mark.parametrize("shape", [wide, long, a_row_per_rater])
 def test_where_people_rated_a_part_of_the_texts_the_judge_is_asked_about_all(file, shape):
     table = emptied(emptied(ratings(), 5, "gpt"), 12, "anna", "ben")  # the judge answers 7 of the 12 that people left
     statuses, notes = judged(file, shape, table)
@@ -68,7 +72,8 @@ def test_where_people_rated_a_part_of_the_texts_the_judge_is_asked_about_all(fil
     assert "not asked" not in notes
 
 
-@pytest.mark.parametrize("shape", [long, a_row_per_rater, wide])
+@pytest.mark.slow("further cases", but_first=True)
+@pytest.mark.parametrize("shape", [a_row_per_rater, long, wide])
 def test_a_text_on_which_people_answered_nothing_says_nothing_of_what_applies(file, shape):
     table = ratings()
     table["score"] = table["score"].mask(table["item"].lt(12) & table["rater"].isin(["anna", "ben"]), "")

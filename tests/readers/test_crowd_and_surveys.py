@@ -175,7 +175,10 @@ def test_one_annotation_a_task(file):
 META = ["StartDate", "Status", "Progress", "Finished", "ResponseId", "UserLanguage"]
 
 
-@pytest.mark.parametrize("status", ["Survey Preview", "Spam", "Survey Test", "1", "8", "9"])
+@pytest.mark.parametrize("status", [
+    "Survey Preview", "8", *(pytest.param(status, marks=pytest.mark.slow("further cases"))
+                             for status in ("Spam", "Survey Test", "1", "9")),
+])  # fmt: skip
 def test_previews_tests_and_spam_of_qualtrics_are_nobodys(file, status):
     usual = "0" if status.isdigit() else "IP Address"
     header = META + [f"Q{k}" for k in range(NUMBER)]
@@ -204,6 +207,7 @@ def of_both(one, other):
 WHO = [("anna@x.org", of_both(ANNA, BEN)), ("ben@x.org", of_both(BEN, JUDGE)), ("gpt-4o", of_both(JUDGE, ANNA))]
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize("name", ["Answer {} [{}]", "{1} [Answer {0}]", "T{}_{}", "Answer {} {}"])
 def test_columns_of_a_survey_that_are_called_after_criteria_too_are_about_these(file, name):
     questions = [name.format(k, word) for k in range(20) for word in ("Fluency", "Accuracy")]
@@ -253,6 +257,7 @@ def test_a_question_about_who_answers_is_no_text_and_names_no_rater(file):
     assert is_read_right(read_file(path, ignore="How sure were you?"))
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize("word", ["REJECTED", "Returned", "timed-out", "draft"])
 def test_answers_that_somebody_refused_are_asked_about(file, word):
     def answer(k, who, mark, status="APPROVED"):

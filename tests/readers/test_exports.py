@@ -263,6 +263,7 @@ def test_a_judge_without_an_id_among_phoenix_annotations_is_called_as_its_rows_a
     assert len(read.ratings.headline) == (2 if judge == "LLM" and names[0] != names[1] else 1)
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize("names", [
     ("trace_id", "assessment_name", "source.source_type", "source.source_id", "feedback.value"),
     ("trace_id", "name", "source.source_type", "source.source_id", "feedback.value"),

@@ -178,8 +178,7 @@ def test_responses_of_qualtrics_without_the_line_of_ids_have_no_rater_called_aft
     assert (found.ratings.table["item"].nunique(), kinds(found)["R_0"]) == (10, "person")
 
 
-@pytest.mark.parametrize("texts", [False, True])
-@pytest.mark.parametrize("human", [False, True])
+@pytest.mark.parametrize(("texts", "human"), [(False, False), (False, True), (True, True)])
 def test_what_most_of_the_judges_say_is_asked_about_and_no_person_who_clears_them(file, texts, human):
     """jury is gpt4, claude and gemini outvoting one another: it was a person, whom each of them agrees with."""
 
@@ -203,9 +202,10 @@ def test_a_mean_of_judges_is_nobody_s_beside_one_person(file):
     assert kinds(found) == {"human": "person", "gpt4": "judge", "claude": "judge"}
 
 
-@pytest.mark.parametrize("tie", ["tie", "both_bad"])
-@pytest.mark.parametrize("by_name", [False, True])
-@pytest.mark.parametrize("columns", ["human_winner,judge_winner", "human,llm_judge"])
+@pytest.mark.parametrize(("columns", "by_name", "tie"), [
+    ("human_winner,judge_winner", False, "both_bad"), ("human_winner,judge_winner", True, "tie"),
+    ("human,llm_judge", False, "tie"), ("human,llm_judge", True, "both_bad"),
+])  # fmt: skip
 def test_a_persons_choices_by_the_models_names_are_no_raters(file, columns, by_name, tie):
     """human_winner was read as a column of raters: a judge model_a and a person both_bad, of one judge's choices."""
     human, judge = columns.split(",")

@@ -113,6 +113,7 @@ def test_scores_beside_labels_and_other_labels_are_told_with_who_gives_them(file
         read_file(file("a.csv", "\n".join(["id,label,perspective_toxicity,llamaguard", *rows])))
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize(("name", "lost", "kept"), [
     ("valid", "false", "true"), ("parsed", "False", "True"), ("parse_error", "true", "false"),
     ("status", "error", "ok"), ("error", "JSONDecodeError: x", ""),
@@ -309,8 +310,7 @@ def test_responses_of_qualtrics(file):
     assert answers(read)["R_0"] == ANNA[:20]
 
 
-@pytest.mark.parametrize("parts", [["Response"] * 9, [f"Reply {k}" for k in range(9)]])
-@pytest.mark.parametrize("people", [3, 12])
+@pytest.mark.parametrize(("parts", "people"), [(["Response"] * 9, 12), ([f"Reply {k}" for k in range(9)], 3)])
 def test_responses_of_surveymonkey(file, parts, people):
     own = ["Respondent ID", "Collector ID", "Email Address", "Start Date"]
     shared = parts[0] != "Response"
@@ -628,8 +628,9 @@ def test_a_majority_is_a_persons_where_those_that_it_is_made_of_are_not_told(fil
     assert read.ratings.persons == ("tone.majority_human", "tact.majority_human")
 
 
-@pytest.mark.parametrize("low", [(0, 10), (0, 1), (1, 5), (0.2, 0.4)])
-@pytest.mark.parametrize("who", ["judge", "all"])
+@pytest.mark.parametrize(("who", "low"), [
+    ("judge", (0, 10)), ("judge", (0, 1)), ("all", (0, 1)), ("all", (1, 5)), ("judge", (0.2, 0.4)),
+])  # fmt: skip
 def test_minus_one_as_the_only_number_below_0_is_asked_about(file, low, who):
     """What FastChat and others write where a reply could not be read."""
     least, step = low[0], (low[1] - low[0]) / (1 if low == (0, 1) else 4)

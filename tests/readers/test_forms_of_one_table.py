@@ -59,8 +59,10 @@ FORMS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("options", [(0, 1), (1, 2, 3, 4, 5), (1.0, 1.5, 2.0, 2.5, 3.0), ("fail", "pass")], ids=str)
+OPTIONS = [(0, 1), (1.0, 1.5, 2.0, 2.5, 3.0), ("fail", "pass"), (1, 2, 3, 4, 5)]
+
+
+@pytest.mark.parametrize(("form", "options"), [*zip(FORMS, 2 * OPTIONS, strict=True)], ids=str)
 def test_every_form_says_the_same(tmp_path, form, options):
     if "parquet" in form:
         pytest.importorskip("pyarrow")
@@ -156,6 +158,7 @@ def test_a_column_of_names_does_not_name_systems_where_a_judge_says_one_thing_of
     assert read_file(path, rater="name").ratings.persons == PEOPLE
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize("answer", ["", "error", "refused"])
 def test_a_judge_without_an_answer_is_not_left_out_unasked(file, answer):
     frame = wide((1, 2, 3, 4, 5)).assign(claude=answer, gpt_error="", judge_model="", llm_notes="")

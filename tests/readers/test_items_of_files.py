@@ -146,16 +146,16 @@ def questions(name, about, other="ticket", apart=False):
     return "\n".join([f"{other},{about},rater,{name}", *rows])
 
 
-@pytest.mark.parametrize("other", ["ticket", "call_id"])
-@pytest.mark.parametrize("about", ["question", "case", "item", "sample"])
+@pytest.mark.parametrize(("about", "other"), [
+    ("question", "ticket"), ("case", "call_id"), ("item", "ticket"), ("sample", "call_id"),
+])  # fmt: skip
 def test_what_kind_of_case_a_ticket_is_names_no_item(file, about, other):
     """Three cases of 48 systems, each called as a ticket is, were no sample of anything."""
     read = read_file(file("a.csv", questions("score", about, other, apart=True)))
     assert (read.mapping.item, read.mapping.target, read.mapping.slices) == ((other,), "", (about,))
 
 
-@pytest.mark.parametrize("other", ["ticket", "call_id"])
-@pytest.mark.parametrize("about", ["question", "case", "item"])
+@pytest.mark.parametrize(("about", "other"), [("question", "ticket"), ("case", "call_id"), ("item", "ticket")])
 def test_several_questions_about_each_ticket_are_asked_about(file, about, other):
     path = file("a.csv", questions("score", about, other))
     with pytest.raises(RecuseError, match=rf"--item {other} --criterion {about}; .* --item {about} --system {other}"):

@@ -48,7 +48,8 @@ def test_two_columns_of_texts_are_a_pair_and_never_grades(file, stem, word):
     assert set(read.ratings.table["repeat"]) == {0}
 
 
-@pytest.mark.parametrize("name", ["id", "article", "case_ref", "Frage"])
+@pytest.mark.slow("further cases", but_first=True)
+@pytest.mark.parametrize("name", ["case_ref", "id", "article", "Frage"])
 def test_both_orders_are_told_under_any_name_of_the_id(file, name):
     read = read_file(file("a.csv", pairs(f"{name},response_a,response_b,human,gpt-4o")))
     value = slot_preference(read.ratings).of(judge="gpt-4o").value
@@ -136,8 +137,7 @@ ORDERS = ("order,ab,ba", "order,original,reversed", "swapped,False,True", "flipp
           "run,A-B,B-A")  # fmt: skip
 
 
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("won", ["A,B", "[[A]],[[B]]", "model_a,model_b"])
+@pytest.mark.parametrize(("order", "won"), [*zip(ORDERS, 2 * ["A,B", "[[A]],[[B]]", "model_a,model_b"], strict=True)])
 def test_places_beside_an_order_that_the_columns_of_texts_do_not_follow_are_asked_about(file, order, won):
     name, *orders = order.split(",")
     sides = won.split(",")
@@ -275,8 +275,7 @@ def met(name, labels=False, tie=False):
     return "\n".join([f"id,{name} 1,{name} 2,anna,ben,gpt-4o", *rows])
 
 
-@pytest.mark.parametrize("tie", [False, True])
-@pytest.mark.parametrize("name", ["system", "variant", "option", "bot"])
+@pytest.mark.parametrize(("name", "tie"), [("system", False), ("variant", True), ("option", False), ("bot", True)])
 def test_two_columns_of_which_each_rater_always_names_one_are_a_pair(file, name, tie):
     """system 1 and system 2 were two judges."""
     read = read_file(file("a.csv", met(name, tie=tie)))

@@ -50,9 +50,10 @@ def test_what_marks_the_right_response_of_several_is_no_score(file):
     assert "right_answer" in offers_of(ratings)
 
 
-@pytest.mark.parametrize("column", ["ground_truth", "reference", "gold", "expected_output"])
-@pytest.mark.parametrize("systems", [("",), ("one", "two")], ids=["a text per item", "several"])
-@pytest.mark.parametrize("answers", [("Oslo", "Bern", "Riga"), ("1", "7", "42", "365")], ids=["words", "numbers"])
+@pytest.mark.parametrize(("column", "systems", "answers"), [
+    ("ground_truth", ("",), ("Oslo", "Bern", "Riga")), ("reference", ("one", "two"), ("Oslo", "Bern", "Riga")),
+    ("gold", ("",), ("1", "7", "42", "365")), ("expected_output", ("one", "two"), ("1", "7", "42", "365")),
+])  # fmt: skip
 def test_answers_to_the_questions_are_nothing_to_hold_ratings_against(file, column, systems, answers):
     names = ("system,", "%s,") if len(systems) > 1 else ("", "%.0s")
     rows = "".join(
@@ -67,8 +68,10 @@ def test_answers_to_the_questions_are_nothing_to_hold_ratings_against(file, colu
         read_file(read.path, gold=column)
 
 
-@pytest.mark.parametrize("options", [("2", "3", "4", "5"), ("fail", "pass")], ids=["scores", "labels"])
-@pytest.mark.parametrize(("known", "truth"), [(12, ""), (13, "gold"), (25, "gold")])
+@pytest.mark.parametrize(("options", "known", "truth"), [
+    (("2", "3", "4", "5"), 12, ""), (("fail", "pass"), 12, ""), (("2", "3", "4", "5"), 13, "gold"),
+    (("fail", "pass"), 25, "gold"),
+])  # fmt: skip
 def test_right_answers_of_a_few_texts_are_one_more_person(file, options, known, truth):
     """Of fewer than half that people rated; what is not full writes 2.0, and 1 is a score though nobody gave it."""
     written = {option: f"{option}.0" if option.isdigit() else option for option in options}
@@ -108,8 +111,9 @@ def test_positive_and_threshold_beside_the_file(file):
     assert (found.value, found.detail["positive"]) == (0.5, "4 or more")
 
 
-@pytest.mark.parametrize("scale", ["", "Toxic,Fine", "Fine<Toxic"])
-@pytest.mark.parametrize("positive", ["Toxic", " TOXIC ", "toxic"])
+@pytest.mark.parametrize(
+    ("scale", "positive"), [("", "Toxic"), ("", " TOXIC "), ("Toxic,Fine", " TOXIC "), ("Fine<Toxic", "toxic")]
+)
 def test_positive_may_be_written_as_the_file_writes_it(file, scale, positive):
     path = file("a.csv", "item,llm,ann\n" + "".join(f"{k},{'Toxic' if k % 3 else 'Fine'},Toxic\n" for k in range(9)))
     ratings = read_file(path, people="ann", positive=positive, scale=scale).ratings

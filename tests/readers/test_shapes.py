@@ -87,7 +87,14 @@ def test_columns_numbered_by_a_point_are_repeats_of_one_rater(file):
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    [("claude-3.5", "claude-3.7"), ("gpt-4", "gpt-4.1"), ("judge-v2", "judge-v2.1"), ("deepseek", "deepseek_r1")],
+    [
+        ("gpt-4", "gpt-4.1"),
+        ("judge-v2", "judge-v2.1"),
+        *(
+            pytest.param(*names, marks=pytest.mark.slow("further cases"))
+            for names in (("claude-3.5", "claude-3.7"), ("deepseek", "deepseek_r1"))
+        ),
+    ],
 )
 def test_versions_of_a_model_are_judges_of_their_own(file, one, other):
     rows = "1,3,4,3,3\n2,5,5,4,4\n3,1,2,1,2\n"

@@ -34,6 +34,7 @@ def test_what_a_rater_and_another_differ_by_leaves_nobody_out(file, name):
     assert name in read.mapping.ignored
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize("name", ["Priya S.", "team lead", "Jean-Luc"])
 def test_a_name_of_several_words_beside_people_who_are_called_so_is_asked_about(file, name):
     def row(k):
@@ -46,6 +47,7 @@ def test_a_name_of_several_words_beside_people_who_are_called_so_is_asked_about(
     assert wide(file, "id,expert,palmyra-x4,gpt-4o", row).ratings.raters["palmyra-x4"] == "judge"
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize("form", ["{} (round {})", "{}_Round{}", "{} run {}", "{}_r{}"])
 def test_rounds_of_one_person_are_no_further_people(file, form):
     def row(k):

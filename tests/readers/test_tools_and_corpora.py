@@ -97,6 +97,7 @@ def test_an_aggregate_that_is_the_only_person_is_told(file):
                for note in read_file(file("a.jsonl", lines(records))).notes)  # fmt: skip
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize("name", ["feedback_scores", "scores", "output.scores", "feedback"])
 def test_scores_by_name_are_criteria_of_one_judge_unless_one_bears_a_raters_name(file, name):
     """Opik, Braintrust, Weave and LangSmith: two questions are never compared as if they were two raters."""

@@ -101,6 +101,7 @@ def test_files_of_raters_with_one_name_are_refused(tmp_path):
         load_versions(paths, raters=True)
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize("write", ["{}", "{}.0", "Q{}"])
 def test_files_of_raters_who_write_an_item_otherwise_are_refused(file, write):
     def scores(name, form):

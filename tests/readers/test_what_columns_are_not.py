@@ -349,10 +349,10 @@ def verdicts(k: int) -> tuple[bool, bool, bool]:
     return k % 3 > 0, k % 3 > 0 if k % 7 else k % 3 == 0, k % 2 > 0
 
 
-@pytest.mark.parametrize(
-    "name", ["correct", "is_correct", "match", "judge_correct", "agrees", "exact_match", "disagree"]
-)
-@pytest.mark.parametrize("words", ["false,true", "0,1", "fail,pass"])
+@pytest.mark.parametrize(("name", "words"), [
+    ("correct", "false,true"), ("is_correct", "0,1"), ("match", "fail,pass"), ("judge_correct", "false,true"),
+    ("agrees", "0,1"), ("exact_match", "fail,pass"), ("disagree", "false,true"),
+])  # fmt: skip
 def test_whether_a_judge_was_right_is_neither_true_nor_a_raters(file, name, words):
     no, yes = words.split(",")
     told = ("0", "1") if words == "0,1" else ("False", "True")

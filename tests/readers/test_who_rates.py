@@ -40,6 +40,7 @@ def test_those_named_may_have_a_column_per_criterion(file):
     assert tuple(read.ratings.headline) == ("tone", "truth")
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize(
     "derived", ["majority", "consensus", "adjudicated", "human_mean", "Average", "final_label", "gold"]
 )
@@ -117,6 +118,7 @@ def test_the_mean_of_people_whom_nothing_else_tells_is_left_out(file, digits):
     assert read.ratings.raters == {"anna": "person", "ben": "person", "gpt-4o": "judge"}
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize("judged", ["answer", "output", "response", "completion"])
 def test_what_was_judged_is_nobodys_rating_though_it_answers_in_the_same_words(file, judged):
     """A reply may be yes or no, as a judge's word on it is."""
@@ -139,6 +141,7 @@ def test_raters_are_known_by_name_in_other_languages(file, person, judge):
     assert read.ratings.raters == {person: "person", judge: "judge"}
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize("name", ["always-four", "second_try", "baseline"])
 def test_beside_first_names_a_name_that_may_be_a_programs_is_asked_about(file, name):
     path = file("a.csv", table(f"id,maria,jon,gpt-4o,{name}", four))
@@ -187,8 +190,9 @@ def test_who_won_is_no_rater_called_model_a(file):
     assert {*read_file(file("b.csv", text)).ratings.raters} == {"model_a", "model_b"}
 
 
-@pytest.mark.parametrize("name", ["annotator", "judge", "coder", "participant", "worker_id"])
-@pytest.mark.parametrize("item", ["item", "text_no"])
+@pytest.mark.parametrize(("name", "item"), [
+    ("annotator", "item"), ("judge", "text_no"), ("coder", "item"), ("participant", "text_no"), ("worker_id", "item"),
+])  # fmt: skip
 def test_numbers_that_tell_rows_about_one_text_apart_are_raters(file, name, item):
     """1, 2 and 3 may be ratings too: of one text they would not all be different."""
     text = table(
@@ -280,8 +284,10 @@ def test_beside_a_person_several_first_names_or_what_is_made_of_others_are_no_ju
     assert read_file(path, judges=last).ratings.judges == (last,)
 
 
-@pytest.mark.parametrize("beside", ["gpt-4o", "anna,gpt-4o"])
-@pytest.mark.parametrize("judge", ["Copilot", "autorater", "flan-t5", "4o-mini", "自動評価"])
+@pytest.mark.parametrize(("judge", "beside"), [
+    ("Copilot", "gpt-4o"), ("autorater", "anna,gpt-4o"), ("flan-t5", "gpt-4o"), ("4o-mini", "anna,gpt-4o"),
+    ("自動評価", "gpt-4o"),
+])  # fmt: skip
 def test_further_names_of_models_are_no_persons(file, judge, beside):
     path = file("a.csv", table(f"id,{beside},{judge}", lambda k: (k, *marks(k)[: beside.count(",") + 2])))
     assert read_file(path).ratings.raters[judge] == "judge"
@@ -293,6 +299,7 @@ def test_a_name_that_a_program_may_bear_is_asked_about_beside_a_model_and_a_firs
         read_file(file("a.csv", table(f"id,anna,gpt-4o,{name}", lambda k: (k, *marks(k)))))
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize("name", ["Dr Abel", "Ms Lee", "clinician", "linguist"])
 def test_beside_a_person_a_title_without_a_point_and_a_profession_are_people(file, name):
     read = read_file(file("a.csv", table(f"id,human,{name},gpt-4o", lambda k: (k, *marks(k)))))
@@ -301,12 +308,12 @@ def test_beside_a_person_a_title_without_a_point_and_a_profession_are_people(fil
     assert (alone.ratings.persons, alone.ratings.judges) == (("human", name), ())
 
 
-VALUES = ("label", "score", "verdict", "outcome", "result", "rating", "winner")
-
-
-@pytest.mark.parametrize("name", VALUES)
-@pytest.mark.parametrize("people", ["anna,ben", "human_1,human_2"])
-def test_answers_that_bear_nobodys_name_beside_people_and_judges_are_asked_about(file, name, people):
+@pytest.mark.parametrize(("people", "name"), [
+    ("anna,ben", "label"), ("human_1,human_2", "verdict"),
+    *(pytest.param("anna,ben", name, marks=pytest.mark.slow("further cases"))
+      for name in ("score", "outcome", "result", "rating", "winner")),
+])  # fmt: skip
+def test_answers_that_bear_nobodys_name_beside_people_and_judges_are_asked_about(file, people, name):
     """What was finally said, or how it came out: a further person of it would agree with the others, or with none."""
     path = file("a.csv", table(f"id,{people},gpt-4o,{name}", four))
     with pytest.raises(RecuseError, match=rf"{name} does not .* --people {name},.*--gold {name};.*--ignore {name}"):

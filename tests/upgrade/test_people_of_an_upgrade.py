@@ -120,13 +120,13 @@ TWO_PROMPTS = {"old": ("gpt-4", "short"), "new": ("gpt-4", "long")}
 ONE_PROMPT = {"old": ("gpt-4", "short"), "new": ("gpt-5", "short")}
 
 
-@pytest.mark.parametrize("people", ["", "by hand"])
 @pytest.mark.parametrize(
-    ("judges", "named"),
+    ("people", "judges", "named"),
     [
-        (TWO_PROMPTS, ("gpt-4,prompt=short", "gpt-4,prompt=long")),
-        (ONE_PROMPT, ("gpt-4,prompt=short", "gpt-5,prompt=short")),
-        (ONE_PROMPT, ("gpt-4", "gpt-5")),
+        ("", TWO_PROMPTS, ("gpt-4,prompt=short", "gpt-4,prompt=long")),
+        ("by hand", TWO_PROMPTS, ("gpt-4,prompt=short", "gpt-4,prompt=long")),
+        ("", ONE_PROMPT, ("gpt-4,prompt=short", "gpt-5,prompt=short")),
+        ("by hand", ONE_PROMPT, ("gpt-4", "gpt-5")),
     ],
 )
 def test_people_count_whatever_stands_in_their_cell_of_what_was_varied(people, judges, named):
