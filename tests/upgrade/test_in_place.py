@@ -88,7 +88,7 @@ def swap(folder, score):
     """Another model under the same name, that scores by `score`, recorded again."""
     scenes._texts(folder, {"judge_1": score, "neutral": plain})
     edit(folder, PANEL, 'model = "judge_1 (scripted)"', 'model = "judge_1-v2 (scripted)"')
-    record(folder, "all")
+    record(folder)
     git(folder, "add", "-A")
     git(folder, "commit", "-q", "-m", "another model")
 
@@ -230,7 +230,7 @@ def test_the_table_that_declares_it_can_be_pasted_and_asks_as_the_judge_is_asked
 )
 def test_every_setting_counts(desk, line, kind):
     edit(desk, PANEL, 'model = "judge_1 (scripted)"', f'model = "judge_1 (scripted)"\n{line}')
-    record(desk, "all")
+    record(desk)
     [change] = changes(desk)
     assert (change["kind"], change["word"]) == (kind, "equivalent")
     assert change["was"] != change["is"]
