@@ -37,7 +37,7 @@ def rewritten(draw: np.random.Generator) -> Iterator[tuple[str, str, str, float,
         yield item, system, rater, score, f"the text as {rater} has it, version {k % 9}"
 
 
-@pytest.mark.parametrize("table", [scores, ranks, rewritten])
+@pytest.mark.parametrize("table", [ranks, rewritten, pytest.param(scores, marks=pytest.mark.slow("further cases"))])
 def test_every_number_is_the_same_in_any_order_of_rows_and_columns(tmp_path, table):
     rows = pd.DataFrame(table(np.random.default_rng(1)))
     rows.columns = ["item", "system", "rater", "rank" if table is ranks else "score", "text"][: len(rows.columns)]

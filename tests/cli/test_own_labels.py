@@ -4,6 +4,8 @@ response sets, or both."""
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pandas as pd
@@ -41,30 +43,35 @@ FILES = {
 
 
 @pytest.fixture(scope="module")
-def measured(recuse, tmp_path_factory) -> dict[str, dict[str, dict[str, float]]]:
-    """Kind of file -> metric -> value by judge."""
-    found: dict[str, dict[str, dict[str, float]]] = {}
-    for kind, table in FILES.items():
+def measured(recuse, tmp_path_factory) -> Callable[[str], dict[str, dict[str, float]]]:
+    """measured(kind of file): metric -> value by judge."""
+
+    @cache
+    def of(kind: str) -> dict[str, dict[str, float]]:
         path = tmp_path_factory.mktemp(kind) / f"{kind}.csv"
-        table().to_csv(path, index=False)
+        FILES[kind]().to_csv(path, index=False)
         assert recuse("check", path, "--json", path.with_suffix(".json")).err == ""
         results = json.loads(path.with_suffix(".json").read_text("utf-8"))
+        found: dict[str, dict[str, float]] = {}
         for record in (*results["verdicts"], *results["measurements"]):
-            values = found.setdefault(kind, {}).setdefault(record["estimate"]["metric"], {})
+            values = found.setdefault(record["estimate"]["metric"], {})
             values[record["subject"].get("judge")] = record["estimate"]["value"]
-    return found
+        return found
+
+    return of
 
 
 @pytest.mark.slow("whole runs", but_first=True)
 @pytest.mark.parametrize("kind", FILES)
 def test_what_is_asked_of_each_kind_of_file(measured, kind):
-    assert measured[kind].keys() >= EVERY
-    assert ("accepted_both" in measured[kind]) == (kind == "both")
-    assert all(value is not None for name in EVERY for value in measured[kind][name].values())
+    found = measured(kind)
+    assert found.keys() >= EVERY
+    assert ("accepted_both" in found) == (kind == "both")
+    assert all(value is not None for name in EVERY for value in found[name].values())
 
 
 def test_counts_and_rows_give_the_same_shares(measured):
     """Who gave which answer is lost in counts, and no measure of decisions asks for it."""
-    choices, counts = (measured[kind]["decision_consistency"] for kind in ("choices", "counts"))
+    choices, counts = (measured(kind)["decision_consistency"] for kind in ("choices", "counts"))
     assert choices == counts
     assert set(choices) == {"gpt-4o", "claude"}

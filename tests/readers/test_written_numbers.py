@@ -74,7 +74,7 @@ SCALES = [(1, 5, 0.5), (0, 5, 0.5), (1, 5, 0.1), (1, 10, 0.5), (0, 10, 0.1), (1,
 @pytest.mark.parametrize(("low", "high", "step"), SCALES)
 @pytest.mark.parametrize("whole", [True, False])  # do people give whole numbers?
 @given(seed=st.integers(0, 999))
-@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=4, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_decimal_comma_is_a_point(tmp_path, low, high, step, whole, seed):
     rng = np.random.default_rng(seed)
     truth = rng.uniform(low, high, 80)
