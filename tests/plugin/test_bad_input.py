@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -238,42 +239,37 @@ def test_a_template_of_the_repos_own_that_does_not_render(repo) -> None:
     red(repo.run("-k", "parse_rate"), "reports/templates")
 
 
-@pytest.mark.parametrize(
-    "change",
-    ["ratings.table['score'] = 1.0", "ratings.table.loc[:3, 'score'] = 0.0", "ratings.table['status'] = 'refused'",
-     "ratings.table.loc[:3, 'status'] = 'refused'", "ratings.table['more'] = 1",
-     "ratings.table.sort_values('score', inplace=True)"],
-)  # fmt: skip
-def test_a_test_that_changes_the_ratings_of_all_others_is_named(repo, change) -> None:
+def unmeasured(repo, tests: dict[str, str]) -> dict[str, str]:
+    """Test -> why it measured nothing, of a run of these beside the repository's own."""
+    own = "".join(f"def test_{name}(ratings, measure):\n    {body}\n\n\n" for name, body in tests.items())
+    repo.edit("evals/test_fairness.py", "def test_scores", f"{own}def test_scores")
+    given = "import pytest\nfrom recuse.ext import Estimates, estimated\n"
+    repo.edit("evals/test_fairness.py", "import pytest\n", given)
+    return {re.findall(r"::test_(\w+)", one["test"])[0]: one["why"] for one in repo.run().results["unmeasured"]}
+
+
+def test_a_test_that_changes_the_ratings_of_all_others_is_named(repo) -> None:
     """The next gates would be of other ratings, and nobody would know."""
-    repo.edit(
-        "evals/test_fairness.py",
-        "def test_parse_rate",
-        f"def test_own(ratings):\n    {change}\n\n\ndef test_parse_rate",
-    )
-    [unmeasured] = repo.run().results["unmeasured"]
-    assert "::test_own" in unmeasured["test"]
-    assert "this test changed ratings.table in place" in unmeasured["why"]
+    whys = unmeasured(repo, {
+        "order": "ratings.table.sort_values('score', inplace=True)",  # last, it would find all scores the same
+        "all_scores": "ratings.table['score'] = 1.0", "some_scores": "ratings.table.loc[:3, 'score'] = 0.0",
+        "some_states": "ratings.table.loc[:3, 'status'] = 'refused'", "states": "ratings.table['status'] = 'refused'",
+        "column": "ratings.table['more'] = 1",
+    })  # fmt: skip
+    assert len(whys) == 6
+    assert {"this test changed ratings.table in place" in why for why in whys.values()} == {True}
 
 
-@pytest.mark.parametrize(
-    ("given", "why"),
-    [
-        ("None", "a measure gives an Estimate or Estimates; this one gave NoneType"),
-        (
-            "Estimates(('judge', 'criterion'), {('ann',): None})",
-            "measured by (judge, criterion) has a tuple of as many",
-        ),
-        ("Estimates(('judge',), {'ann': None})", "measured by (judge) has a tuple of as many"),
-        ("estimated('own', 0.5, object(), n=3, method='own')", "own: its distribution has no interval and no p_value"),
-    ],
-)
-def test_what_a_measure_of_ones_own_gives_is_named(repo, given, why) -> None:
-    given = given.replace("estimated", "__import__('recuse.ext').ext.estimated")
-    repo.edit("evals/test_fairness.py", "measure(score_repeats.score_matrix(ratings))", f"measure({given})")
-    repo.edit("evals/test_fairness.py", "import pytest\n", "import pytest\nfrom recuse.ext import Estimates\n")
-    [unmeasured] = repo.run().results["unmeasured"]
-    assert why in unmeasured["why"]
+def test_what_a_measure_of_ones_own_gives_is_named(repo) -> None:
+    whys = unmeasured(repo, {
+        "nothing": "measure(None)", "fewer": "measure(Estimates(('judge', 'criterion'), {('ann',): None}))",
+        "no_tuple": "measure(Estimates(('judge',), {'ann': None}))",
+        "no_distribution": "measure(estimated('own', 0.5, object(), n=3, method='own'))",
+    })  # fmt: skip
+    assert "a measure gives an Estimate or Estimates; this one gave NoneType" in whys["nothing"]
+    assert "measured by (judge, criterion) has a tuple of as many" in whys["fewer"]
+    assert "measured by (judge) has a tuple of as many" in whys["no_tuple"]
+    assert "own: its distribution has no interval and no p_value" in whys["no_distribution"]
 
 
 @pytest.mark.parametrize(

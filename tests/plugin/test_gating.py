@@ -48,6 +48,7 @@ def test_an_accepted_fault_is_an_expected_failure_and_the_run_is_green(repo) -> 
     assert run.verdict("self_bias", judge="bob", names="shown")["outcome"] == "accepted"
 
 
+@pytest.mark.slow("whole runs", but_first=True)
 @pytest.mark.parametrize("workers", [(), ("-n", "2")])
 def test_a_test_that_is_taken_out_clears_nobody(repo, workers) -> None:
     """Its gate stands in the gates file, so it decides; nobody says any more what it would have said."""
@@ -61,23 +62,22 @@ def test_a_test_that_is_taken_out_clears_nobody(repo, workers) -> None:
     assert words["bob"][0] == "not cleared"
 
 
-@pytest.mark.parametrize(
-    ("named", "workers"),
-    [('"elsewhere"', ()), ("NAME", ()), ('next(iter(("elsewhere", "none")))', ()), ("NAME", ("-n", "2"))],
-)
-def test_a_gate_that_a_test_names_which_no_panel_can_answer_is_not_missed(repo, named, workers) -> None:
-    """Written there, as a constant, or as one of several."""
-    repo.edit("evals/gates.toml", "[self_bias]\n", '[elsewhere]\nat_most = 1\nreason = "for the test"\n\n[self_bias]\n')
-    assert repo.run(*workers).results["asked"]["unasked"] == ["elsewhere"]
-    test = f"""
-    NAME = "elsewhere"
+NAMED = {"there": '"there"', "constant": "NAME", "several": 'next(iter(("several", "none")))'}
 
+
+@pytest.mark.slow("whole runs", but_first=True)
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+def test_a_gate_that_a_test_names_which_no_panel_can_answer_is_not_missed(repo, workers) -> None:
+    """Written there, as a constant, or as one of several."""
+    gates = "".join(f'[{name}]\nat_most = 1\nreason = "for the test"\n\n' for name in (*NAMED, "nowhere"))
+    repo.edit("evals/gates.toml", "[self_bias]\n", f"{gates}[self_bias]\n")
+    tests = "".join(f"""
     @pytest.mark.asks("authors", "choices")
-    def test_elsewhere(ratings, gate):
+    def test_{name}(ratings, gate):
         assert gate({named}, consensus.self_bias(ratings))
-    """
-    repo.write(ALONE, HEAD + test)
-    assert repo.run(*workers).results["asked"]["unasked"] == []
+    """ for name, named in NAMED.items())  # fmt: skip
+    repo.write(ALONE, f'{HEAD}\n    NAME = "constant"\n{tests}')
+    assert repo.run(*workers).results["asked"]["unasked"] == ["nowhere"]
 
 
 @pytest.mark.parametrize(

@@ -49,9 +49,11 @@ def results(pytester, part: str = "") -> dict:
     return json.loads((pytester.path / "reports" / part / "results.json").read_text())
 
 
-def test_named_on_the_command_line(pytester):
+def test_named_on_the_command_line_it_is_a_panel_and_what_it_lacks_is_listed(pytester):
     files(pytester)
     pytester.runpytest("evals", "--ratings", "ratings.csv").assert_outcomes(passed=1, skipped=1)
+    (row,) = results(pytester)["not_asked"]
+    assert (row["panel"], row["missing"]) == ("ratings", ["repeats"])
     (panel,) = results(pytester)["panels"]
     assert panel["provenance"] == "imported"
     assert hashlib.sha256(CSV.encode()).hexdigest() in panel["source"]
@@ -89,13 +91,6 @@ def test_undefined(ratings, gate):
 def test_among_the_configured_panels(pytester):
     files(pytester, 'recuse_panels = ["ratings.csv"]')
     pytester.runpytest("evals").assert_outcomes(passed=1, skipped=1)
-
-
-def test_what_it_lacks_is_listed(pytester):
-    files(pytester)
-    pytester.runpytest("evals", "--ratings", "ratings.csv")
-    (row,) = results(pytester)["not_asked"]
-    assert (row["panel"], row["missing"]) == ("ratings", ["repeats"])
 
 
 def test_two_files_are_two_panels(pytester):

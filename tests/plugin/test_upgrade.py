@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from recuse.schema import RecuseError
+
 pytest_plugins = ["pytester"]
 
 CANDIDATE = """
@@ -141,9 +143,10 @@ def test_a_candidate_that_lacks_answers_is_red_though_all_that_was_measured_pass
     ("replaces", "says"),
     [("nobody", "replaces names a judge of this panel that is in use; got 'nobody'"), ("cat", "got 'cat'")],
 )
-def test_whom_a_candidate_replaces_must_be_in_use(candidate, replaces, says):
+def test_whom_a_candidate_replaces_must_be_in_use(candidate, suite_of, replaces, says):
     candidate.edit("fixtures/panels/mini.toml", 'replaces = "eve"', f'replaces = "{replaces}"')
-    assert says in candidate.run().text
+    with pytest.raises(RecuseError, match=says):
+        suite_of(candidate.root)
 
 
 def differing(one, other):
@@ -197,19 +200,28 @@ def test_only_the_candidate_is_shown_its_own_prompt(reworded):
     [('change = ["model", "prompt"]', "change names the prompt, and it is asked with the task's; name its own by "),
      ('change = ["rubric"]', 'e.g. rubric = "rubric-v2.toml"'),
      ('prompts = "prompts-v3"', "judge cat is to be asked with prompts-v3, and there is no "),
-     ('prompts = "../prompts"', "prompts"),
-     ('rubric = "task.toml"', "this changes name, scale, target"),
-     ('rubric = "depth.toml"', "this changes their ids or scales")],
+     ('prompts = "../prompts"', "prompts")],
 )  # fmt: skip
-def test_words_of_its_own_that_cannot_be(reworded, line, says):
+def test_words_of_its_own_that_cannot_be(reworded, suite_of, line, says):
     repo = reworded(line)
+    with pytest.raises(RecuseError, match=says):
+        suite_of(repo.root)
+
+
+@pytest.mark.parametrize(
+    ("file", "says"),
+    [("task.toml", "this changes name, scale, target"), ("depth.toml", "this changes their ids or scales")],
+)
+def test_a_rubric_of_its_own_keeps_scale_and_criteria(reworded, file, says):
+    repo = reworded(f'rubric = "{file}"')
     repo.write("fixtures/tasks/essays/depth.toml", 'criterion = [{ id = "depth" }]')
-    assert says in " ".join(repo.run().text.split())
+    assert says in repo.run().words
 
 
-def test_judges_in_use_are_asked_with_the_words_of_the_task(candidate):
+def test_judges_in_use_are_asked_with_the_words_of_the_task(candidate, suite_of):
     candidate.edit("fixtures/panels/mini.toml", 'model = "eve-1"', 'model = "eve-1"\nprompts = "prompts-v2"')
-    assert "judge eve: judges in use are asked with the task's prompt" in " ".join(candidate.run().text.split())
+    with pytest.raises(RecuseError, match="judge eve: judges in use are asked with the task's prompt"):
+        suite_of(candidate.root)
 
 
 def test_another_temperature_is_not_comparable_unless_it_is_declared(candidate):
