@@ -17,6 +17,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
+from recuse.cli import main
 from recuse.plugin.command_line import OPTIONS
 
 ROOT = Path(__file__).parents[2]
@@ -94,14 +95,15 @@ def test_options_named_in_a_document_exist(document, pytestconfig):
     assert named <= known
 
 
-def test_the_readme_is_short_and_shows_what_check_prints():
+def test_the_readme_is_short_and_shows_what_check_prints(monkeypatch, capsys):
     assert len(README) <= 8_000
     shown = re.search(r"^```text\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
-    command = [sys.executable, "-m", "recuse.cli", "check", "tests/cli/two_judges_two_people.csv"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    monkeypatch.chdir(ROOT)
+    main(["check", "tests/cli/two_judges_two_people.csv"])
+    printed = capsys.readouterr().out.splitlines()
     assert shown is not None
-    assert shown[1].splitlines() == done.stdout.splitlines()
-    assert len(done.stdout.splitlines()) <= 25
+    assert shown[1].splitlines() == printed
+    assert len(printed) <= 25
 
 
 def test_the_guide_for_contributors_is_short():
