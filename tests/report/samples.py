@@ -8,7 +8,10 @@ Intervals and verdicts are made up around the values: the report must draw them,
 from __future__ import annotations
 
 import math
+import pickle
 import random
+from collections.abc import Callable
+from functools import cache, wraps
 from typing import Any
 
 from sample_parts import (
@@ -43,6 +46,17 @@ from sample_parts import (
 # --------------------------------------------------------------------------- whole samples
 
 
+def copied(make: Callable[..., Results]) -> Callable[..., Results]:
+    """A sample is made once; each who asks for it gets a copy to change."""
+
+    @cache
+    def kept(*given: Any, **named: Any) -> bytes:
+        return pickle.dumps(make(*given, **named))
+
+    return wraps(make)(lambda *given, **named: pickle.loads(kept(*given, **named)))
+
+
+@copied
 def published() -> Results:
     """The merchant-risk panel: five judges, five questions, known biases accepted."""
     panel = panel_of(
@@ -69,6 +83,7 @@ def published() -> Results:
     return counted(results)
 
 
+@copied
 def both() -> Results:
     """What `pytest evals/` of this repository shows: the published panel and three small recorded models."""
     results = published()
@@ -102,6 +117,7 @@ def both() -> Results:
     return counted(results)
 
 
+@copied
 def failing() -> Results:
     """Something new is wrong with every kind of outcome, and the baseline moved."""
     results = published()
@@ -192,6 +208,7 @@ def failing() -> Results:
     return counted(results)
 
 
+@copied
 def invented(n: int, *, holes: float = 0.0, long_names: bool = False, seed: int = 3) -> Results:
     """A panel of `n` judges that judge one another."""
     rng = random.Random(seed)
@@ -220,6 +237,7 @@ def invented(n: int, *, holes: float = 0.0, long_names: bool = False, seed: int 
     return counted(results)
 
 
+@copied
 def several_tasks() -> Results:
     """Two panels, two tasks, and a question that has no panel of its own."""
     results = both()
@@ -251,6 +269,7 @@ def several_tasks() -> Results:
     return counted(results)
 
 
+@copied
 def hostile() -> Results:
     """Judges that write what must never be believed: script, direction overrides, control characters, a huge text."""
     results = published()
