@@ -125,8 +125,9 @@ def test_a_measure_of_a_teams_own_never_has_a_shipped_ones_name():
     names = ["explanation_finding", "upgrade_flips", "cohen_kappa", "human_offset"]
     found = subprocess.run([sys.executable, "-c", OWN.format(names=names)], capture_output=True, text=True, check=True)
     homes = measures.homes(measures.NAMED)
-    lines = [f"measure '{name}' of __main__.mine has the name of one in {homes[name]}; choose another name" for name in names]
-    assert found.stdout.splitlines() == lines
+    assert found.stdout.splitlines() == [
+        f"measure '{name}' of __main__.mine has the name of one in {homes[name]}; choose another name" for name in names
+    ]
 
 
 def test_two_measures_of_a_teams_own_that_share_a_name_are_both_named():

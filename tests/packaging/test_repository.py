@@ -6,7 +6,6 @@ import ast
 import gzip
 import re
 import subprocess
-import sys
 import tomllib
 from functools import lru_cache
 from pathlib import Path

@@ -117,8 +117,19 @@ class ItemSpread:
 
     def needed(self, tau: float, wanted: float) -> int | None:
         """The smallest number of ratings per item whose decisions are the population's on a share `wanted` of the
-        items; None where 1000 do not do."""
-        return next((n for n in range(1, MOST + 1) if self.expected_consistency(n, tau) >= wanted), None)
+        items; None where 1000 do not do.
+
+        One more rating changes the decision on items with k - 1 positive ones (then k: decided now), where k are
+        needed of n and of n + 1, or with k (undecided now), where k + 1 are: one term of the sum each."""
+        n, k = np.arange(MOST), np.ceil(tau * np.arange(MOST + 1) - CLOSE)
+        more, k = np.diff(k), k[:-1]
+        a, b, x = self.a + k, self.b + n + 1 - k, k - 1 + more
+        ways = -np.log(n + 1) - special.betaln(n - x + 1, x + 1)
+        chance = np.exp(ways + special.betaln(a, b) - special.betaln(self.a, self.b))
+        gains = (1 - 2 * more) * chance * (1 - 2 * special.betainc(a, b, tau))
+        reached = special.betaincc(self.a, self.b, tau) + np.cumsum(gains)
+        near = np.flatnonzero(reached >= wanted - CLOSE) + 1
+        return next((n for n in map(int, near) if self.expected_consistency(n, tau) >= wanted), None)
 
 
 def item_spread(positive: ArrayLike, ratings: ArrayLike, times: Floats | None = None) -> ItemSpread | None:

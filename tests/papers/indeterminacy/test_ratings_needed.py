@@ -21,10 +21,18 @@ def test_it_is_what_a_simulation_gives():
     assert ItemSpread(2, 3).expected_consistency(3, 0.4) == pytest.approx(same, abs=0.004)
 
 
-@pytest.mark.slow("simulations")
 def test_items_that_everybody_agrees_on_need_one_rating():
     assert ItemSpread(0.01, 0.01).needed(0.5, 0.95) == 1
     assert ItemSpread(500, 500).needed(0.5, 0.999) is None
+
+
+@pytest.mark.parametrize(("spread", "tau", "wanted"), [
+    (ItemSpread(1, 1), 0.5, 0.9), (ItemSpread(0.4, 2), 0.3, 0.95), (ItemSpread(3, 1), 0.7, 0.8),
+    (ItemSpread(0.2, 0.3), 1.0, 0.85), (ItemSpread(2, 2), 0.45, 0.88),
+])  # fmt: skip
+def test_no_smaller_number_of_ratings_reaches_the_share(spread: ItemSpread, tau: float, wanted: float) -> None:
+    reached = [spread.expected_consistency(n, tau) >= wanted for n in range(1, 100)]
+    assert spread.needed(tau, wanted) == reached.index(True) + 1
 
 
 def test_the_spread_comes_back_from_counts():
