@@ -200,7 +200,8 @@ def headers(panel: Panel, plan: Plan, calls: Sequence[Call] | None = None) -> di
 def digests(plan: Plan, headers: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """What a plan's judges were asked, who they are and what they are measured by, in short, of `headers` and task:
     {"items", "prompt", "rubric", "scale", "people", "truth", "provenance", "judges": {name: digest}}."""
-    items = sorted({(item.id, item.target, _canonical(item.fields)) for item in plan.items.values()})
+    different = {id(item): item for item in plan.items.values()}  # most judges are shown the same
+    items = sorted({(item.id, item.target, _canonical(item.fields)) for item in different.values()})
     digests: dict[str, Any] = {"items": _digest(items)}
     judges: dict[str, dict[str, None]] = {}
     for header in headers.values():

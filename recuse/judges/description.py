@@ -25,6 +25,7 @@ SINGLE = {"n": 1, "candidateCount": 1, "stream": False, "background": False}
 """Fields with the only value under which an answer is read in full; anything else would be paid for and not read."""
 
 ANSWER = "answer"
+_AS_IT_IS = frozenset({str, bool, type(None)})
 # How the headers begin that say which call it is, and those that the HTTP client sets.
 OURS = ("x-recuse-", "content-length", "transfer-encoding", "host", "connection")
 LENGTHS = frozenset({"minLength", "maxLength"})  # OpenAI's structured outputs do not list them as supported
@@ -70,12 +71,14 @@ def _spelled(value: Any, in_order: bool = False) -> bytes:
 def _ordered(value: Any, in_order: bool, of: object, others: list[object]) -> Any:
     """With the members of objects sorted and whole floats as integers; `others`: what the encoders spell apart."""
     kind = type(value)
+    if kind in _AS_IT_IS or (kind is int and abs(value) < 2**53):
+        return value
     if isinstance(value, dict):
         if strange := [name for name in value if not isinstance(name, str)]:
             raise TypeError(f"the keys of an object must be text, not {type(strange[0]).__name__}")
         names = value if in_order and of == "properties" else sorted(value)
         return {
-            str(name): inner if type(inner := value[name]) is str else _ordered(inner, in_order, name, others)
+            str(name): inner if type(inner := value[name]) in _AS_IT_IS else _ordered(inner, in_order, name, others)
             for name in names
         }
     if isinstance(value, list | tuple):
@@ -86,8 +89,7 @@ def _ordered(value: Any, in_order: bool, of: object, others: list[object]) -> An
         return [one if type(one) is str else _ordered(one, in_order, "", others) for one in value]
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return int(value)
-    alike = 1e-4 <= abs(value) < 1e16 if kind is float else kind is int and abs(value) < 2**53
-    if not (alike or value is None or kind is bool or kind is str):
+    if kind is not float or not 1e-4 <= abs(value) < 1e16:
         others.append(value)
     return value
 

@@ -90,8 +90,8 @@ def likeliest(positions: Iterable[Mapping[str, Any]]) -> tuple[Mapping[str, floa
 def token(entry: Mapping[str, Any]) -> tuple[str, float]:
     """A token with its log-probability, or `TypeError`."""
     word, logprob = entry["token"], entry["logprob"]
-    vast = isinstance(logprob, int) and logprob < -(10**9)  # no float may hold it
-    if not isinstance(word, str) or isinstance(logprob, bool) or vast or not logprob <= 1e-3:  # NaN is not, either
+    is_number = type(logprob) is float or (type(logprob) is int and logprob >= -(10**9))  # what a float may hold
+    if type(word) is not str or not is_number or not logprob <= 1e-3:  # NaN is not, either
         raise TypeError("logprobs holds something that is no token with its log-probability")
     return word, logprob
 

@@ -211,6 +211,8 @@ def without_keys(text: str) -> str:
     if not any(map(text.__contains__, _IN_EVERY_KEY)):
         return text
     data = text.encode("utf-8", "replace")
-    for pattern, _ in KEY_SHAPES.values():
-        data = pattern.sub(PLACEHOLDER.encode(), data)
-    return re.sub(r"\S+", lambda word: PLACEHOLDER if "***" in word[0] else word[0], data.decode())
+    for pattern, marks in KEY_SHAPES.values():
+        if any(mark in data for mark in marks):
+            data = pattern.sub(PLACEHOLDER.encode(), data)
+    kept = data.decode()
+    return re.sub(r"\S+", lambda word: PLACEHOLDER if "***" in word[0] else word[0], kept) if "***" in kept else kept
