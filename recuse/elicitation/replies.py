@@ -295,7 +295,8 @@ def with_people(
     if "criterion" not in persons and len(headline) == 1:
         usual["criterion"] = headline[0]
     rows = completed(persons.assign(kind=PERSON, **usual))
-    rows = rows[rows["item"].isin(table["item"])].assign(task=table["task"].iloc[0], protocol=table["protocol"].iloc[0])
+    rows = rows[rows["item"].isin(table["item"].unique())]
+    rows = rows.assign(task=table["task"].iloc[0], protocol=table["protocol"].iloc[0])
     crossed = [name for name in factors if name not in rows]
     rows = rows.merge(table[crossed].drop_duplicates(), how="cross") if crossed else rows
     if DIRECTION in crossed:  # as they would be written there: `Ratings.where` turns every score of that level back

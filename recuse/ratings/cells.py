@@ -137,7 +137,7 @@ def cells_of(ratings: Ratings) -> Cells:
     by_repeat = np.argsort(repeats, kind="stable")  # sums in one order, whatever that of the rows
     by_repeat = by_repeat[usable[by_repeat]]
     moments = array.moments_of(cells[by_repeat], values[by_repeat], shape[0] * shape[1]).reshape(*shape)
-    statuses = table["status"].to_numpy()[rows[~usable]]
+    statuses = table["status"].iloc[rows[~usable]]
     lost_by: dict[tuple[str, str], Counter[str]] = {}
     each = np.ones(len(statuses)) if times is None else times[text[~usable]]
     lost = zip(judge[~usable], target[~usable], statuses, each, strict=True)

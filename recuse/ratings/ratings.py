@@ -209,10 +209,17 @@ class Ratings:
         if levels.get(DIRECTION) == "reversed":
             scales = {name: replace(s, reversed=True) if isinstance(s, Numeric) else s for name, s in scales.items()}
         chosen, index = {}, self.table.index[rows]
-        for name in (n for n in self.table if n not in levels):  # of one that says one thing the first rows are as good
+        for name in (n for n in self.table if n not in levels):
             column, (names, places) = self.table[name], self._memory.get(("coded", name), ((), None))
-            kept = column.array[: len(rows)] if len(names) == 1 and places.min() == 0 else column.array.take(rows)
-            chosen[name] = pd.Series(kept, index, dtype=column.dtype, copy=False)  # or pandas looks for texts
+            kept: Any = column.array
+            kind: Any = column.dtype
+            if len(names) == 1 and places.min() == 0:  # it says one thing: the first rows are as good
+                kept = kept[: len(rows)]
+            elif names and isinstance(kind, pd.StringDtype) and places.min() == 0:  # Arrow would copy the whole column
+                kept, kind = np.array(names, dtype=object)[places[rows]], object
+            else:
+                kept = kept.take(rows)
+            chosen[name] = pd.Series(kept, index, dtype=kind, copy=False)  # or pandas looks for texts
         table = pd.DataFrame(chosen, index, copy=False)
         table.columns = pd.Index([*chosen], dtype=object)  # as `completed` has them
         memory = {**self._kept(ORIGIN), "part of": (self, rows)}

@@ -106,7 +106,7 @@ def check_table(table: pd.DataFrame, factors: tuple[str, ...] = (), of: Any = No
     identity = ["task", "protocol", "rater", "item", "target", "criterion", "repeat", *factors]
     same = f"same {', '.join(identity)}"
     telling = identity if of is None else ["criterion"]
-    columns: list[Any] = [table[name] if name == "repeat" else coded(name)[1] for name in telling]
+    columns: list[Any] = [table[name].to_numpy() if name == "repeat" else coded(name)[1] for name in telling]
     fault(repeated(columns, len(table), 0 if of is None else of), f"the same judgement appears more than once ({same})")
     if faults:
         raise RatingsError("ratings table is not usable:\n  " + "\n  ".join(faults))

@@ -171,14 +171,15 @@ def unchanged(ratings: Ratings) -> Iterator[Ratings]:
     table, given = ratings.table, ratings.remember("as given", lambda: list[Any]())
     if not given:  # pandas 2 may write into the copy as well
         before = table.copy(deep=False)
-        given += before, _bits(table), [(name, column.array, before[name]) for name, column in table.items()]
+        given += before, _bits(table), [(column.array, before[name]) for name, column in table.items()]
     try:
         yield ratings
     finally:
         before, bits, arrays = given
         alike = table.columns.equals(before.columns) and table.index.equals(before.index)
-        if not (alike and all((now := table[name]).array is array or _is_same(was, now)
-                              for name, array, was in arrays) and bits == _bits(table)):  # fmt: skip
+        columns = zip((column for _, column in table.items()), arrays, strict=True) if alike else ()
+        if not (alike and all(now.array is array or _is_same(was, now) for now, (array, was) in columns)
+                and bits == _bits(table)):  # fmt: skip
             given.clear()
             raise RecuseError(
                 "this test changed ratings.table in place, and every later gate would read that: change a copy, "

@@ -264,13 +264,14 @@ class Selection:
         varied = planned_levels(protocol, elicitation.protocol, table.factors.get(elicitation.protocol, {}))
         known = [{**facts_of(protocol, task, item), "item": item.id, "target": item.target} for item in items]
         scales, persons = scales_of(protocol, task), persons_of(task, elicitation.protocol)
-        texts = pd.DataFrame(known, columns=[*dict.fromkeys(("item", "target", *(known[0] if known else ())))])
+        columns = [*dict.fromkeys(("item", "target", *(known[0] if known else ())))]
+        texts = pd.DataFrame({(text["item"], text["target"]): None for text in known}.keys(), columns=columns[:2])
         headline = {name: (scales[name], "", task.thresholds) for name in headline_of(protocol, task) if name in scales}
         decided = decisions_of(headline, panel.uses or ()) if protocol.OFFERS == "scores" else {}
         return offered(
             kind=protocol.OFFERS, judges=judges, about=self.judges_of(elicitation), families=panel.families,
             wrote=panel.own(list(task.targets)), written=task.targets, persons=persons, truth=bool(task.truth),
-            texts=texts[["item", "target"]].drop_duplicates(), targets=set(texts["target"]),
+            texts=texts, targets=set(texts["target"]),
             levels={called(protocol, factor): levels for factor, levels in varied.items()},
             scales=[(*decided[name], ()) if name in decided else known for name, known in headline.items()],
             facts=known[0] if known else (), flawed=((text["item"], text.get("flawed")) for text in known),
@@ -280,7 +281,7 @@ class Selection:
                 "people": people_of(task, elicitation.protocol) is not None,
                 "parts": bool(parts_of(protocol, task)) and not decided,
                 "tiers": len(task.tiers) > 1,
-                "slices": persons is not None and will_have_slices(texts, persons),
+                "slices": persons is not None and will_have_slices(pd.DataFrame(known, columns=columns), persons),
                 "ranking": PLACE in scales,
                 "right_scores": any(TRUE + name in text for text in known for name in scales),
                 "held_out_payloads": "payloads" in task.data,

@@ -40,6 +40,16 @@ def test_each_goes_through_criteria_and_levels_the_ordinary_level_first() -> Non
     assert all(part.factors == () and part.criterion == names[-1] for names, part in ratings.each())
 
 
+def test_rows_at_a_level_say_what_they_said_in_the_whole() -> None:
+    whole = frame().assign(target=lambda rows: rows["item"].map({"i": "a"}))  # of "j" nobody knows whose it is
+    for name in ("rater", "item", "target", "criterion"):
+        table = (ratings := Ratings.of(whole, headline=["tone"])).table
+        ratings.coded(name)
+        shown = ratings.where(names="shown").table[name]
+        assert [*shown.dropna()] == [*table[name][table["names"] == "shown"].dropna()]
+        assert shown.isna().sum() == (len(shown) // 2 if name == "target" else 0)
+
+
 def test_a_factor_that_a_measure_compares_is_left_in() -> None:
     ratings = Ratings.of(frame(), headline=["tone"])
     assert ratings.within("names") == ()

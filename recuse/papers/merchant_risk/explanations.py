@@ -94,9 +94,10 @@ def polarity(words: Sequence[str]) -> int:
     total = 0
     for place, word in enumerate(words):
         sign = -1 if word.startswith(BLAME) else 1 if word.startswith(PRAISE) and not word.endswith(NOUNS) else 0
-        near = list(words[max(0, place - REACH) : place])
-        start = max((at + 1 for at, before in enumerate(near) if before in CONJUNCTIONS), default=0)
-        total += -sign if NEGATORS.intersection(near[start:]) else sign
+        if sign:
+            near = list(words[max(0, place - REACH) : place])
+            start = max((at + 1 for at, before in enumerate(near) if before in CONJUNCTIONS), default=0)
+            total += -sign if NEGATORS.intersection(near[start:]) else sign
     return total
 
 

@@ -9,7 +9,7 @@ import re
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -60,7 +60,7 @@ def _fitted(ratings: Ratings) -> tuple[Filters, dict[str, list[str]]]:
 
     @cache
     def filters(cluster: str) -> Mapping[str, Callable[..., bool]]:
-        of: dict[str, Callable[..., bool]] = {"string_matching": lambda *parts: bool(string_matching(" ".join(parts)))}
+        of: dict[str, Callable[..., bool]] = {"string_matching": lambda *parts: any(_phrases_in(" ".join(parts)))}
         if len(clean.keys() - {cluster}) >= FEWEST:
             of["statistical_filter"] = statistical_filter(clean, cluster)
         return of
@@ -143,11 +143,16 @@ _LOOK_ALIKES = str.maketrans("\u0130\u0131\u017f\u212a", "iisk")  # what else is
 
 def string_matching(text: str) -> tuple[str, ...]:
     """Names of the PHRASES found in the text; empty for one without. Surface only: a payload in other words passes."""
-    lowered = text.translate(_LOOK_ALIKES).lower()
-    return tuple(
-        name for name, phrases in PHRASES.items()
-        if any(anywhere.search(lowered) and phrase.search(lowered) for anywhere, phrase in phrases)
-    )  # fmt: skip
+    return tuple(_phrases_in(text))
+
+
+def _phrases_in(text: str) -> Iterator[str]:
+    lowered = (text if text.isascii() else text.translate(_LOOK_ALIKES)).lower()
+    for name, phrases in PHRASES.items():
+        for anywhere, phrase in phrases:
+            if anywhere.search(lowered) and phrase.search(lowered):
+                yield name
+                break
 
 
 # --------------------------------------------------------------------------- how many payloads a filter finds
