@@ -199,7 +199,7 @@ def without_sums(table: RawTable) -> RawTable:
     below = [(k, frame.iat[k, 0] not in above and _is_footer(frame.iloc[k])) for k in range(first, last)]
     begins = [k for k, sure in below if sure and 2 * sum(sums is not False for at, sums in below if at >= k) > last - k]
     last = min(begins, default=last)
-    unit = [0] * bool(last > 1 and _is_of_units(frame.iloc[:last]))
+    unit = [0] * bool(last > 1 and (_is_of_units(frame.iloc[:last]) or _is_mean_of(frame.iloc[:last])))
     again = np.flatnonzero(frame.iloc[:, 0].eq(frame.columns[0]))  # the header of a file that was put below another
     again = again[frame.iloc[again].eq(frame.columns).all(axis=1).to_numpy()]
     summed = sorted({k for k in (*unit, *map(int, again), *_sums(frame.iloc[:last]), *map(int, empty)) if k < last})
@@ -259,6 +259,16 @@ def _is_of_units(frame: pd.DataFrame) -> bool:
     numeric = [name for name in below if as_numbers(below[name].head(LOOKED_AT)).notna().mean() > 0.9]
     units = first.loc[[str(name) for name in numeric]]
     return bool(len(units) > 1 and units.ne("").all() and as_numbers(units).isna().all())
+
+
+def _is_mean_of(frame: pd.DataFrame) -> bool:
+    """Whether the first row is called as one that sums up, and holds the means of those below."""
+    if str(frame.iat[0, 0]).strip().rstrip(":").lower() not in TOTALS:
+        return False
+    numbers = np.column_stack([as_numbers(frame[name]) for name in frame])
+    numbers = numbers[:, np.isfinite(numbers[0]) & np.isfinite(numbers[1:]).any(axis=0)]
+    off = np.abs(numbers[0] - np.nanmean(numbers[1:], axis=0))
+    return len(off) > 1 and bool((off < 0.06).all())  # one decimal, at least
 
 
 def _is_footer(row: pd.Series[Any]) -> bool | None:

@@ -47,7 +47,7 @@ from recuse.schema.vocabulary import FILE
 SHAPING: tuple[Callable[[RawTable], RawTable], ...] = (
     reshaping.in_the_same_words, reshaping.with_marked_answers, without_counts, with_fields_of_json, as_exported,
     with_lists_apart, with_last_words, reshaping.with_shares_of_scales, reshaping.as_rows, reshaping.with_places,
-    reshaping.with_systems_apart, reshaping.with_both_of_a_pair,
+    reshaping.with_both_of_a_pair, reshaping.with_systems_apart,
 )  # fmt: skip
 """What makes a table with one answer a cell of whatever a tool or a form wrote, in this order."""
 SETTLING: tuple[Callable[[Judgements], Judgements], ...] = (

@@ -38,6 +38,7 @@ RANK_OF = re.compile(r"(?i)^(?:rank|place|ranking)[ _.:-]+(?:of[ _])?(.+)$|^(.+)
 LOOKED_AT, SURELY = 200, 0.9  # cells that are looked at, and the share of them that must be rankings
 MOST, FEWEST = 30, 3  # texts of a ranking; texts of a list, or columns
 TARGET = "system"
+WON_AND_LOST = (("winner", "loser"), ("chosen_model", "rejected_model"), ("winning_model", "losing_model"))
 ENDS = {1: "st", 2: "nd", 3: "rd"}
 
 
@@ -63,12 +64,20 @@ def below_one_another(tables: Sequence[RawTable]) -> RawTable:
         one = [*values, *(c.name for c in others if c.is_rater), *(only if len(only) == 1 else ()), ""][0]
         rated.append({name: one} if values or len(raters) < 2 else {rater: rater for rater in raters})
     called_as = next(iter(rated[0].values())) if len(rated[0]) == 1 else NAMES["value"][0]
+    first = {plain(name): name for name in tables[0].names}
     for table, columns in zip(tables, rated, strict=True):
+        shared = [name for name in table.names if plain(name) in first and name not in columns.values()]
+        alike = {name: first[plain(name)] for name in shared}  # "Ticket-ID" is ticket_id
+        if len({*alike.values()}) == len(alike):
+            table = replace(table, frame=table.frame.rename(columns=alike))
         own = [name for name in table.names if plain(name) in NAMES["rater"]]
         if any(table.frame[name].nunique() > 1 for name in own):
             raise RecuseError(f"{table.path.name} has several raters of its own ({own[0]}); put the files together")
         if not {*table.frame.columns} & {*tables[0].frame.columns} - {*own}:
-            raise RecuseError(f"{table.path.name} and {tables[0].path.name} have no column in common")
+            raise RecuseError(
+                f"{table.path.name} and {tables[0].path.name} have no column in common; call the one that names what "
+                "was rated alike in both"
+            )
         if not all(columns.values()) and called_as and called_as not in table.frame:
             raise RecuseError(f"{table.path.name} has no column {called_as}; call its ratings as the other files do")
         for rater, value in columns.items():
@@ -335,22 +344,24 @@ def with_both_of_a_pair(raw: RawTable) -> RawTable:
     """The table with a column for each of the two in place of `loser`, beside `winner`: the two by their names, since
     nothing says which was shown first; so no pair is there in both orders, and no preference for a place is claimed.
     `RecuseError` for a row that does not name two."""
-    called = {plain(name): name for name in raw.heeded if plain(name) in ("winner", "loser")}
-    if len(called) < 2 or not raw.of_nobody_known or {*NAMES["first"]} & {*map(plain, raw.names)}:
+    names = {plain(name): name for name in raw.heeded}
+    called = next(([names[won], names[lost]] for won, lost in WON_AND_LOST if {won, lost} <= {*names}), [])
+    if not called or not raw.of_nobody_known or {*NAMES["first"]} & {*map(plain, raw.names)}:
         return raw
-    two = raw.frame[[called["winner"], called["loser"]]].to_numpy(dtype=str)
+    two = raw.frame[called].to_numpy(dtype=str)
     if not {*two[:, 0]} & {*two[:, 1]}:
         return raw
     if len(alone := np.flatnonzero((two[:, 0] == two[:, 1]) | (two == "").any(axis=1))):
         raise RecuseError(
-            f"winner and loser do not name two at {raw.place(int(alone[0]))}; of a tie nobody can tell between whom: "
-            "write columns first and second, and in winner who won, or tie"
+            f"{' and '.join(called)} do not name two at {raw.place(int(alone[0]))}; of a tie nobody can tell between "
+            "whom: write columns first and second, and in a column winner who won, or tie"
         )
     one, other = np.sort(two.astype(object), axis=1).T
-    first, second = (f"{called[a]} or {called[b]}" for a, b in (("winner", "loser"), ("loser", "winner")))
-    frame = raw.frame.drop(columns=called["loser"]).assign(**{first: one, second: other})
-    note = "winner and loser are the two of a pair; which was shown first is not known"
-    return raw.noted(note, frame=frame, roles={**raw.roles, "first": first, "second": second})
+    first, second = (" or ".join(names) for names in (called, called[::-1]))
+    frame = raw.frame.drop(columns=called[1]).assign(**{first: one, second: other})
+    note = f"{' and '.join(called)} are the two of a pair; which was shown first is not known"
+    value = {} if plain(called[0]) in NAMES["value"] else {"value": (called[0],)}
+    return raw.noted(note, frame=frame, roles={"first": first, "second": second, **value})
 
 
 def without_unrated_roles(raw: RawTable, mapping: ColumnMapping) -> RawTable:

@@ -741,6 +741,7 @@ def test_ticks_and_empty_cells_are_asked_about(file):
 
 @pytest.mark.parametrize("order", [
     "muy malo<malo<regular<bueno<muy bueno", "非常に悪い<悪い<普通<良い<非常に良い", "×<△<○<◎", "×<○", "n.i.o.<i.o.",
+    "red<amber<green", "disagree strongly<disagree<neutral<agree<agree strongly",
     "trifft nicht zu<trifft eher nicht zu<teils/teils<trifft eher zu<trifft zu",
 ])  # fmt: skip
 def test_degrees_in_other_languages_have_their_order(file, order):
@@ -775,3 +776,18 @@ def test_a_label_in_lists_and_quotes_is_the_label(file, cell):
     words = [("bad", "good")[mark > 2] for mark in ANNA]
     read = read_file(file("a.csv", table(["id", "anna", "gpt-4o"], words, [cell.format(word) for word in words])))
     assert answers(read) == {"anna": words, "gpt-4o": words}
+
+
+@pytest.mark.parametrize(("called", "places"), [("MEAN", 2), ("Average", 1), ("Average", None), ("T-x", 2)])
+def test_means_above_the_texts_are_no_text(file, called, places):
+    """Only at the end of a table a row of means was left out. One that holds other numbers is a text."""
+    top = [4.2, 1.3] if places is None else [round(float(np.mean(column)), places) for column in (ANNA, JUDGE)]
+    text = table(["id", "anna", "gpt-4o"], ANNA, JUDGE).replace("\r\n", f"\r\n{called},{top[0]},{top[1]}\r\n", 1)
+    assert len(read_file(file("a.csv", text)).ratings.table) == 2 * NUMBER + 2 * (places is None or called == "T-x")
+
+
+def test_a_named_persons_mark_before_the_reasons_for_it_is_read(file):
+    """The marks were labels, a hundred different ones, of which each was to be given a number."""
+    reasons = [f"{mark} - the reply to order {k} comes late and says nothing new" for k, mark in enumerate(ANNA)]
+    read = read_file(file("a.csv", table(["id", "anna", "gpt-4o"], reasons, JUDGE)), people="anna")
+    assert answers(read) == {"anna": ANNA, "gpt-4o": JUDGE}

@@ -199,6 +199,14 @@ def test_winner_and_loser_are_the_two_of_a_pair_in_no_order_that_is_known(file):
         read_file(file("c.csv", "\n".join(["winner,loser,judge", *unnamed])))
 
 
+def test_models_that_were_chosen_and_rejected_are_the_two_of_a_pair(file):
+    """Each was a criterion of labels."""
+    rows = [f"q{k},{'ab'[k % n < 2]},{'ab'[k % n > 1]},{who}" for k in range(40)
+            for n, who in ((3, "human"), (4, "gpt"))]  # fmt: skip
+    read = read_file(file("a.csv", "\n".join(["id,chosen_model,rejected_model,judge", *rows])))
+    assert (read.kind, read.mapping.value, len(read.ratings.table)) == ("choices", ("chosen_model",), 80)
+
+
 def test_positions_beside_choices_by_name_are_varied(file):
     """The two orders were two systems, each with a choice of its own by the person."""
     rows = [f"p{k},{turn},gpt-4o,{'no' if k % n else 'yes'},{'no' if k % 3 else 'yes'}" for k in range(40)

@@ -177,6 +177,13 @@ def test_a_file_of_people_beside_a_judges_file_is_one_of_raters(file, options):
     assert read.ratings.raters == {"anna": "person", "ben": "person", "judge": "judge"}
     with pytest.raises(RecuseError, match="no name tells judges from people: 'anna', 'ben'"):
         load_versions([people, people])
+    for name in ("Item", "ticket"):  # the same name, and another one
+        judge.write_text(f"{name},gpt4\n" + judge.read_text().partition("\n")[2])
+        if name == "Item":
+            assert len(load_versions([people, judge], raters=True, **options).ratings.table) == 90
+            continue
+        with pytest.raises(RecuseError, match=r"judge.csv and people.csv have no column in common; call the one that"):
+            load_versions([people, judge], raters=True, **options)
 
 
 @pytest.mark.parametrize("people_first", [True, False])
