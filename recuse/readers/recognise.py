@@ -67,7 +67,7 @@ def _recognised(raw: RawTable) -> ColumnMapping:
     bearing = [c for c in bearing if not c.wordy and c.ending not in NAMES["value"]]  # llm_judge, no judge_choice
     several = [c.plain for c in bearing if sum(map(is_judge, c.words)) > 1]
     roles.take_named("rater", lambda c: not roles.says_who_won(c), several)
-    roles.take_named("rater", lambda c: _users_rated(roles, c), ("user_id",))
+    _check_users(roles)
     _take_sources(roles)
     _take_kind(roles)
     item_columns.take_item(roles)
@@ -255,15 +255,16 @@ def _tells_apart(roles: Roles, column: Column) -> bool:
     return False
 
 
-def _users_rated(roles: Roles, column: Column) -> bool:
+def _check_users(roles: Roles) -> None:
     """`RecuseError` where users may have rated or written texts, and no columns bear people's and judges' names."""
+    column = next((c for c in roles.free if c.plain == "user_id" and len(c.distinct)), None)
+    if column is None or "rater" in roles.taken or column.name in roles.filled("target", "cluster"):
+        return
     people = any(c.is_person for c in roles.free if c is not column and c.plain not in NAMES["value"])
-    known = (people and any(c.is_judge for c in roles.free)) or column.name in roles.filled("target", "cluster")
-    if not known and _tells_apart(roles, column):
+    if not (people and any(c.is_judge for c in roles.free)) and _tells_apart(roles, column):
         raise RecuseError(
             f"{column} may say who rated or whose texts were rated: say --rater {column}, or --target {column}"
         )
-    return False
 
 
 def _take_sources(roles: Roles) -> None:

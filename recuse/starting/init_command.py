@@ -186,8 +186,8 @@ def _write(path: Path, data: bytes, undo: ExitStack) -> None:
     for parent in reversed([parent for parent in path.parents if not parent.exists()]):
         parent.mkdir()
         undo.callback(parent.rmdir)
-    undo.callback(path.unlink, missing_ok=True)
     with path.open("xb") as stream:
+        undo.callback(path.unlink, missing_ok=True)  # what somebody else made a moment before stays
         stream.write(data)
 
 

@@ -146,6 +146,15 @@ def test_init_takes_back_what_it_wrote_when_the_disk_is_full(recuse, tmp_path, m
     assert not list(folder.rglob("*"))
 
 
+def test_init_takes_back_no_file_that_somebody_else_made_meanwhile(recuse, tmp_path, monkeypatch):
+    from recuse.starting import init_command
+
+    monkeypatch.setattr(init_command, "_decided", lambda _: (tmp_path / "README.md").write_text("theirs") and [])
+    found = recuse("init", tmp_path)
+    assert (found.code, "README.md: File exists; nothing was written" in found.err) == (3, True)
+    assert [(path.name, path.read_text()) for path in tmp_path.rglob("*")] == [("README.md", "theirs")]
+
+
 def test_a_name_with_quotes_gives_settings_that_can_be_read(recuse, table, tmp_path):
     import tomllib
 

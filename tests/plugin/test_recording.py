@@ -199,16 +199,19 @@ SECOND = """
 def two_protocols(hosted):
     hosted.edit(PANEL, 'protocols = ["rubric"]', 'protocols = ["rubric", "rubric_self_reported"]')
     hosted.write("fixtures/tasks/essays/prompts/rubric_self_reported.user.j2", "Ten times: {{ essay }}")
-    hosted.write("evals/test_claims.py", SECOND)
+    hosted.write("evals/test_self_reported.py", SECOND)
     return hosted
 
 
-def test_one_budget_over_all_protocols_is_told_before_the_first_call(two_protocols, provider: Provider) -> None:
-    """48 calls of one protocol and 12 of the other: one sum, one question."""
+def test_protocols_have_one_budget_and_each_its_own_answers(two_protocols, provider: Provider) -> None:
+    """48 calls of one protocol and 12 of the other: one sum, one question. What one leaves unused is counted once."""
     run = two_protocols.run("--record=missing")
     assert run.text.count("mini: to record:") == 1, run.text
     assert "ann: 20 calls" in run.text, "sixteen of one protocol and four of the other"
     assert len(provider.asked) == 60
+    two_protocols.edit(PANEL, "rubric = 4", "rubric = 3")
+    counts: dict[str, Any] = two_protocols.run("-k", "parse_rate").results["cassettes"]
+    assert (counts["used"], counts["unused"], counts["interactions"]) == (36 + 12, 12, 60)
 
 
 @pytest.mark.slow("interrupted recordings")
