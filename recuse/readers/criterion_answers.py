@@ -157,8 +157,8 @@ def _numbers(
         _check_one_scale(part, seen)
     if bad.any():
         _check_one_kind(part, bad)
-    if given is None:
-        _check_shared_words(part, bad)
+        if given is None:
+            _check_shared_words(part, bad)
     if given is None and _are_places(part, values):
         scale = replace(scale, minimum=1.0, maximum=float(values.max()), step=1.0, reversed=True)
     outside = values.notna() & ~values.between(scale.minimum, scale.maximum)
@@ -305,8 +305,8 @@ def _check_one_kind(part: pd.DataFrame, words: pd.Series[bool]) -> None:
 
 def _check_one_scale(part: pd.DataFrame, values: pd.Series[float]) -> None:
     """Raters whose numbers reach to quite different ends answer on two scales, but for strict and constant ones."""
-    ends = values.groupby(part["rater"], sort=False).agg(["max", "count", "nunique"])
-    ends = ends[(ends["count"] >= 20) & (ends["nunique"] > 1)]
+    ends = values.groupby(part["rater"], sort=False).agg(["max", "min", "count"])
+    ends = ends[(ends["count"] >= 20) & (ends["max"] > ends["min"])]
     if len(ends) < 2:
         return
     by_people = part["kind"].eq("person")
@@ -349,14 +349,14 @@ def _check_shared_words(part: pd.DataFrame, bad: pd.Series[bool]) -> None:
 
 def _check_thousands(cells: pd.Series[Any]) -> None:
     """`RecuseError` where 1,234 or 1.234 beside 987 may be a thousand and more, or one and a bit."""
-    words = pd.Series(pd.unique(cells), dtype=object).astype(str).str.strip()
-    maybe = words[words.str.fullmatch(r"-?[1-9]\d{0,2}[.,]\d{3}")]
-    rest = words[words.str.fullmatch(r"-?\d+")]
-    three = rest[rest.str.fullmatch(r"-?[1-9]\d\d")].ne("100").any()
-    if three and len(maybe) and len(maybe) + len(rest) == len(words):
-        word = str(maybe.iloc[0])
+    words = [str(cell).strip() for cell in pd.unique(cells)]
+    maybe = [word for word in words if re.fullmatch(r"-?[1-9]\d{0,2}[.,]\d{3}", word)]
+    rest = [word for word in words if re.fullmatch(r"-?\d+", word)]
+    three = any(re.fullmatch(r"-?[1-9]\d\d", word) and word != "100" for word in rest)
+    if three and maybe and len(maybe) + len(rest) == len(words):
+        word = maybe[0]
         raise RecuseError(
-            f"{word} stands beside {rest.max()}, and may be {re.sub('[.,]', '', word)} or "
+            f"{word} stands beside {max(rest)}, and may be {re.sub('[.,]', '', word)} or "
             f"{word.replace(',', '.')}; write numbers without a separator of thousands"
         )
 

@@ -6,7 +6,7 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import dropwhile, islice
 from typing import Any, AnyStr
@@ -196,7 +196,8 @@ def without_sums(table: RawTable) -> RawTable:
         last = int(empty[-1])  # a legend below the table
     first = max(1, last - LONGEST_SUMMARY)
     above = {*frame.iloc[:first, 0]}  # "average" that stands there too is an answer, or whatever the column holds
-    below = [(k, frame.iat[k, 0] not in above and _is_footer(frame.iloc[k])) for k in range(first, last)]
+    ending = enumerate(frame.iloc[first:last].to_numpy(dtype=object), start=first)
+    below = [(k, row[0] not in above and _is_footer(row)) for k, row in ending]
     begins = [k for k, sure in below if sure and 2 * sum(sums is not False for at, sums in below if at >= k) > last - k]
     last = min(begins, default=last)
     unit = [0] * bool(last > 1 and (_is_of_units(frame.iloc[:last]) or _is_mean_of(frame.iloc[:last])))
@@ -251,10 +252,12 @@ def _sums(frame: pd.DataFrame) -> list[int]:
 def _is_of_units(frame: pd.DataFrame) -> bool:
     """Whether the first row tells units ("(1-5)"): alone without a first cell, with words in columns of numbers; or
     is the line that Markdown has below a header."""
-    if frame.iloc[0].astype(str).str.fullmatch(RULE).all():
+    if all(RULE.fullmatch(str(cell)) for cell in frame.iloc[0]):
         return True
+    if str(frame.iat[0, 0]).strip():
+        return False
     first, below = frame.iloc[0, 1:].astype(str).str.strip(), frame.iloc[1:, 1:]
-    if str(frame.iloc[0, 0]).strip() or not frame.iloc[1:, 0].astype(str).str.strip().ne("").all():
+    if not frame.iloc[1:, 0].astype(str).str.strip().ne("").all():
         return False
     numeric = [name for name in below if as_numbers(below[name].head(LOOKED_AT)).notna().mean() > 0.9]
     units = first.loc[[str(name) for name in numeric]]
@@ -271,7 +274,7 @@ def _is_mean_of(frame: pd.DataFrame) -> bool:
     return len(off) > 1 and bool((off < 0.06).all())  # one decimal, at least
 
 
-def _is_footer(row: pd.Series[Any]) -> bool | None:
+def _is_footer(row: Iterable[Any]) -> bool | None:
     """Whether a row sums up, or says something in its first cell alone; None where it does below one that does."""
     first, *rest = (str(cell).strip() for cell in row)
     alone = not any(cell and cell != "nan" for cell in rest)

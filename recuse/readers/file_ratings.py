@@ -375,14 +375,13 @@ def _plural(name: str) -> str:
 
 
 def _few_rated(ratings: Ratings) -> list[str]:
-    table = ratings.table[ratings.table["kind"] == "person"].drop_duplicates(["rater", "item"])
-    times = ratings.times
-    each = table["item"].astype(str).map(times) if times else pd.Series(1, index=table.index)
-    counts = each.groupby(table["rater"], sort=False, observed=True).sum()
-    items = sum(times.values()) if times else ratings.table["item"].nunique()
-    few = counts[(counts < FEW_RATED) | (counts < 0.05 * items)]
-    if few.empty or items < FEW_RATED:
+    (raters, rater), (texts, item), times = ratings.coded("rater"), ratings.coded("item"), ratings.times
+    each = np.array([times[text] if times else 1 for text in texts])
+    rated = pd.unique(rater * len(texts) + item)
+    counts = np.bincount(rated // len(texts), each[rated % len(texts)]).astype(int)
+    numbers, items = {name: counts[raters.index(name)] for name in ratings.persons}, each.sum()
+    phrases = [f"{name} {n}" for name, n in numbers.items() if n < max(FEW_RATED, 0.05 * items)]
+    if not phrases or items < FEW_RATED:
         return []
-    phrases = [f"{name} {n}" for name, n in few.items()]
     first = ", ".join(phrases[:FEW_NAMED]) + more(phrases, FEW_NAMED)
     return [f"some people rated few of the {items} items: {first}. What rests on them alone says little"]

@@ -210,6 +210,8 @@ def with_merged_cells(judged: Judgements) -> Judgements:
     for name in filter(None, (*(mapping.item if len(mapping.item) == 1 else ()), mapping.target)):
         raw = judged.raw
         empty = is_empty(raw.frame[name])
+        if not empty.any():
+            continue
         frame = raw.frame.assign(**{name: raw.frame[name].mask(empty).ffill()})
         once = name == mapping.target and raw.frame[name][~empty].is_unique
         if empty.mean() >= MERGED and not empty.iloc[0] and (once or not frame.duplicated(keys).any()):

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from recuse.ratings.array import first_of
 from recuse.ratings.pair_array import CHOICES
 from recuse.ratings.scale import Numeric, Scale
 from recuse.readers.column_names import as_option, plain
@@ -88,8 +89,9 @@ def read_answers(judged: Judgements) -> Judgements:
 def _check_corrections(rows: pd.DataFrame, stated: Collection[str]) -> None:
     """`RecuseError` for a person who answers a part of a judge's texts, never as it does: perhaps what was wrong."""
     ok, keys = rows["status"].eq("ok"), ["item", "target", "criterion"]
-    times, kinds = rows["rater"][ok].value_counts(sort=False), rows.drop_duplicates("rater").set_index("rater")["kind"]
-    people, judges = ([name for name in times.index if kinds[name] == kind] for kind in ("person", "judge"))
+    codes, names = pd.factorize(rows["rater"][ok])
+    times, kinds = dict(zip(names, np.bincount(codes), strict=True)), rows["kind"][ok].iloc[first_of(codes)]
+    people, judges = ([*names[kinds.eq(kind)]] for kind in ("person", "judge"))
     partly = [(person, judge) for person in people if person not in stated for judge in judges
               if times[person] <= times[judge] - FEWEST]  # fmt: skip
     if partly:  # a million rows are copied for nobody else

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from recuse.readers import column_names
 from recuse.readers.column_names import NAMES, PROMPTS, TITLED, as_option, base_of, is_judge, may_be_a_person, plain
@@ -91,20 +93,21 @@ def leave_out_who_gave(roles: Roles) -> None:
 def _computed(roles: Roles, named: Collection[str]) -> dict[Column, bool]:
     """Nobody's columns that are mean, least, greatest or weighed sum of others in every row -> whether of judges."""
     numeric = [c for c in roles.free if c.numeric and c.like_ratings and not c.is_nobodys]
-    table = pd.DataFrame({c.name: as_numbers(c.cells) for c in numeric})
+    table = {c.name: as_numbers(c.cells).to_numpy() for c in numeric}
     computed: dict[Column, bool] = {}
     for column in (c for c in numeric if not c.is_judge and c.name not in named):
         others = [c for c in numeric if not (c is column or c in computed)]
         others = [c for c in others if not (column.is_person and (c.is_rater or c.name in named))]
         people, judges = ([c for c in others if c.is_judge == judge] for judge in (False, True))
         for those in (those for those in ([people, judges, others] if judges else [people]) if len(those) > 1):
-            rows = table[[column.name, *map(str, those)]].dropna()
-            own, rest = rows[column.name], rows[[*map(str, those)]]
-            least, greatest, mean = rest.min(axis=1), rest.max(axis=1), rest.mean(axis=1)
-            near = those == judges and rest.ne(own, axis=0).sum().min() < FEWEST  # a person near one, and they near all
-            if near or len(rows) < 2 * FEWEST or (greatest > least).sum() < FEWEST:
+            rows = np.column_stack([table[c.name] for c in (column, *those)])
+            rows = rows[~np.isnan(rows).any(axis=1)]
+            own, rest = rows[:, 0], rows[:, 1:]
+            differ = (rest != own[:, None]).sum(axis=0)
+            near = those == judges and differ.min() < FEWEST  # a person near one, and they near all
+            if near or len(rows) < 2 * FEWEST or (np.ptp(rest, axis=1) > 0).sum() < FEWEST:
                 continue
-            made = _summed(own, rest)
+            made = [those[k].name for k in _summed(own, rest)]
             whose = [c for c in those if c.name in made and (c.may_be_a_person or c.is_judge)]
             unclear = column.is_person and not column.is_derived  # human_avg says what it is
             if made and (unclear or (column.plain in NAMES["value"] and not whose)):
@@ -112,25 +115,27 @@ def _computed(roles: Roles, named: Collection[str]) -> dict[Column, bool]:
                     f"{column} is worked out from {', '.join(made)}: if these are its parts, say --ignore "
                     f"{as_option(made)}; if it is made of several people's ratings, --ignore {column}"
                 )
-            off = (own - mean).abs().max()  # of a mean rounded in any usual way to 0, 1 or 2 places
-            rounded = (off <= 0.5 * 10.0**-k + 1e-9 and (own * 10**k % 1).abs().max() < 1e-9 for k in (0, 1, 2))
-            exact = made or any((own - one).abs().max() < 1e-9 for one in (least, greatest))
+            off = np.abs(own - rest.mean(axis=1)).max()  # of a mean rounded in any usual way to 0, 1 or 2 places
+            rounded = (off <= 0.5 * 10.0**-k + 1e-9 and (own * 10**k % 1).max() < 1e-9 for k in (0, 1, 2))
+            exact = made or any(np.abs(own - one).max() < 1e-9 for one in (rest.min(axis=1), rest.max(axis=1)))
             if not column.is_person and (exact or (off <= 0.5 and any(rounded))):
                 computed[column] = those == judges
                 break
     return computed
 
 
-def _summed(own: pd.Series[float], others: pd.DataFrame) -> list[str]:
-    """Those of the others, two at least that differ in several rows, of which `own` is the sum in every row, each times
-    a weight above 0; not if one of two goes below 0 and `own` does not: that is what `own` and the other differ by."""
+def _summed(own: NDArray[Any], others: NDArray[Any]) -> list[int]:
+    """Of which columns (rows, columns), two at least that differ in several rows, `own` (rows,) is the sum in all rows,
+    each times a weight above 0; not if one of two goes below 0 and `own` does not: that is what `own` and the other
+    differ by."""
     if len(own) < 2 * max(FEWEST, others.shape[1]):
         return []
-    weights = np.linalg.lstsq(others.to_numpy(dtype=float)[:1_000], own.to_numpy(dtype=float)[:1_000])[0]
-    made = [*map(str, others.columns[weights > 1e-6])]
-    exact = weights.min() > -1e-6 and (own - others @ weights).abs().max() < 1e-6  # in all rows
-    exact = exact and not (len(made) == 2 and others[made].min().min() < 0 <= own.min())
-    return made if exact and (others[made].nunique(axis=1) > 1).sum() >= FEWEST else []
+    weights = np.linalg.lstsq(others[:1_000], own[:1_000])[0]
+    made = np.flatnonzero(weights > 1e-6)
+    parts = others[:, made]
+    exact = len(made) > 1 and weights.min() > -1e-6 and np.abs(own - others @ weights).max() < 1e-6  # in all rows
+    exact = exact and not (len(made) == 2 and parts.min() < 0 <= own.min())
+    return [*map(int, made)] if exact and (np.ptp(parts, axis=1) > 0).sum() >= FEWEST else []
 
 
 def _voted(roles: Roles, known: Collection[str]) -> list[Column]:
@@ -157,6 +162,11 @@ def _voted(roles: Roles, known: Collection[str]) -> list[Column]:
     return voted
 
 
+def _greatest(numbers: NDArray[Any]) -> float:
+    """The greatest that is a number, NaN where none is."""
+    return float(np.fmax.reduce(numbers, axis=None, initial=np.nan))
+
+
 def check_related(roles: Roles, unknown: Sequence[Column], raters: Sequence[Column]) -> None:
     """`RecuseError` for a column that nothing calls a rater's, whose answers have nothing to do with any rater's,
     where these have to do with each other, or far less than those of sure people (else of all) with others."""
@@ -178,25 +188,26 @@ def check_related(roles: Roles, unknown: Sequence[Column], raters: Sequence[Colu
     shared = {c for side in sides for c, word in zip(raters, side, strict=True) if side.count(word) > 1}
     names = [*map(str, raters)]
     table = pd.DataFrame({c.name: c.ordered for c in raters})
-    related = table.corr(min_periods=RELATED).mask(np.eye(len(raters), dtype=bool))
+    related = table.corr(min_periods=RELATED).mask(np.eye(len(raters), dtype=bool)).to_numpy()
     judges, bases = np.array([c.is_judge for c in raters]), np.array([base_of(name, names) for name in names])
-    between = related.mask((judges[:, None] & judges) | (bases[:, None] == bases))
-    sure = [c.name for c in raters if c.name in roles.taken.get("people", ()) or (c.is_person and not c.is_judge)]
+    between = np.where((judges[:, None] & judges) | (bases[:, None] == bases), np.nan, related)
+    sure = np.array([c.name in roles.taken.get("people", ()) or (c.is_person and not c.is_judge) for c in raters])
+    given = table.notna().sum()
     for column in unknown:
-        name, rest = column.name, [n for n in names if n != column.name]
-        least = 3 / max(table[name].notna().sum(), 1) ** 0.5
-        own, among = related.loc[name, rest], related.loc[rest, rest].max().max()
-        held = [n for n in sure if n != name] or rest
-        near, close = own[held].max(), between.loc[held, rest].max().max()
-        apart = np.arctanh(min(close, 0.99)) - np.arctanh(np.clip([near, own.abs().max()], -0.99, 0.99))
-        far, weak = apart * (table.notna().sum().min() / 2) ** 0.5 > SURELY
-        against = -own.min() > max(own.max(), least)
+        name, rest = column.name, np.array([n != column.name for n in names])
+        least = 3 / max(given[name], 1) ** 0.5
+        own, among = related[names.index(name)], _greatest(related[rest][:, rest])
+        held = (sure & rest) if (sure & rest).any() else rest
+        near, most, close = _greatest(own[held]), _greatest(own), _greatest(between[held][:, rest])
+        apart = np.arctanh(min(close, 0.99)) - np.arctanh(np.clip([near, _greatest(np.abs(own))], -0.99, 0.99))
+        far, weak = apart * (given.min() / 2) ** 0.5 > SURELY
+        against = _greatest(-own) > max(most, least)
         if against and not weak:
             continue  # somebody who answers in reverse, who is named as such
-        nothing = own.max() < least < among and not (few and (column.may_be_a_person or column in shared))
+        nothing = most < least < among and not (few and (column.may_be_a_person or column in shared))
         if nothing or (far and near < close / 2 and column not in shared):
             how = f"agree far less with theirs than these with each other (correlation {near:.2f} beside {close:.2f})"
-            how = "have nothing to do with any of them" if own.max() < least else how
+            how = "have nothing to do with any of them" if most < least else how
             raise RecuseError(
                 f"{name} holds answers like the raters' that {'go against theirs' if against else how}; if it is a "
                 f"rater, say who the people are (--people {as_option([name])},... or --judges {as_option([name])}); if "

@@ -307,6 +307,8 @@ def shown(text: object, limit: int = 40) -> str:
 
 def faults_in(what: str, rows: pd.DataFrame, place: Place, done: str) -> list[Fault]:
     """The fault of these rows of a long table, with the first few of their cells; none of no rows."""
+    if rows.empty:
+        return []
     first = rows.iloc[:SHOWN][["row", "column", "cell"]].to_numpy(dtype=object)
     places = [f"{place(int(row))}, column {column}: {shown(cell)}" for row, column, cell in first]
     return Fault.where(what, places, done, len(rows))

@@ -55,8 +55,10 @@ def without_duplicates(judged: Judgements) -> Judgements:
     keys = ["rater", "item", "target", "criterion", *judged.factors, *[c for c in ("first", "second") if c in rows]]
     notes: list[str] = []
     if not mapping.repeat and (rows["repeat"] < 0).any():
+        if not repeated(map(rows.get, keys), len(rows)).any():
+            return judged.noted(rows=rows.assign(repeat=rows["repeat"].clip(lower=0)))
         marked = [name for name in mapping.value if plain(name).endswith("severity")]
-        if marked and rows.duplicated(keys).any():
+        if marked:
             raise RecuseError(
                 f"{marked[0]}: some raters have several rows on one text, each an error that they marked; add them up "
                 "to a score of each text (minor 1, major 5, for example), a row each, or say --ignore " + marked[0]
@@ -86,7 +88,9 @@ def without_duplicates(judged: Judgements) -> Judgements:
 def _check_asked_once(judged: Judgements, rows: pd.DataFrame, keys: list[str]) -> None:
     """`RecuseError` where people answer many texts differently in several rows, though nobody is asked twice."""
     people = rows[rows["kind"].eq("person")]
-    again = people[people.duplicated(keys, keep=False)]
+    again = people[repeated(map(people.get, keys), len(people))]
+    if again.empty:
+        return
     fewest = max(SURELY, MANY * (len(people) - people.duplicated(keys).sum()))
     each = again.groupby(keys, observed=True)["cell"].agg(["nunique", "size"])
     if (each["size"] - 1)[each["nunique"] > 1].sum() < fewest:  # of two texts, every row may be a further one

@@ -62,6 +62,7 @@ THOUSANDS = re.compile(
 )  # numbers with a separator of thousands, and with nothing else that it may be
 MONTHS = tuple(dict.fromkeys(name[:3] for name in factors.MONTHS))
 OUT_OF = r"^(-?\d+(?:[.,]\d+)?)\s*(?:/|out of|of)\s*(\d+)(?:\s*(?:stars?|points?|pts?\.?))?$"
+TOLD = re.compile(r"[/%]|of|[^\x00-\x7f]")  # what says that there is a best, or a sign that may stand for it
 BOTH = ("both", "either", "both could be right", "either could be right")
 MOST_OPTIONS, LONGEST, MANY = 20, 40, 25
 WEAK = re.compile(r"\s*[,;/+&]\s*|\s+and\s+|\s+or\s+")  # if each part is an answer of its own elsewhere
@@ -143,6 +144,8 @@ def chosen(word: str, *, from_0: bool = False) -> str:
 def told_top(cells: pd.Series[Any]) -> float | None:
     """The best that cells say they are out of: 5 for "4/5", "3 out of 5" and "★★★☆☆", 100 for "85 %"; None where none
     says it, where they do not say the same, or where one is above it."""
+    if not any(TOLD.search(str(cell)) for cell in cells):
+        return None
     plain = _half_width(pd.Series(pd.unique(cells), dtype=object)).map(unwrapped)
     fractions = plain.str.extract(OUT_OF).dropna()
     shares = pd.to_numeric(plain[plain.str.endswith("%")].str.rstrip("% ").str.replace(",", "."), errors="coerce")
