@@ -146,7 +146,7 @@ def _numbers(
         top = None  # others answer on a longer scale
     _check_thousands(different)
     scale = given or scale_of_numbers(values, top)
-    ends = [] if given else [*{told for name in part["column"].unique() if (told := _told_ends(str(name)))}]
+    ends = [] if given else [*{named for name in part["column"].unique() if (named := _named_ends(str(name)))}]
     if len(ends) == 1:
         low, high, turned = ends[0]
         if (values.notna() & ~values.between(low, high)).mean() <= cell_values.STRAYS:
@@ -175,7 +175,7 @@ def _numbers(
     return CriterionAnswers(scale, numbers, (bad | outside).to_numpy(), status, faults, [note])
 
 
-def _told_ends(name: str) -> tuple[float, float, bool] | None:
+def _named_ends(name: str) -> tuple[float, float, bool] | None:
     """The ends of the scale that a column's name tells, and whether the lower is best by what it calls them."""
     if match := ENDS.search(name):
         return float(match[1]), float(match[2]), False

@@ -128,10 +128,10 @@ def with_last_words(raw: RawTable) -> RawTable:
     """The table with the answer alone in a column of a judge's prose that ends in it or begins with it; where the
     column's name is no judge's and no rating's, one more column, judge_NAME. Prose without is unparsed."""
     frame, notes = raw.frame, []
-    said = raw.said("people") + raw.said("judges")
+    given = raw.given_names("people") + raw.given_names("judges")
     for name in raw.heeded if raw.of_nobody_known else ():
         called = plain(name) in NAMES["value"] and plain(name) not in NAMES["text"]
-        rated = name in said or called  # beside people's short answers
+        rated = name in given or called  # beside people's short answers
         codes, values = pd.factorize(frame[name])
         cells = [*map(str, values)]
         if max(map(len, cells), default=0) < PROSE:

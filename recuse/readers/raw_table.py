@@ -98,9 +98,9 @@ class RawTable:
     @property
     def heeded(self) -> list[str]:
         """The same without those that its user ignores, by which no table is brought into another shape."""
-        return [name for name in self.names if name not in self.said("ignore")]
+        return [name for name in self.names if name not in self.given_names("ignore")]
 
-    def said(self, option: str) -> list[str]:
+    def given_names(self, option: str) -> list[str]:
         """What its user names there, if names they are: anything else is told of later."""
         value = self.given.get(option, ())
         return listed(value) if isinstance(value, str | list | tuple) else []
