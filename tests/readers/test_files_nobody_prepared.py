@@ -297,6 +297,7 @@ ORDERS = ("gpt4_order1,gpt4_order2", "gpt4,gpt4_swapped", "verdict_1,verdict_2",
           "judge,judge_reversed")  # fmt: skip
 
 
+@pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize("names", ORDERS)
 def test_one_judges_choices_in_both_orders_are_no_two_judges(file, names):
     """The second one's places were read as texts: a judge who turns round with the texts was refused by half."""

@@ -139,7 +139,9 @@ def test_a_threshold_that_is_no_number_is_an_error(file, threshold):
 
 
 @pytest.mark.parametrize(("scale", "threshold"), [
-    ("", "500"), ("", "0"), ("0-10", "10.5"), ("0-10", "0"), ("0-10 lowest best", "10"), ("0-10 lowest best", "-1"),
+    ("", "500"), ("0-10", "0"), ("0-10 lowest best", "10"),
+    *(pytest.param(*case, marks=pytest.mark.slow("further cases"))
+      for case in (("", "0"), ("0-10", "10.5"), ("0-10 lowest best", "-1"))),
 ])  # fmt: skip
 def test_a_threshold_that_all_scores_pass_or_none_is_an_error(file, scale, threshold):
     scores = file("a.csv", "item,llm,ann\n1,5,4\n2,3,5\n3,9,8\n")

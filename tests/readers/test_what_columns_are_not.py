@@ -20,7 +20,7 @@ PEOPLE, JUDGES = ("human", "annotator", "expert"), ("gpt4", "llm", "claude")
 CRITERIA = ("helpfulness", "coherence", "safety", "depth", "wit")
 
 
-@pytest.fixture(params=range(3))
+@pytest.fixture(params=[0, 1, pytest.param(2, marks=pytest.mark.slow("further cases"))])
 def draw(request):
     return np.random.default_rng([SEED, request.param])
 

@@ -146,8 +146,9 @@ TOLD = {"conversation": [f"c{k // 4}" for k in range(96)], "topic": ["law", "tax
 
 
 @pytest.mark.parametrize(("before", "after"), [
-    ((), ("topic", "conversation")), (("topic",), ("topic", "conversation")),
-    (("conversation",), ("topic", "conversation")), (("topic", "conversation"), ("conversation", "topic")),
+    ((), ("topic", "conversation")), (("conversation",), ("topic", "conversation")),
+    *(pytest.param(*case, marks=pytest.mark.slow("further cases"))
+      for case in ((("topic",), ("topic", "conversation")), (("topic", "conversation"), ("conversation", "topic")))),
 ])  # fmt: skip
 def test_what_either_file_tells_of_the_texts_is_known(before, after):
     """Whichever file has the columns: the same texts, slices and clusters."""
