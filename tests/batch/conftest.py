@@ -16,8 +16,13 @@ from batch_providers import PROVIDERS
 from loopback import loopback
 from setting import Setting
 
+FURTHER = pytest.mark.slow("further cases")
+"""OpenAI's second endpoint has the batches of the first: by default it is tried where all goes well."""
 
-@pytest.fixture(params=sorted(PROVIDERS))
+
+@pytest.fixture(params=[
+    pytest.param(name, marks=[FURTHER] if name == "openai_responses" else []) for name in sorted(PROVIDERS)
+])  # fmt: skip
 def provider_name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from batch_providers import KEY, BatchProvider, Gemini, No, OpenAI
+from batch_providers import KEY, PROVIDERS, BatchProvider, Gemini, No, OpenAI
 from loopback import Answer
 from setting import Setting
 
@@ -46,6 +46,7 @@ def lost(position: int, *positions: int) -> str:
 # --------------------------------------------------------------------------- all goes well
 
 
+@pytest.mark.parametrize("provider_name", sorted(PROVIDERS))
 def test_what_comes_back_is_stored_as_if_asked_one_by_one(setting: Setting) -> None:
     setting.provider.polls_until_done = 2
     with setting.batches() as batches:

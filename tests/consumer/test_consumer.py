@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -30,17 +28,9 @@ KEY = "sk-not-a-real-key-0123456789"
 BLOCK = re.compile(r"^```(?:toml|python)\n# (\S+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
-def run_apart(folder: Path, *arguments: str) -> tuple[int, str]:
-    """Exit code and output of pytest in `folder`, with this environment's Recuse, in a process of its own."""
-    environment = {k: v for k, v in os.environ.items() if k not in ("PYTEST_ADDOPTS", "MY_JUDGE_KEY")}
-    command = [sys.executable, "-m", "pytest", *ALONE, "-p", "no:cacheprovider", *arguments]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    return done.returncode, done.stdout + done.stderr
-
-
 @pytest.fixture
 def run(run_pytest, monkeypatch) -> Callable[..., tuple[int, str]]:
-    """The same in this process, with the judge's key in the environment if one is given."""
+    """Exit code and output of pytest in a folder, with the judge's key in the environment if one is given."""
 
     def run(folder: Path, *arguments: str, key: str | None = None) -> tuple[int, str]:
         monkeypatch.delenv("MY_JUDGE_KEY", raising=False)
@@ -70,9 +60,9 @@ def skeleton(tmp_path: Path) -> Path:
     return Path(shutil.copytree(Path(__file__).parent / "skeleton", tmp_path / "theirs"))
 
 
-def test_another_teams_repository_replays_and_reports(skeleton):
+def test_another_teams_repository_replays_and_reports(run, skeleton):
     recorded = {path: path.read_bytes() for path in (skeleton / "cassettes").rglob("*.jsonl")}
-    code, output = run_apart(skeleton, "evals/", "--baseline")
+    code, output = run(skeleton, "evals/", "--baseline")
     assert (code, "2 passed, 1 xfailed" in output) == (0, True), output
     assert all((skeleton / "reports" / name).stat().st_size for name in ("index.html", "results.json", "summary.md"))
     assert {path: path.read_bytes() for path in (skeleton / "cassettes").rglob("*.jsonl")} == recorded

@@ -8,6 +8,7 @@ import itertools
 import json
 import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,7 @@ SAMPLES: dict[str, Callable[[], samples.Results]] = {
     "failing": samples.failing,
     "several tasks": samples.several_tasks,
     "two judges": lambda: samples.invented(2),
-    "forty judges with holes": lambda: samples.invented(40, holes=0.05),
+    "thirteen judges with holes": lambda: samples.invented(13, holes=0.05),
     "long names with holes": lambda: samples.invented(6, long_names=True, holes=0.15),
     "hostile": samples.hostile,
     "nothing": samples.nothing,
@@ -36,9 +37,14 @@ def html_of(results: samples.Results) -> str:
     return page(plain, headline(plain))
 
 
+@cache
+def html_of_sample(name: str) -> str:
+    return html_of(SAMPLES[name]())
+
+
 @pytest.fixture(scope="module", params=SAMPLES)
 def html(request: pytest.FixtureRequest) -> str:
-    return html_of(SAMPLES[request.param]())
+    return html_of_sample(request.param)
 
 
 @pytest.fixture(scope="module")
@@ -155,18 +161,18 @@ def test_nothing_is_left_of_python_or_jinja(html: str) -> None:
 def test_the_same_results_give_the_same_bytes() -> None:
     from test_canonical_form import shuffled
 
-    drawn = html_of(samples.both())
+    drawn = html_of_sample("both")
     assert html_of(shuffled(samples.both(), 1)) == drawn
     assert html_of(json.loads(canonical(samples.both()))) == drawn
 
 
 def test_size() -> None:
-    assert len(html_of(samples.both()).encode()) < 215_000
-    assert len(html_of(samples.nothing()).encode()) < 25_000
+    assert len(html_of_sample("both").encode()) < 215_000
+    assert len(html_of_sample("nothing").encode()) < 25_000
 
 
 def test_known_answers_are_on_the_page() -> None:
-    tree = read(html_of(samples.published()))
+    tree = read(html_of_sample("published"))
     section = next(e for e in tree.all("section") if e.attributes["id"] == "q-consensus_deviation")
     forest = next(section.all("figure", class_="forest"))
     values = [b.text for b in forest.all("b") if re.fullmatch(r"[+−][\d.]+", b.text)]
@@ -199,7 +205,7 @@ def test_known_answers_are_on_the_page() -> None:
 
 
 def test_colours_mean_what_the_paper_means() -> None:
-    tree = read(html_of(samples.published()))
+    tree = read(html_of_sample("published"))
     section = next(e for e in tree.all("section") if e.attributes["id"] == "q-consensus_deviation")
     shown = next(section.all("figure", class_="heat"))
     rows = [list(tr.all("td")) for tr in shown.one("tbody").all("tr")]
@@ -213,7 +219,7 @@ def test_colours_mean_what_the_paper_means() -> None:
 
 
 def test_failures_are_told_with_what_to_do() -> None:
-    tree = read(html_of(samples.failing()))
+    tree = read(html_of_sample("failing"))
     section = next(e for e in tree.all("section") if e.attributes["id"] == "attention")
     assert "The accepted failure for self_bias (judge = grok-4) expired" in section.text
     assert "the cassette lacks repeat 4" in section.text
@@ -221,11 +227,11 @@ def test_failures_are_told_with_what_to_do() -> None:
     assert "own work" in first.one("h3").text
     assert "+0.71 (+0.58 to +0.84)" in first.text
     assert 'gate = "self_bias"' in next(first.all("pre")).text
-    assert not [e for e in read(html_of(samples.published())).all("section") if e.attributes["id"] == "attention"]
+    assert not [e for e in read(html_of_sample("published")).all("section") if e.attributes["id"] == "attention"]
 
 
 def test_baseline_movement() -> None:
-    tree = read(html_of(samples.failing()))
+    tree = read(html_of_sample("failing"))
     section = next(e for e in tree.all("section") if e.attributes["id"] == "baseline")
     rows = [[cell.text for cell in row.all() if cell.tag in ("th", "td")] for row in section.one("tbody").all("tr")]
     by_note = {note: (what, before, after) for what, before, after, note in rows}
@@ -275,7 +281,7 @@ def test_no_markup_of_a_docstring_is_shown_raw_and_none_of_anybody_else_is_belie
 
 
 def test_several_panels_and_tasks() -> None:
-    tree = read(html_of(samples.several_tasks()))
+    tree = read(html_of_sample("several tasks"))
     headings = [
         h.text for h in next(e for e in tree.all("section") if e.attributes["id"] == "q-scale_direction").all("h3")
     ]

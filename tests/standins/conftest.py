@@ -27,16 +27,16 @@ def plan_of(panel: str, protocol: str = "rubric") -> Plan:
     return make_plan(panel, task, protocol, panel_named(panel).judges, identify=request_key)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def root() -> Path:
     return ROOT
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def panel() -> Callable[[str], Panel]:
     return panel_named
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def planned() -> Callable[..., Plan]:
     return plan_of

@@ -27,7 +27,7 @@ CRITERIA = ["accuracy", "quality", "consistency", "completeness", "practicality"
 OWN = "perplexity-sonar"  # the author in the planted seat
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def replies(
     panel: Callable[[str], Panel], planned: Callable[[str], Plan], root: Path
 ) -> list[tuple[Call, ScriptedReply]]:
@@ -35,13 +35,13 @@ def replies(
     return [(call, source.reply(call, {})) for call in planned("planted").calls]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def table(replies: list[tuple[Call, ScriptedReply]], planned: Callable[[str], Plan]) -> pd.DataFrame:
     plan = planned("planted")
     return read_replies(plan, [(call, as_response(plan, call, reply)) for call, reply in replies]).table
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def quality(root: Path) -> pd.Series:
     return pd.read_csv(root / "fixtures" / "published" / "human_finals.csv").set_index("target")["mean"]
 

@@ -68,6 +68,6 @@ class Planted:
         return replace(self.choices_alone(), beside=lambda kind: sets if kind == "response_sets" else None, _memory={})
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def planted():
     return Planted

@@ -18,24 +18,32 @@ from recuse.papers.indeterminacy.rated_options import (
 from recuse.papers.indeterminacy.response_sets import performance
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def everyone(planted):
     found = planted(people=15, repeats=25).person_rows(toxic_of_both=0.1)
     found.judge("perfect", toxic_of_both=0.1).judge("asymmetric", toxic_of_both=0.9).noisy("noisy")
     return found.always_both("both").never_both("one")
 
 
-def test_the_perfect_judge_decides_as_people_do(everyone):
-    ratings = everyone.ratings()
-    found = decision_consistency(ratings).of(judge="perfect")
+@pytest.fixture(scope="module")
+def by_sets(everyone):
+    return everyone.ratings()
+
+
+@pytest.fixture(scope="module")
+def by_choices(everyone):
+    return everyone.choices_alone()
+
+
+def test_the_perfect_judge_decides_as_people_do(by_sets):
+    found = decision_consistency(by_sets).of(judge="perfect")
     assert found.low > 0.6
-    bias = prevalence_bias(ratings).of(judge="perfect")
+    bias = prevalence_bias(by_sets).of(judge="perfect")
     assert -0.2 < bias.low < bias.high < 0.2
 
 
-def test_asymmetric_selection_is_a_fault_of_choices_and_none_of_response_sets(everyone):
+def test_asymmetric_selection_is_a_fault_of_choices_and_none_of_response_sets(by_sets, by_choices):
     """By choices alone it finds far too much; by response sets it is as good as the perfect judge."""
-    by_sets, by_choices = everyone.ratings(), everyone.choices_alone()
     assert prevalence_bias(by_choices).of(judge="asymmetric").low > 0.2
     assert abs(prevalence_bias(by_sets).of(judge="asymmetric").value) < 0.15
     hits = performance(by_choices)
@@ -46,23 +54,23 @@ def test_asymmetric_selection_is_a_fault_of_choices_and_none_of_response_sets(ev
     assert errors[0] == pytest.approx(errors[1], abs=0.02)
 
 
-def test_the_noisy_judge_fails(everyone):
-    assert decision_consistency(everyone.ratings()).of(judge="noisy").high < 0.75
-    assert decision_consistency(everyone.ratings()).of(judge="noisy").low < 0.6
+def test_the_noisy_judge_fails(by_sets):
+    assert decision_consistency(by_sets).of(judge="noisy").high < 0.75
+    assert decision_consistency(by_sets).of(judge="noisy").low < 0.6
 
 
-def test_always_both_finds_everything(everyone):
-    found = prevalence_bias(everyone.ratings()).of(judge="both")
+def test_always_both_finds_everything(by_sets):
+    found = prevalence_bias(by_sets).of(judge="both")
     assert found.low > 0.2
-    shown = performance(everyone.ratings())
+    shown = performance(by_sets)
     assert shown.of(judge="both", definition="set_size(hrs/hrs)").value == 2.0
     assert shown.of(judge="both", definition="recall(hrs/hrs)").value == 1.0
     assert shown.of(judge="both", definition="precision(hrs/hrs)").value < 0.85
 
 
-def test_never_both_misses_what_people_would_accept(everyone):
-    assert prevalence_bias(everyone.ratings()).of(judge="one").high < -0.1
-    shown = performance(everyone.ratings())
+def test_never_both_misses_what_people_would_accept(by_sets):
+    assert prevalence_bias(by_sets).of(judge="one").high < -0.1
+    shown = performance(by_sets)
     assert shown.of(judge="one", definition="set_size(hrs/hrs)").value <= 1.1
     recalls = [shown.of(judge=judge, definition="recall(hrs/hrs)").value for judge in ("perfect", "one")]
     assert recalls[1] < recalls[0] - 0.1
@@ -79,17 +87,17 @@ def test_a_judge_without_a_valid_answer_is_undefined_everywhere_and_never_best(p
     assert "choosing takes two judges" in regret.note
 
 
-def test_consistency_and_bias_never_exceed_1_together(everyone):
-    for ratings in (everyone.ratings(), everyone.choices_alone()):
+def test_consistency_and_bias_never_exceed_1_together(by_sets, by_choices):
+    for ratings in (by_sets, by_choices):
         c, b = consistency_over_beta(ratings), bias_over_beta(ratings)
         for key, found in c.items():
             sums = np.array(found.detail["value"]) + np.abs(b[key].detail["value"])
             assert (sums <= 1 + 1e-9).all()
 
 
-def test_hit_rate_never_chooses_the_judge_whose_choices_fall_otherwise(everyone):
+def test_hit_rate_never_chooses_the_judge_whose_choices_fall_otherwise(by_choices):
     """However good its response sets are."""
-    found = selection_regret(everyone.choices_alone()).of(definition="hit_rate(h/h)")
+    found = selection_regret(by_choices).of(definition="hit_rate(h/h)")
     assert found.detail["chosen"] != "asymmetric"
 
 
