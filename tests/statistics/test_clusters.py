@@ -79,11 +79,11 @@ def test_a_stratified_mean_is_cochrans():
 
 def test_mean_agrees_with_statsmodels():
     """OLS on a constant with cluster-robust covariance; statsmodels adds the factor (n - 1) / (n - 1) = 1."""
-    import statsmodels.api as sm
+    from statsmodels.regression.linear_model import OLS
 
     rng, groups, effects = random_clusters(1)
     x = effects + rng.normal(0, 1, len(groups))
-    fit = sm.OLS(x, np.ones(len(x))).fit(cov_type="cluster", cov_kwds={"groups": groups}, use_t=True)
+    fit = OLS(x, np.ones(len(x))).fit(cov_type="cluster", cov_kwds={"groups": groups}, use_t=True)
     distribution = clusters.clustered_mean(x, groups)
     assert (distribution.value, distribution.se) == pytest.approx((fit.params[0], fit.bse[0]))
     assert distribution.interval(0.9) == pytest.approx(fit.conf_int(0.1)[0])

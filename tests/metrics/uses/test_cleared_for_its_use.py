@@ -10,6 +10,8 @@ import pytest
 
 from recuse.cli import main
 
+pytestmark = pytest.mark.usefixtures("no_drawn_judges")
+
 
 @pytest.fixture
 def words(tmp_path, capsys):

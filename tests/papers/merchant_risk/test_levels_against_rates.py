@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -37,9 +38,16 @@ def files(folder: Path, far: int, rates: str = "rates.csv") -> Path:
     return folder / "levels.csv"
 
 
+@cache
+def asked():
+    """The shipped gates, and of the shipped questions those that ask of levels."""
+    gates, questions = read_evals(shipped_evals(), date(2026, 1, 1))
+    return gates, [one for one in questions if "ground_truth" in one.name]
+
+
 def words(path: Path, **given: str) -> dict[str, str]:
     panel = load_file_panel(path, rater="model", item="item", value="level", scale="1-5", **given)
-    verdicts = ask_file(panel, *read_evals(shipped_evals(), date(2026, 1, 1))).results["verdicts"]
+    verdicts = ask_file(panel, *asked()).results["verdicts"]
     return {v["subject"]["judge"]: v["outcome"] for v in verdicts if v["gate"] == "misplaced_levels"}
 
 
