@@ -418,8 +418,9 @@ def index(data: bytes) -> Callable[[dict[str, bytes]], object]:
     ],
 )
 def test_a_pack_that_lies_is_refused_in_words(
-    panel: Path, root: Path, change: Callable[[dict[str, bytes]], None], why: str
+    panel: Path, root: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[dict[str, bytes]], None], why: str
 ) -> None:
+    monkeypatch.setattr(pack_file, "LARGEST", 2_000_000)
     main(["pack", str(panel)])
     altered(root, panel, change)
     with pytest.raises(CassetteError, match=why):

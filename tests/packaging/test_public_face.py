@@ -160,7 +160,7 @@ def test_the_blocks_of_the_notebook_page_run_and_show_what_they_give(tmp_path, m
     shutil.copy(ROOT / "tests" / "cli" / "two_judges_two_people.csv", tmp_path / "ratings.csv")
     monkeypatch.chdir(tmp_path)
     page = (ROOT / "docs" / "notebook.md").read_text(encoding="utf-8")
-    text = page.replace("plan(ratings, runs=4,", "plan(ratings, runs=2,")
+    text = page.replace("runs=4, sizes=(60, 240)", "runs=2, sizes=(60,)").replace("60, 240, 'needed'", "60, 'needed'")
     assert text != page, "of the plan the names of the columns are shown, and those do not need so many runs"
     names: dict[str, object] = {}
     shown = ""

@@ -100,6 +100,7 @@ COMMANDS = [
 
 
 @pytest.mark.slow("whole runs", but_first=True)
+@pytest.mark.usefixtures("no_drawn_judges")
 @pytest.mark.parametrize(
     "command",
     [pytest.param(line, marks=[pytest.mark.slow("simulation")] if " plan " in line else []) for line in COMMANDS],

@@ -86,8 +86,9 @@ def test_a_question_shows_what_the_last_report_draws(made, monkeypatch, tmp_path
     page = tmp_path / "index.html"
     page.write_text(REPORT)
     monkeypatch.setattr(made, "REPORT", page)
-    assert re.findall(r"\(report/index\.html#([\w-]+)", made.questions()) == ["q-score_stability"]
-    assert re.findall(r'<iframe [^>]*src="([^"]+)"', made.questions()) == ["report/pictures/q-score_stability.html"]
+    questions = made.questions()
+    assert re.findall(r"\(report/index\.html#([\w-]+)", questions) == ["q-score_stability"]
+    assert re.findall(r'<iframe [^>]*src="([^"]+)"', questions) == ["report/pictures/q-score_stability.html"]
     monkeypatch.setattr(made, "REPORT", tmp_path / "none.html")
     assert "report/" not in made.questions()
 

@@ -213,7 +213,8 @@ def test_an_end_beyond_the_draws_is_unknown():
     assert all(map(math.isnan, Draws(0.0, draws[:90], lost=9).interval(0.85)))
 
 
-@pytest.mark.parametrize(("texts", "repeats", "ratio"), [(300, 3, 2.0), (6_900, 8, 9.7), (21_000, 2, 50.0)])
+@pytest.mark.slow("further cases", but_first=True)
+@pytest.mark.parametrize(("texts", "repeats", "ratio"), [(6_900, 8, 9.7), (300, 3, 2.0), (21_000, 2, 50.0)])
 def test_the_reliability_of_thousands_of_texts_lies_around_its_value(texts: int, repeats: int, ratio: float) -> None:
     """An interval holds its value, ends where its p-values say, and shrinks with the root of the number of texts."""
     reliability = FixedTexts(1 + repeats * ratio, texts, Noise(texts * (repeats - 1)), repeats)

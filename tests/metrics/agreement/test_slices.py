@@ -204,9 +204,13 @@ def test_levels_of_one_text_each_are_not_slices():
     assert "no column to slice by" in found.note
 
 
-@pytest.mark.parametrize(
-    ("each", "word"), [(8, "undecided"), (12, "undecided"), (19, "undecided"), (80, "not cleared")]
-)
+FURTHER = pytest.mark.slow("further cases")
+
+
+@pytest.mark.parametrize(("each", "word"), [
+    pytest.param(8, "undecided", marks=FURTHER), pytest.param(12, "undecided", marks=FURTHER),
+    (19, "undecided"), (80, "not cleared"),
+])  # fmt: skip
 def test_nobody_ranks_systems_of_which_too_few_texts_are_rated(each, word):
     """The judge lifts its favourite by a fifth of the scale, and keeps people's order: fewer texts do not clear it."""
     rng = np.random.default_rng(2)
