@@ -139,7 +139,7 @@ def right_responses(ratings: Ratings, array: RatingArray) -> Mask:
     texts = ratings.texts
     if texts is None or "gold" not in texts:
         raise RatingsError("nothing says which text is the right one; give texts with a column gold (1 or 0)")
-    gold = texts[texts["gold"].astype(str).str.strip().str.lower().isin(RIGHT)]
+    gold = texts[texts["gold"].isin([value for value in texts["gold"].unique() if str(value).strip().lower() in RIGHT])]
     right = np.zeros(array.shape[1:], dtype=bool)
     both = ("item", array.items), ("target", array.targets)
     item, target = (pd.Index(names).get_indexer(pd.Index(gold[column].astype(str))) for column, names in both)

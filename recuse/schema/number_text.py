@@ -28,7 +28,7 @@ _SMALL = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", 
 
 def is_number(value: object) -> TypeGuard[float]:
     """Whether the value is a finite number; True and False are none."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def fixed(value: Any, decimals: int = 2, *, signed: bool = False, minus: str = MINUS) -> str:

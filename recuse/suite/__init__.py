@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import cache
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -44,6 +45,7 @@ RECORD_MODES: Mapping[str, Mode] = {
     "none": "replay", "missing": "missing", "all": "all", "batch": "missing", "sample": "replay"
 }  # fmt: skip
 """Values of the option --record, and what they mean for the cassettes."""
+Headers = Mapping[str, Mapping[str, Any]]  # cell -> what opens its cassette
 Keep = Callable[[Transcript], RepliesRow]  # what becomes of the replies beside the ratings made of them
 
 
@@ -132,7 +134,7 @@ class Suite:
         panel = self.selection.panels[elicitation.panel]
         made = panel_ratings(
             plan, elicited.table, authors=self.selection.authors(elicitation), families=panel.families,
-            beside=lambda kind: self._of_kind(elicitation, kind),
+            beside=cache(lambda kind: self._of_kind(elicitation, kind)),
         )  # fmt: skip
         if known_protocol(elicitation.protocol).OFFERS == "scores":
             made, _ = made.as_decisions(panel.uses or ())
@@ -215,7 +217,7 @@ class Recordings:
         """What the judges said, each reply read once, and an account of the cassettes it was read from. Records first
         what is missing, where that is wanted; `MissingInteractionError` where something stays missing."""
         panel, library = self.selection.panels[elicitation.panel], self._library(elicitation.panel)
-        chain, coverage = self._unfolded(elicitation, plan)
+        chain, coverage, opening = self._unfolded(elicitation, plan)
         shown = self.selection.shown
         wanted = [call for call in coverage.missing if not shown or call.judge in shown]
         if wanted and self.mode != "replay":
@@ -228,7 +230,7 @@ class Recordings:
                 self.record([elicitation])
             if elicitation.panel in self._unrecorded:
                 raise self._unrecorded[elicitation.panel]
-            chain, coverage = self._unfolded(elicitation, plan)
+            chain, coverage, opening = self._unfolded(elicitation, plan)
         left_out = _not_recorded(coverage)
         if not coverage.complete and (not shown or left_out & shown or coverage.damaged or not left_out):
             because = f"{elicitation} cannot be replayed: {coverage.cause}."
@@ -248,7 +250,7 @@ class Recordings:
             "files": len(cells), "interactions": len(chain.calls) + len(unused), "used": len(chain.calls),
             "unused": len(unused), "unused_lines": [line.strip() for line in unused_lines(unused)],
             "usage": elicited.usage, "excerpts": elicited.excerpts if self.texts else [],
-            "source": digests(plan, headers(panel, plan, chain.calls)),
+            "source": digests(plan, {cell: opening[cell] for cell in cells}),
         }  # fmt: skip
         if self.keep is not None:
             task = self.selection.task_of(elicitation)
@@ -258,16 +260,18 @@ class Recordings:
     def replies(self, elicitation: Elicitation, plan: Plan) -> Iterable[tuple[Call, RawResponse]]:
         """What `read`, here or in another worker, has read already, once more: for what is seldom asked of a reply."""
         if elicitation not in self._judging:
-            chain, coverage = self._unfolded(elicitation, plan)
+            chain, coverage, _ = self._unfolded(elicitation, plan)
             left_out = _not_recorded(coverage)
             self._judging[elicitation] = [call for call in chain.final_calls if call.judge not in left_out]
         return self._library(elicitation.panel).replay(self._judging[elicitation])
 
-    def _unfolded(self, elicitation: Elicitation, plan: Plan) -> tuple[Chain, Coverage]:
-        """The plan's calls, as far as the library has the replies they are made from, and what it lacks."""
+    def _unfolded(self, elicitation: Elicitation, plan: Plan) -> tuple[Chain, Coverage, Headers]:
+        """The plan's calls, as far as the library has the replies they are made from, what it lacks, and what opens the
+        cassettes."""
         library, chain = self._library(elicitation.panel), Chain(plan)
         calls = chain.unfold(library.answer)
-        return chain, library.expect(calls, headers(self.selection.panels[elicitation.panel], plan, calls))
+        opening = headers(self.selection.panels[elicitation.panel], plan, calls)
+        return chain, library.expect(calls, opening), opening
 
     def record(self, wanted: Iterable[Elicitation], *, stop_at_first: bool = False) -> None:
         """Ask what is missing for all of these, or a sample of what is there: one recording per panel, one budget over

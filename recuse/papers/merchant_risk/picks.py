@@ -24,7 +24,7 @@ from recuse.papers.merchant_risk.empirical_risk import YEARLY
 from recuse.papers.merchant_risk.generation import KEPT, RATIONALE, RULE
 from recuse.papers.rank_tests import spearman
 from recuse.papers.self_preference.over_texts import share_estimate
-from recuse.ratings import Nominal, Ordinal, Ratings, ResponseSets, Scale
+from recuse.ratings import Nominal, Ordinal, Ratings, ResponseSets, Scale, remembered
 from recuse.ratings.array import numbers
 from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.schema.arrays import Floats
@@ -62,7 +62,8 @@ class Picks:
         return {"n": len(self.items), "n_excluded": self.lost, "over": "items", "method": method, **more}
 
 
-def _models(part: Ratings, ratings: Ratings) -> Iterator[Picks]:
+@remembered
+def _models(part: Ratings, ratings: Ratings) -> list[Picks]:
     if isinstance(part.scale, Nominal | ResponseSets):
         raise RecuseError(
             f"the levels of criterion {part.criterion} have no order; give its scale as numbers, or as options from "
@@ -79,7 +80,7 @@ def _models(part: Ratings, ratings: Ratings) -> Iterator[Picks]:
     if (twice := truth.index[truth.index.duplicated()]).size:
         raise RecuseError(f"the reference needs one row per item; {twice[0]} has several")
     rows = part.table[(part.table["criterion"] == part.criterion) & (part.table["kind"] == "judge")]
-    rows = rows.assign(item=rows["item"].astype(str), level=numbers(part, rows))
+    rows, picks = rows.assign(item=rows["item"].astype(str), level=numbers(part, rows)), []
     for model, group in rows.groupby("rater", sort=False):
         levels = group[group["level"].notna()].groupby("item", sort=True)["level"]
         means, medians = levels.mean(), levels.quantile(0.5, interpolation="lower")
@@ -89,13 +90,15 @@ def _models(part: Ratings, ratings: Ratings) -> Iterator[Picks]:
         unknown = tuple(means.index[~known])
         mean, median, value = (of.to_numpy(dtype=float)[known] for of in (means, medians, picked["value"]))
         lost = len(unknown) + int(group["level"].isna().sum())
-        yield Picks(str(model), tuple(means.index[known]), mean, median, value, unknown, tuple(names), lost, part.scale)
+        of = tuple(means.index[known]), mean, median, value, unknown, tuple(names), lost, part.scale
+        picks.append(Picks(str(model), *of))
+    return picks
 
 
 def _per_model(function: Callable[[Picks], Estimate]) -> Callable[[Ratings], Estimates]:
     @per_subject("judge", _models)
     @wraps(function)
-    def each(models: Iterator[Picks]) -> Iterator[Named]:
+    def each(models: list[Picks]) -> Iterator[Named]:
         return ((picks.model, function(picks)) for picks in models)
 
     return each

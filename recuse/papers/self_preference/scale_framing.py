@@ -341,7 +341,7 @@ def _all(scores: Floats, true: Floats, statistic: Callable[[Floats, Floats], flo
     members = np.arange(scores.shape[1])
     chosen = list(combinations(members, len(members) // 2))
     mixed = float(np.mean([
-        statistic(np.where(np.isin(members, turned)[:, None], scores[1], scores[0]), true)
+        statistic(scores[np.bincount(turned, minlength=len(members)), members], true)
         for turned in islice(chosen, 0, None, -(-len(chosen) // MOST))
     ]))  # fmt: skip
     return up, down, mixed, mixed - up
