@@ -30,7 +30,7 @@ FROM_1 = 7  # scales up to here mostly begin with 1, longer ones as often with 0
 SHIFTED, SELDOM = 3, 0.04  # so many different marks on a scale have ends of its own; one given less may be missing
 DECIDED = "--use decide --threshold NUMBER; --save of recuse check keeps it"
 ENDS = re.compile(r"[(\[]\s*(\d+(?:\.\d+)?)\s*(?:-|–|to|\.\.)\s*(\d+(?:\.\d+)?)\s*(?:points|stars|scale)?\s*[)\]]")
-NAMED_ENDS = re.compile(r"(?<![\w.])(\d+)\s*[=:]\s*([^\W\d][^\d,;/()\[\]]*)")
+NAMED_ENDS = re.compile(r"(?<![\w.-])(\d+)\s*[=:–-]\s*([^\W\d][^\d,;/()\[\]]*)")
 """How a column's name says on which scale its ratings are: accuracy (0-7), tone (1 = poor, 5 = excellent)."""
 MANY = 0.1  # where so many cells name an option twice, they are no sets
 
@@ -146,11 +146,18 @@ def _numbers(
         top = None  # others answer on a longer scale
     _check_thousands(different)
     scale = given or scale_of_numbers(values, top)
-    ends = [] if given else [*{named for name in part["column"].unique() if (named := _named_ends(str(name)))}]
-    if len(ends) == 1:
-        low, high, turned = ends[0]
+    names = [] if given else map(str, part["column"].unique())
+    ends = {name: named for name in names if (named := _named_ends(name))}
+    best = {lowest: name for name, (*_, lowest) in ends.items() if lowest is not None}
+    if len(best) > 1:
+        raise RecuseError(
+            f"by their names, the lowest is best in {best[True]} and the highest in {best[False]}; turn the numbers of "
+            "one round, and its name, or say that all are on one scale (--scale LOW-HIGH)"
+        )
+    if len(different_ends := [*{*ends.values()}]) == 1:
+        low, high, lowest = different_ends[0]
         if (values.notna() & ~values.between(low, high)).mean() <= cell_values.STRAYS:
-            scale = replace(scale, minimum=low, maximum=high, reversed=turned)
+            scale = replace(scale, minimum=low, maximum=high, reversed=bool(lowest))
     if given is None:
         seen = values.where(values.between(scale.minimum, scale.maximum))
         _check_no_far_code(seen, part["kind"].eq("person"))
@@ -175,16 +182,16 @@ def _numbers(
     return CriterionAnswers(scale, numbers, (bad | outside).to_numpy(), status, faults, [note])
 
 
-def _named_ends(name: str) -> tuple[float, float, bool] | None:
-    """The ends of the scale that a column's name tells, and whether the lower is best by what it calls them."""
+def _named_ends(name: str) -> tuple[float, float, bool | None] | None:
+    """The ends of the scale that a column's name tells, and whether the lower is best; None if untold."""
     if match := ENDS.search(name):
-        return float(match[1]), float(match[2]), False
+        return float(match[1]), float(match[2]), None
     named = sorted({float(number): spelled(word) for number, word in NAMED_ENDS.findall(name)}.items())
     if len(named) < 2:
         return None
     (low, least), (high, most) = named[0], named[-1]
     orders = [order for order in cell_values.ORDERS if {least, most} <= {*order}]
-    return low, high, any(order.index(least) > order.index(most) for order in orders)
+    return low, high, orders[0].index(least) > orders[0].index(most) if orders else None
 
 
 def _are_places(part: pd.DataFrame, values: pd.Series[float]) -> bool:

@@ -120,10 +120,19 @@ def test_a_scale_that_a_columns_name_says_is_the_scale(file, one, other, ends):
 
 @pytest.mark.parametrize(("told", "ends", "turned"), [
     ("1 = excellent, 5 = poor", (1, 5), True), ("1=sehr gut, 6=ungenügend", (1, 6), True),
-    ("0: bad / 7: good", (0, 7), False), ("1 = not at all, 7 = very", (1, 7), False),
+    ("0: bad / 7: good", (0, 7), False), ("1-best, 5-worst", (1, 5), True), ("1 = not at all, 7 = very", (1, 7), False),
 ])  # fmt: skip
 def test_what_a_columns_name_calls_the_ends_says_which_is_best(file, told, ends, turned):
     """The best mark was the worst."""
     rows = "".join(f"t{k},{k % 5 + 1},{k % 5 + 1}\n" for k in range(40))
     scale = read_file(file("a.csv", f'item,"anna ({told})","gpt ({told})"\n{rows}')).ratings.scale
     assert (scale.ends, scale.reversed) == (ends, turned)
+
+
+def test_names_that_call_opposite_ends_best_are_asked_about(file):
+    """The judge was refused, as one that says the opposite."""
+    rows = "".join(f"t{k},{k % 5 + 1},{5 - k % 5}\n" for k in range(40))
+    path = file("a.csv", f'item,"anna (1 = poor, 5 = excellent)","gpt (1 = best, 5 = worst)"\n{rows}')
+    with pytest.raises(RecuseError, match=r"the lowest is best in gpt \(.* and the highest in anna \(.*; turn the"):
+        read_file(path)
+    assert not read_file(path, scale="1-5").ratings.scale.reversed
