@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from functools import cache
 from importlib.metadata import packages_distributions
 
 import pytest
@@ -140,9 +141,12 @@ def declared(*extras: str) -> set[str]:
     return {canonicalize_name(Requirement(line).name) for line in lines}
 
 
+distributions = cache(packages_distributions)  # all that is installed is read for it
+
+
 def undeclared(names: set[str], allowed: set[str]) -> set[str]:
     """Those of the third-party modules that no declared distribution provides."""
-    provides = packages_distributions()
+    provides = distributions()
     allowed |= {name for name, carrier in CARRIED.items() if carrier in allowed}
     return {n for n in names if not {canonicalize_name(d) for d in provides.get(n, [n])} & allowed}
 

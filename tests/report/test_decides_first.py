@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable
+from functools import cache
 
 import samples
 from page_reader import Element, page, read
@@ -19,19 +21,25 @@ def tree_of(results: samples.Results) -> Element:
     return read(page(plain, plain["headline"]))
 
 
+@cache
+def drawn(sample: Callable[[], samples.Results]) -> Element:
+    """The page of a sample as it is, which several tests look at."""
+    return tree_of(sample())
+
+
 def ids(tree: Element) -> dict[str, Element]:
     return {e.attributes["id"]: e for e in tree.all() if "id" in e.attributes}
 
 
 def test_the_order_of_the_page() -> None:
-    sections = [e.attributes["id"] for e in tree_of(samples.failing()).all("section")]
+    sections = [e.attributes["id"] for e in drawn(samples.failing).all("section")]
     assert sections[:3] == ["changed", "attention", "verdicts"]
     assert sections[3].startswith("q-")
-    assert [e.attributes["id"] for e in tree_of(samples.published()).all("section")][:2] == ["changed", "verdicts"]
+    assert [e.attributes["id"] for e in drawn(samples.published).all("section")][:2] == ["changed", "verdicts"]
 
 
 def test_a_widened_limit_is_told_in_words_with_old_and_new() -> None:
-    row = next(ids(tree_of(samples.failing()))["changed"].one("tbody").all("tr"))
+    row = next(ids(drawn(samples.failing))["changed"].one("tbody").all("tr"))
     told = [cell.text for cell in row.all() if cell.tag in ("th", "td")]
     assert told == [
         "own work (self_bias) limit widened", "within [-0.5, +0.5]", "within [-1, +1]", "without that grok-4 fails",
@@ -54,7 +62,7 @@ def test_the_same_fault_of_many_tests_is_told_once() -> None:
 
 
 def test_a_remedy_is_told_once_for_all_verdicts_of_a_gate_and_the_judges_own_replies_stand_beside_it() -> None:
-    box = ids(tree_of(samples.failing()))["red-consensus_deviation-self_bias"]
+    box = ids(drawn(samples.failing))["red-consensus_deviation-self_bias"]
     assert len(list(box.one("ul").all("li"))) == 2
     assert box.text.count("Record again, or accept it knowingly") == 1
     assert box.text.count('gate = "self_bias"') == 1
@@ -75,14 +83,14 @@ def test_the_prompt_stands_before_the_reply_where_the_results_hold_it() -> None:
 
 
 def test_what_is_red_leads_to_its_cell() -> None:
-    tree = tree_of(samples.failing())
+    tree = drawn(samples.failing)
     links = [a.attributes["href"][1:] for a in ids(tree)["attention"].all("a")]
     assert set(links) <= set(ids(tree))
     assert any("+0.71" in ids(tree)[link].text for link in links)
 
 
 def test_every_gate_in_the_matrix_leads_to_its_panel_and_an_accepted_verdict_to_its_reason() -> None:
-    tree = tree_of(samples.both())
+    tree = drawn(samples.both)
     places, known = ids(tree), 0
     for table in tree.all("div", class_="matrix"):
         gates = [places[a.attributes["href"][1:]] for a in table.one("thead").all("a")]
