@@ -263,7 +263,7 @@ def test_a_test_that_changes_the_ratings_of_all_others_is_named(repo) -> None:
 def test_what_a_measure_of_ones_own_gives_is_named(repo) -> None:
     whys = unmeasured(repo, {
         "nothing": "measure(None)", "fewer": "measure(Estimates(('judge', 'criterion'), {('ann',): None}))",
-        "no_tuple": "measure(Estimates(('judge',), {'ann': None}))",
+        "no_tuple": "measure(Estimates(('judge',), {'a': None}))",
         "no_distribution": "measure(estimated('own', 0.5, object(), n=3, method='own'))",
     })  # fmt: skip
     assert "a measure gives an Estimate or Estimates; this one gave NoneType" in whys["nothing"]

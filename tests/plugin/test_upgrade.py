@@ -173,8 +173,7 @@ def reworded(candidate):
     ("line", "kind"), [('prompts = "prompts-v2"', "prompt"), ('rubric = "rubric-v2.toml"', "rubric")]
 )
 def test_words_of_its_own_are_an_upgrade_of_their_own_kind(reworded, candidate, line, kind):
-    candidate.run("--record=missing")
-    before = candidate.run().results
+    before = candidate.run("--record=missing").results
     run = reworded(line).run("evals", "--record=missing", "-v")
     [upgrade] = run.results["upgrades"]
     assert (upgrade["verdict"], upgrade["change"], upgrade["reasons"]) == ("different", ["model", kind], [])
