@@ -385,8 +385,8 @@ def own_limits(folder, name):
 @pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize(
     ("name", "settings"),
-    [("evals/gates.toml", {}), ("judges/limits.toml", {"pytest.ini": "[pytest]\nrecuse_gates = judges/limits.toml"}),
-     ("judges/gates.toml", {"pyproject.toml": '[tool.pytest.ini_options]\nrecuse_gates = "judges/gates.toml"'})],
+    [("judges/gates.toml", {"pyproject.toml": '[tool.pytest.ini_options]\nrecuse_gates = "judges/gates.toml"'}),
+     ("evals/gates.toml", {}), ("judges/limits.toml", {"pytest.ini": "[pytest]\nrecuse_gates = judges/limits.toml"})],
 )  # fmt: skip
 def test_the_limits_are_those_of_the_repository_and_named(recuse, files, rater, monkeypatch, tmp_path, name, settings):
     right = rater(0.95)
