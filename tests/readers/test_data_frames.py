@@ -72,7 +72,7 @@ def test_a_column_without_a_name_is_called_by_its_place(name):
 
 
 @pytest.mark.parametrize(("kind", "form"), [
-    ("float32", "parquet"), ("float16", "frame"), ("Float32", "frame"), ("float[pyarrow]", "parquet"),
+    ("float32", "parquet"), ("float16", "frame"), ("Float32", "frame"), ("float[pyarrow]", "frame"),
     ("float32", "lists"),
 ])  # fmt: skip
 def test_a_score_of_fewer_bytes_reaches_the_threshold_that_it_is(kind, form, tmp_path):
