@@ -259,12 +259,13 @@ def members_of(name: str, gate: Gate, measured: Estimate | Estimates, subject: M
         about = {**subject, **names}
         fitting = (one for one in gate.on if one.where.items() <= about.items())
         stated: Gate | LimitElsewhere = max(fitting, key=lambda one: len(one.where), default=gate)  # the narrowest
-        if stated.of_range and estimate.span is None and estimate.defined:
+        span = None if estimate.span == float("inf") else estimate.span
+        if stated.of_range and span is None and estimate.defined:
             fault = f"gate {name}: its limit is a share of the scale's range (of_range = true)"
             lacking = f"{estimate.metric} does not say how wide the scale is"
-            step = f"Give its Estimate a span, or tell the limit in the unit of {estimate.metric}, without of_range"
-            raise GatesError(f"{fault}, and {lacking}. {step}")
-        limit = stated.bound.times(estimate.span) if stated.of_range and estimate.span is not None else stated.bound
+            step = f"tell the limit in the unit of {estimate.metric}, without of_range"
+            raise GatesError(f"{fault}, and {lacking}. Give the scale two ends, its Estimate a span, or {step}")
+        limit = stated.bound.times(span) if stated.of_range and span is not None else stated.bound
         share = stated.bound if stated.of_range else None
         each.append(Member(name, gate, about, estimate, limit.of_unit(estimate.unit), stated.reason, share))
     return each

@@ -49,9 +49,13 @@ def test_one_sided_and_lopsided_limits(load, estimate, limit, told):
     assert told in load(text).decide("bias", estimate(0.0, 0.01, span=10.0), {})[0].rule["sentence"]
 
 
-def test_a_measure_that_knows_no_scale_is_refused(load, estimate):
-    with pytest.raises(GatesError, match=r"gate bias: its limit is a share of the scale's range .*Give its Estimate"):
-        load(RANGE).decide("bias", estimate(0.0, 0.01), {})
+@pytest.mark.parametrize("span", [None, float("inf")])
+def test_a_measure_that_knows_no_scale_or_one_without_ends_is_refused(load, estimate, span):
+    """A twentieth of a scale without ends held every bias, and results.json could not be read."""
+    with pytest.raises(
+        GatesError, match=r"its limit is a share of the scale's range .*Give the scale two ends, its Est"
+    ):
+        load(RANGE).decide("bias", estimate(0.0, 0.01, span=span), {})
 
 
 def test_an_undefined_estimate_needs_no_scale(load, undefined):
