@@ -7,9 +7,8 @@ import csv
 import io
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
-from json.encoder import encode_basestring_ascii as _text
 from numbers import Integral, Real
 from operator import itemgetter
 from typing import Any, cast
@@ -37,10 +36,6 @@ _ORDER_OF = {
 }
 _sortable = json.JSONEncoder(sort_keys=True).encode
 _AS_THEY_ARE = frozenset({str, int, bool, type(None)})  # nearly everything: the slower checks are for the rest
-_SCALARS: dict[type, Callable[[Any], str]] = {
-    str: _text, int: repr, bool: ("false", "true").__getitem__, type(None): lambda _: "null",
-    float: lambda value: repr(value) if math.isfinite(value) else json.dumps(value, allow_nan=False),
-}  # fmt: skip
 
 
 class CanonicalResults(dict[str, Any]):
@@ -50,22 +45,7 @@ class CanonicalResults(dict[str, Any]):
 def canonical(results: Mapping[str, object]) -> str:
     """`results` as JSON text: keys sorted, ten significant digits, NaN and infinities null, a final newline; in ASCII,
     because judges' words are in it: escaped, they can neither steer a terminal nor reorder a diff."""
-    return _spelled(normalised(results), "\n") + "\n"
-
-
-def _spelled(value: Any, rim: str) -> str:
-    """`json.dumps(value, indent=1, sort_keys=True, allow_nan=False)` in half the time; `rim`: a line feed and what the
-    lines of the value begin with."""
-    within, spell = f"{rim} ", _SCALARS.get
-    if isinstance(value, dict):
-        members = [
-            f"{_text(k)}: {of(v) if (of := spell(type(v))) else _spelled(v, within)}" for k, v in sorted(value.items())
-        ]
-        return f"{{{within}{f',{within}'.join(members)}{rim}}}" if members else "{}"
-    if not isinstance(value, list | tuple):
-        return json.dumps(value, allow_nan=False)
-    entries = [of(v) if (of := spell(type(v))) else _spelled(v, within) for v in value]
-    return f"[{within}{f',{within}'.join(entries)}{rim}]" if entries else "[]"
+    return json.dumps(normalised(results), indent=1, sort_keys=True, allow_nan=False) + "\n"
 
 
 def normalised(results: Mapping[str, object]) -> Results:
