@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 
 from recuse.protocols import Earlier, Levels, Stage, Use, wording
@@ -216,10 +215,5 @@ def short(text: str) -> str:
 
 
 def _value(line: str, label: str) -> str | None:
-    match = _line_of(label).fullmatch(line)
+    match = re.fullmatch(rf"(?:[-+>•]\s+)?[*_`]{{0,3}}{label}[*_`]{{0,3}}\s?:[*_`\s]*(.*)", line, re.IGNORECASE)
     return _BRACKETS.sub(r"\1", match[1].strip(_DECORATION)).strip() if match else None
-
-
-@cache
-def _line_of(label: str) -> re.Pattern[str]:
-    return re.compile(rf"(?:[-+>•]\s+)?[*_`]{{0,3}}{label}[*_`]{{0,3}}\s?:[*_`\s]*(.*)", re.IGNORECASE)

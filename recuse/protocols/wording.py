@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
 def messages(task: Task, protocol: str, /, **variables: Any) -> tuple[Message, ...]:
     """The system message (if the task has one for this protocol) and the user message."""
     folders, system = task.prompt_folders, f"{protocol}.system.j2"
-    parts = [Message("system", _render(folders, system, variables))] if _is_there(folders, system) else []
+    # Asked thousands of times, where a `Path` costs more.
+    has_system = any(os.path.isfile(os.path.join(folder, system)) for folder in folders)
+    parts = [Message("system", _render(folders, system, variables))] if has_system else []
     return (*parts, Message("user", _render(folders, f"{protocol}.user.j2", variables)))
 
 
@@ -45,17 +48,12 @@ def _render(folders: tuple[Path, ...], name: str, variables: dict[str, Any]) -> 
         raise RecuseError(f"{place}{f':{line}' if line else ''}: {what}{error}") from None
 
 
-@lru_cache(maxsize=1024)  # asked for each of thousands of prompts
-def _is_there(folders: tuple[Path, ...], name: str) -> bool:
-    return any((folder / name).is_file() for folder in folders)
-
-
 @lru_cache
 def _environment(folders: tuple[Path, ...]) -> ImmutableSandboxedEnvironment:
     # Plain text for a model, not HTML: escaping would change the item's words.
     return ImmutableSandboxedEnvironment(
         loader=FileSystemLoader(folders), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
-        autoescape=False, auto_reload=False,
+        autoescape=False,
     )  # fmt: skip
 
 
