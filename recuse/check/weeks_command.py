@@ -38,7 +38,7 @@ from recuse.ratings.answers import COMPARED, answers_of
 from recuse.ratings.scale import Numeric
 from recuse.readers.column_names import plain
 from recuse.readers.file_panel import load_file_panel
-from recuse.readers.formats import read_path
+from recuse.readers.formats import CALLED, read_path
 from recuse.readers.mapping import is_pattern, stem_of
 from recuse.run.show import Row, check_tables, show_tables
 from recuse.schema import RecuseError
@@ -196,7 +196,9 @@ def _below_one_another(files: Sequence[Path]) -> pd.DataFrame | Path:
     if len(paths) < 2:
         raise RecuseError(f"{files[0]}: say which column names the week, --week COLUMN, or give a file for each week")
     named = (table.assign(**{WEEK: stem_of(path)}) for table, path in zip(tables, paths, strict=True))
-    return pd.concat(named, ignore_index=True).fillna("")
+    together = pd.concat(named, ignore_index=True).fillna("")
+    together.attrs[CALLED] = ", ".join(map(str, files))
+    return together
 
 
 def _in_words(

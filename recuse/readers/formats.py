@@ -30,6 +30,7 @@ from recuse.schema import RecuseError
 
 FOLDED = "DuckDB"  # what made a table whose rows are patterns (`recuse.readers.engine_tables`)
 FRAME = Path("DataFrame")  # what a data frame is called where a file has its name
+CALLED = "recuse: called"  # an attribute of a frame that holds another name
 FOLDED_FROM = 32 << 20  # fewer bytes are read as they are: texts and names of items are kept
 
 
@@ -56,8 +57,9 @@ def read_source(source: RatingsSource, reader: str = "", given: Mapping[str, Any
             return fetched
         source = fetched
     if isinstance(source, pd.DataFrame):
-        with errors_in(FRAME):
-            raw = check_bounds(_of_cells(FRAME, source, "a data frame"))
+        path = Path(source.attrs.get(CALLED, FRAME))
+        with errors_in(path):
+            raw = check_bounds(_of_cells(path, source, "a data frame"))
         content = raw.frame.to_csv(index=False).encode("utf-8", "surrogatepass")
         return replace(raw, sha256=hashlib.sha256(content).hexdigest())
     if not isinstance(source, str | Path):

@@ -275,12 +275,15 @@ def test_a_file_for_each_week_is_charted_as_one_with_a_column(recuse, tmp_path):
         own.drop(columns="week").to_csv(tmp_path / f"{week}.csv", index=False)
     given = ("--people", "anna", "--judges", "judge")
     one = recuse("weeks", tmp_path / "all.csv", "--week", "week", *given)
-    several = recuse("weeks", *(tmp_path / f"{week}.csv" for week in range(1, 9)), *given)
+    files = [tmp_path / f"{week}.csv" for week in range(1, 9)]
+    several = recuse("weeks", *files, *given)
     assert (one.code, one.out) == (several.code, several.out)
     assert recuse("weeks", tmp_path / "all.csv", *given).out == one.out, "a column called week needs no --week"
     assert one.code == 1
     alone = recuse("weeks", tmp_path / "1.csv", *given)
     assert (alone.code, "--week COLUMN, or give a file for each week" in alone.err) == (3, True)
+    wrong = recuse("weeks", *files, "--week", "month", *given)
+    assert (wrong.code, f"{', '.join(map(str, files))}: there is no column 'month'" in wrong.err) == (3, True)
 
 
 MONDAYS = [date(2025, 11, 24) + timedelta(7 * k) for k in range(9)]
