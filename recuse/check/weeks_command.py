@@ -197,7 +197,7 @@ def _below_one_another(files: Sequence[Path]) -> pd.DataFrame | Path:
         raise RecuseError(f"{files[0]}: say which column names the week, --week COLUMN, or give a file for each week")
     named = (table.assign(**{WEEK: stem_of(path)}) for table, path in zip(tables, paths, strict=True))
     together = pd.concat(named, ignore_index=True).fillna("")
-    together.attrs[CALLED] = ", ".join(map(str, files))
+    together.attrs[CALLED] = ", ".join(file.name for file in files)
     return together
 
 

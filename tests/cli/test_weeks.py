@@ -283,7 +283,7 @@ def test_a_file_for_each_week_is_charted_as_one_with_a_column(recuse, tmp_path):
     alone = recuse("weeks", tmp_path / "1.csv", *given)
     assert (alone.code, "--week COLUMN, or give a file for each week" in alone.err) == (3, True)
     wrong = recuse("weeks", *files, "--week", "month", *given)
-    assert (wrong.code, f"{', '.join(map(str, files))}: there is no column 'month'" in wrong.err) == (3, True)
+    assert (wrong.code, f"recuse: {', '.join(file.name for file in files)}: there is no column 'month'" in wrong.err) == (3, True)
 
 
 MONDAYS = [date(2025, 11, 24) + timedelta(7 * k) for k in range(9)]
