@@ -282,8 +282,8 @@ def test_a_file_for_each_week_is_charted_as_one_with_a_column(recuse, tmp_path):
     assert one.code == 1
     alone = recuse("weeks", tmp_path / "1.csv", *given)
     assert (alone.code, "--week COLUMN, or give a file for each week" in alone.err) == (3, True)
-    wrong = recuse("weeks", *files, "--week", "month", *given)
-    assert (wrong.code, f"recuse: {', '.join(file.name for file in files)}: there is no column 'month'" in wrong.err) == (3, True)
+    wrong, names = recuse("weeks", *files, "--week", "month", *given), ", ".join(file.name for file in files)
+    assert (wrong.code, f"recuse: {names}: there is no column 'month'" in wrong.err) == (3, True)
 
 
 MONDAYS = [date(2025, 11, 24) + timedelta(7 * k) for k in range(9)]
