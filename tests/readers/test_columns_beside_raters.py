@@ -65,6 +65,16 @@ def test_numbers_without_a_name_that_have_nothing_to_do_with_any_rater_are_asked
     assert read_file(path, people=people, judges=("gpt-4o",)).ratings.persons == ("bananas", "anna", "ben")
 
 
+def test_in_few_rows_it_is_asked_too(file):
+    """They are too few to say that it has less to do with them than they with each other."""
+    draw = np.random.default_rng(1)
+    cells = np.clip(np.rint(3 + draw.normal(size=(40, 1)) + 0.8 * draw.normal(size=(40, 4))), 1, 5).astype(int)
+    cells[:, 3] = draw.integers(1, 6, 40)
+    rows = [f"t{k},{','.join(map(str, row))}" for k, row in enumerate(cells)]
+    with pytest.raises(RecuseError, match="bananas holds answers .* have nothing to do with any of them"):
+        read_file(file("a.csv", "\n".join(["id,anna,ben,gpt-4o,bananas", *rows])))
+
+
 ALMOST = [int(np.clip(round(0.35 * q + DRAW.normal() + 2.4), 1, 5)) for q in QUALITY]
 """As long texts are a little better ones."""
 

@@ -146,8 +146,11 @@ def test_other_names_are_asked_about(file, name):
 
 
 def test_n_is_taken(file):
-    read_as = read_file(file("a.csv", "gpt,anna,n\npass,pass,50\npass,fail,7\nfail,pass,5\nfail,fail,40\n"))
-    assert (read_as.mapping.count, len(read_as.ratings.table)) == ("n", 204)
+    """Also where the rows are sorted by it."""
+    rows = ["fail,pass,5", "pass,fail,7", "fail,fail,40", "pass,pass,50"]
+    for each in (rows, rows[::-1]):
+        read_as = read_file(file("a.csv", "\n".join(["gpt,anna,n", *each])))
+        assert (read_as.mapping.count, len(read_as.ratings.table)) == ("n", 204)
 
 
 @pytest.mark.parametrize("cell", ["0", "2.5", "-1", "many", ""])

@@ -131,6 +131,12 @@ def test_a_score_that_stands_wherever_nothing_could_be_read_is_asked_about(file,
     assert len(read_file(given).ratings.table) == len(whole)
 
 
+def test_a_judge_that_always_says_the_same_says_it_wherever_something_failed_too(file):
+    failed = [("ok", "error")[k % 6 == 0] for k in range(len(ANNA))]
+    path = file("a.csv", table(["id", "anna", "gpt-4o", "status"], ANNA, [1] * len(ANNA), failed))
+    assert len(read_file(path).ratings.table) == 2 * len(ANNA)
+
+
 def test_the_marks_of_a_merge_are_no_texts(file):
     rows = ["id,anna,gpt-4o", "1,4,4", "<<<<<<< HEAD", "2,3,3", "=======", "2,4,3", ">>>>>>> other", "3,1,1"]
     with pytest.raises(RecuseError, match=r"a merge left its marks \(<<<<<<< HEAD\): delete them"):

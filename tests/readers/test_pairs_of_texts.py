@@ -133,6 +133,12 @@ def test_answers_a_and_b_in_both_orders_of_texts_that_nobody_names_are_asked_abo
     assert read_file(path, ignore="order").kind == "scores"
 
 
+def test_answers_that_are_the_names_of_the_two_are_these_in_both_orders(file):
+    rows = [f"{k},{order},A,B,{'AB'[k % 2]},{'BA'[k % 3 == 0]}" for k in range(40) for order in ("ab", "ba")]
+    read = read_file(file("a.csv", "\n".join(["item,order,first,second,human,judge", *rows])))
+    assert (read.kind, read.mapping.order) == ("choices", "order")
+
+
 ORDERS = ("order,ab,ba", "order,original,reversed", "swapped,False,True", "flipped,0,1", "position,original,swapped",
           "run,A-B,B-A")  # fmt: skip
 

@@ -163,3 +163,11 @@ def test_one_expert_is_one_as_long_as_few_texts_have_a_second_label(file, doubly
     rows = "".join(f"{k},pass,{'pass' if k % 2 else 'fail'},{'pass' if k < doubly else ''}\n" for k in range(100))
     ratings = read_file(file("a.csv", f"item,llm,ann,bea\n{rows}"), people="ann,bea").ratings
     assert ("expert" in offers_of(ratings)) == expert
+
+
+def test_right_answers_in_words_beside_numbers_are_left_out(file):
+    """From which number on a text passes nobody says."""
+    rows = "".join(f"{k},{k % 5 + 1},{(k + k % 3) % 5 + 1},{('pass', 'fail')[k % 5 < 2]}\n" for k in range(40))
+    read = read_file(file("a.csv", f"item,anna,gpt-4o,gold\n{rows}"))
+    why = "right answers in words that no rater gives; scores are held against them with --use decide --threshold NUMBER"
+    assert read.mapping.ignored["gold"] == why
