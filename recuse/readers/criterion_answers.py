@@ -154,10 +154,10 @@ def _numbers(
             f"by their names, the lowest is best in {best[True]} and the highest in {best[False]}; turn the numbers of "
             "one round, and its name, or say that all are on one scale (--scale LOW-HIGH)"
         )
-    if len(different_ends := [*{*ends.values()}]) == 1:
-        low, high, lowest = different_ends[0]
+    if len(both := {(low, high) for low, high, _ in ends.values()}) == 1:
+        low, high = both.pop()
         if (values.notna() & ~values.between(low, high)).mean() <= cell_values.STRAYS:
-            scale = replace(scale, minimum=low, maximum=high, reversed=bool(lowest))
+            scale = replace(scale, minimum=low, maximum=high, reversed=any(best))
     if given is None:
         seen = values.where(values.between(scale.minimum, scale.maximum))
         _check_no_far_code(seen, part["kind"].eq("person"))

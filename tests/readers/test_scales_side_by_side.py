@@ -123,10 +123,11 @@ def test_a_scale_that_a_columns_name_says_is_the_scale(file, one, other, ends):
     ("0: bad / 7: good", (0, 7), False), ("1-best, 5-worst", (1, 5), True), ("1 = not at all, 7 = very", (1, 7), False),
 ])  # fmt: skip
 def test_what_a_columns_name_calls_the_ends_says_which_is_best(file, told, ends, turned):
-    """The best mark was the worst."""
+    """The best mark was the worst. One column may say it for all, beside one that names the same ends."""
     rows = "".join(f"t{k},{k % 5 + 1},{k % 5 + 1}\n" for k in range(40))
-    scale = read_file(file("a.csv", f'item,"anna ({told})","gpt ({told})"\n{rows}')).ratings.scale
-    assert (scale.ends, scale.reversed) == (ends, turned)
+    for other in (told, f"{ends[0]}-{ends[1]}"):
+        scale = read_file(file("a.csv", f'item,"anna ({told})","gpt ({other})"\n{rows}')).ratings.scale
+        assert (scale.ends, scale.reversed) == (ends, turned)
 
 
 def test_names_that_call_opposite_ends_best_are_asked_about(file):
