@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import importlib.metadata
 import json
 import math
 import os
@@ -11,7 +10,6 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
@@ -75,17 +73,6 @@ class LoadedModules:
         sys.modules.update({name: module for name, module in self.found.items() if name not in sys.modules})
 
 
-@cache
-def distributions_with_plugins(*paths: str) -> list[importlib.metadata.Distribution]:
-    """Where pytest's plugins and ours are announced: looked for once, and not among all that is installed by each run
-    inside a test."""
-    return [
-        one
-        for one in importlib.metadata.Distribution.discover(path=[*paths])
-        if any(entry.group == "pytest11" or entry.group.startswith("recuse.") for entry in one.entry_points)
-    ]
-
-
 @pytest.fixture
 def loaded_modules() -> Iterator[LoadedModules]:
     loaded = LoadedModules()
@@ -103,7 +90,6 @@ def run_pytest(
         # Under CI pytest tells everything twice; what is tested is what we say.
         if name.startswith(("PYTEST_ADDOPTS", "PYTEST_XDIST")) or name in ("CI", "BUILD_NUMBER"):
             monkeypatch.delenv(name)
-    monkeypatch.setattr("importlib.metadata.distributions", lambda: distributions_with_plugins(*sys.path))
 
     def run(folder: Path, *arguments: str) -> pytest.RunResult:
         monkeypatch.chdir(folder)
