@@ -27,7 +27,7 @@ SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 PORTION, HEAD = 10_000, 1 << 20  # rows of a large file that are read at a time, and bytes in which its first rows lie
 LOOKED_AT = 30
 NUMBER = re.compile(r"^[-+]?\d+(?:[.,]\d+)?\s*%?$")
-RULE = re.compile(r"\s*:?-{2,}(?:\+-+)*:?\s*|")
+RULE = re.compile(r"\s*:?-{2,}(?:\+-+)*:?\s*|")  # a cell of the line that Markdown and psql have below a header
 REMARK = re.compile(r"(?i)(?:notes?|nb|n\.b\.|source|legend|key|remarks?|hinweis|anmerkung|quelle)\b|[*#†]|.* = ")
 TOTALS = frozenset([
     "average", "avg", "mean", "median", "total", "totals", "grand total", "sum", "count", "std", "stdev", "std dev",

@@ -197,8 +197,12 @@ def too_plain(key: str) -> str:
 
 def key_shapes_in(data: bytes) -> list[str]:
     """Which kinds of credentials `data` seems to contain."""
-    likely = {kind: pattern for kind, (pattern, marks) in KEY_SHAPES.items() if any(mark in data for mark in marks)}
-    return [kind for kind, pattern in likely.items() if pattern.search(data)]
+    return [kind for kind, pattern in _likely(data) if pattern.search(data)]
+
+
+def _likely(data: bytes) -> list[tuple[str, re.Pattern[bytes]]]:
+    """What may be in `data`, as one of its marks is."""
+    return [(kind, form) for kind, (form, marks) in KEY_SHAPES.items() if any(mark in data for mark in marks)]
 
 
 def looks_like_a_key(text: str) -> str:
@@ -211,8 +215,7 @@ def without_keys(text: str) -> str:
     if not any(map(text.__contains__, _IN_EVERY_KEY)):
         return text
     data = text.encode("utf-8", "replace")
-    for pattern, marks in KEY_SHAPES.values():
-        if any(mark in data for mark in marks):
-            data = pattern.sub(PLACEHOLDER.encode(), data)
+    for _, pattern in _likely(data):
+        data = pattern.sub(PLACEHOLDER.encode(), data)
     kept = data.decode()
     return re.sub(r"\S+", lambda word: PLACEHOLDER if "***" in word[0] else word[0], kept) if "***" in kept else kept
