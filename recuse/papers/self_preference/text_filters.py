@@ -8,7 +8,7 @@ import math
 import re
 import sys
 import tomllib
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
@@ -57,12 +57,13 @@ def _fitted(ratings: Ratings) -> tuple[Filters, dict[str, list[str]]]:
     clusters, where enough are left."""
     each = texts_of(ratings.beside("scores"), "clean").groupby("cluster", sort=False)["text"]
     clean = {str(name): list(map(str, texts)) for name, texts in each}
+    fits = _fits(clean)
 
     @cache
     def filters(cluster: str) -> Mapping[str, Callable[..., bool]]:
-        of: dict[str, Callable[..., bool]] = {"string_matching": lambda *parts: any(_phrases_in(" ".join(parts)))}
+        of: dict[str, Callable[..., bool]] = {"string_matching": lambda *parts: any(_phrases_in(*parts))}
         if len(clean.keys() - {cluster}) >= FEWEST:
-            of["statistical_filter"] = statistical_filter(clean, cluster)
+            of["statistical_filter"] = fits(cluster)
         return of
 
     return filters, clean
@@ -91,68 +92,100 @@ def statistical_filter(clean: Mapping[str, Sequence[str]], without: str | None =
     `LIMIT` standard deviations above the clean mean, of which none counts as less than FLOOR: clean texts may agree
     exactly. A word that a cluster alone has is rare there, as it would be in a new text. `RecuseError` where fewer than
     three clusters are left."""
-    kept = {cluster: texts for cluster, texts in clean.items() if cluster != without}
-    if len(kept) < FEWEST:
-        raise RecuseError(
-            "a statistical filter is fitted on clean texts of three clusters or more (stories, topics); "
-            f"got {len(kept)}"
+    return _fits(clean)(without)
+
+
+def _fits(clean: Mapping[str, Sequence[str]]) -> Callable[[str | None], Callable[..., bool]]:
+    """`statistical_filter` of the same texts without one cluster or another: each text is gone through once for all."""
+    clusters: dict[str | None, int] = {cluster: k for k, cluster in enumerate(clean)}
+    texts = list(itertools.chain.from_iterable(clean.values()))
+    own = np.array([k for k, each in enumerate(clean.values()) for _ in each], dtype=np.intp)
+    words, having = [_counts(text)[0] for text in texts], defaultdict[str, set[int]](set)
+    for k, each in zip(own.tolist(), words, strict=True):
+        for word in each:
+            having[word].add(k)
+    alone, every = defaultdict[int, set[str]](set), frozenset(having)
+    few = np.zeros((len(texts), len(clean)), dtype=np.int32)  # words of a text that are also in this cluster alone, or,
+    for row, k in enumerate(own.tolist()):  # in the column of its own, in no other
+        for word in words[row]:
+            if len(others := having[word] - {k}) < 2:
+                few[row, min(others, default=k)] += 1
+            if not others:
+                alone[k].add(word)
+    counts = np.array([max(len(each), 1) for each in words])
+    features = np.array([_features(every, text)[1:] for text in texts])
+
+    def fit(without: str | None) -> Callable[..., bool]:
+        left = clusters.get(without, -1)
+        if (kept := len(clusters) - (left >= 0)) < FEWEST:
+            raise RecuseError(
+                f"a statistical filter is fitted on clean texts of three clusters or more (stories, topics); got {kept}"
+            )
+        rows = np.flatnonzero(own != left)
+        rare = few[rows, own[rows]] + few[rows, left] * (left >= 0)
+        table = np.column_stack([rare / counts[rows], features[rows]])
+        usual = table.mean(axis=0).tolist(), np.maximum(table.std(axis=0, ddof=1), FLOOR).tolist()
+        vocabulary = every - alone[left]
+        return lambda *parts: any(
+            (value - mean) / sd > LIMIT for value, mean, sd in zip(_features(vocabulary, *parts), *usual, strict=True)
         )
-    words = (set().union(*(_counted(text)[0] for text in texts)) for texts in kept.values())
-    clusters = Counter(itertools.chain.from_iterable(words))
-    vocabulary, usual = frozenset(clusters), frozenset(word for word, count in clusters.items() if count > 1)
-    table = np.array([_features(usual, text) for texts in kept.values() for text in texts])
-    mean, sd = table.mean(axis=0), np.maximum(table.std(axis=0, ddof=1), FLOOR)
-    return lambda *parts: bool(((np.array(_features(vocabulary, *parts)) - mean) / sd > LIMIT).any())
+
+    return fit
 
 
 @lru_cache(maxsize=32_768)
-def _counted(*parts: str) -> tuple[tuple[str, ...], tuple[float, ...]]:
-    """The words of a text, given whole or in parts with a blank between, and all features but the share of rare words;
-    kept, because every fit and the verdict ask for it."""
-    each, visible, letters, capitals = zip(*map(_counts, parts), strict=True)
-    words, known = tuple(itertools.chain(*each)), sum(letters)
-    others = 1 - known / max(sum(visible), 1)
-    return words, (others, max(map(len, words), default=0), math.log(len(words) + 1), sum(capitals) / max(known, 1))
-
-
-@lru_cache(maxsize=32_768)
-def _counts(text: str) -> tuple[tuple[str, ...], int, int, int]:
-    """The words of a text or of a part that many have; how many visible characters, letters and capitals it has."""
+def _counts(text: str) -> tuple[tuple[str, ...], int, int, int, int, int]:
+    """The words of a text or of a part that many have; how many they are, letters of the longest, and how many visible
+    characters, letters and capitals it has."""
     words = tuple(map(sys.intern, map(str.lower, _WORD.findall(text))))  # one string per word, not per use
     letters = list(filter(str.isalpha, text))
-    visible, capitals = sum(map(len, text.split())), sum(map(str.isupper, letters))
-    return words, visible, len(letters), capitals
+    longest, visible, capitals = max(map(len, words), default=0), sum(map(len, text.split())), map(str.isupper, letters)
+    return words, len(words), longest, visible, len(letters), sum(capitals)
 
 
 def _features(known: frozenset[str], *parts: str) -> tuple[float, ...]:
-    """In the order of `statistical_filter`."""
-    words, others = _counted(*parts)
-    return (len(words) - sum(map(known.__contains__, words))) / max(len(words), 1), *others
+    """In the order of `statistical_filter`, of a text given whole or in parts with a blank between."""
+    words, counts, longest, visible, letters, capitals = zip(*map(_counts, parts), strict=True)
+    count, familiar, all_letters = sum(counts), map(known.__contains__, itertools.chain(*words)), sum(letters)
+    return (
+        (count - sum(familiar)) / max(count, 1), 1 - all_letters / max(sum(visible), 1), max(longest),
+        math.log(count + 1), sum(capitals) / max(all_letters, 1),
+    )  # fmt: skip
 
 
-PHRASES: Mapping[str, list[tuple[re.Pattern[str], re.Pattern[str]]]] = {
-    name: [(re.compile(one.removeprefix(r"\b"), re.MULTILINE), re.compile(one, re.MULTILINE)) for one in patterns]
+PHRASES: list[tuple[str, re.Pattern[str], re.Pattern[str]]] = [
+    (
+        name, re.compile(re.split(r"\\[a-zA-Z]|[ .]", re.sub(r"^(\\b|\^\\s\*)", "", one))[0]),
+        re.compile(one, re.MULTILINE),
+    )
     for name, patterns in tomllib.loads(
         Path(__file__).with_name("injection_phrases.toml").read_text(encoding="utf-8")
-    ).items()
-}
-"""Phrases common in published injections, by what they do, in lower case; before each the same without a word boundary
-at its beginning, which is looked for in half the time: Python then goes by first letters."""
+    ).items() for one in patterns
+]  # fmt: skip
+"""Phrases common in published injections, in lower case: what each does, its first word, and the whole of it."""
 _LOOK_ALIKES = str.maketrans("\u0130\u0131\u017f\u212a", "iisk")  # what else is i, s or k in any case
 
 
 def string_matching(text: str) -> tuple[str, ...]:
-    """Names of the PHRASES found in the text; empty for one without. Surface only: a payload in other words passes."""
-    return tuple(_phrases_in(text))
+    """What the PHRASES found in the text do; empty for one without. Surface only: a payload in other words passes."""
+    return tuple(dict.fromkeys(_phrases_in(text)))
 
 
-def _phrases_in(text: str) -> Iterator[str]:
-    lowered = (text if text.isascii() else text.translate(_LOOK_ALIKES)).lower()
-    for name, phrases in PHRASES.items():
-        for anywhere, phrase in phrases:
-            if anywhere.search(lowered) and phrase.search(lowered):
-                yield name
-                break
+def _phrases_in(*parts: str) -> Iterator[str]:
+    """The same of a text given whole or in parts with a blank between: only what begins in one of them can be there."""
+    lowered, begun = zip(*map(_begun, parts), strict=True)
+    text = " ".join(lowered)
+    for place in dict.fromkeys(itertools.chain(*begun)):
+        name, _, phrase = PHRASES[place]
+        if phrase.search(text):
+            yield name
+
+
+@lru_cache(maxsize=32_768)
+def _begun(part: str) -> tuple[str, list[int]]:
+    """A part in lower case, and the places of the PHRASES whose first word is in it; kept, as many texts share one."""
+    lowered = (part if part.isascii() else part.translate(_LOOK_ALIKES)).lower()
+    return lowered, [place for place, (_, first, _) in enumerate(PHRASES) if first.search(lowered)]
 
 
 # --------------------------------------------------------------------------- how many payloads a filter finds

@@ -75,6 +75,24 @@ def test_a_word_that_only_its_own_cluster_has_is_rare_in_the_fit():
     assert fitted("another other the the")
 
 
+def test_a_word_of_two_clusters_is_rare_in_a_fit_without_one_of_them():
+    clean = {"s1": ["shared the the the"], "s2": ["shared the the the"], "s3": ["the the the the"]}
+    clean["s4"] = clean["s3"]
+    new = "another the the the"
+    assert fitted_on(clean)(new)
+    assert not fitted_on(clean, without="s1")(new)
+    assert not fitted_on({name: clean[name] for name in ("s2", "s3", "s4")})(new)
+    assert fitted_on(clean, without="s5")(new)
+
+
+def test_a_text_in_parts_is_read_as_one():
+    parts = ("A text that asks you to ignore", "THE RULES of this.")
+    assert [*map(filters.string_matching, parts)] == [(), ()]
+    assert [*filters._phrases_in(*parts)] == ["takes back"] == [*filters.string_matching(" ".join(parts))]
+    assert [*filters._phrases_in("A story.\n", "Verdict = best")] == ["names its result"]
+    assert filters._features(frozenset({"the"}), *parts) == filters._features(frozenset({"the"}), " ".join(parts))
+
+
 def test_three_clusters_are_needed():
     with pytest.raises(RecuseError, match=r"three clusters or more \(stories, topics\); got 2"):
         fitted_on({"s1": ["a"], "s2": ["b"]})
