@@ -4,7 +4,6 @@ other number rests on what is counted here."""
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from recuse.metrics.agreement_estimates import both_rated
@@ -40,13 +39,15 @@ def parse_rate(ratings: Ratings, criteria: tuple[str, ...] | None = None) -> Est
     >>> parse_rate(example("item score", "i 3; j")).of(judge="j").value
     0.5
     """
-    table, row = ratings.table, np.flatnonzero(ratings.having("kind", "judge"))
+    table, judged = ratings.table, ratings.having("kind", "judge")
+    row = slice(None) if judged.all() else np.flatnonzero(judged)
     (items, item), (known, criterion), (statuses, status) = map(ratings.coded, ("item", "criterion", "status"))
     times = None if ratings.times is None else np.array([ratings.times[name] for name in items])[item][row]
-    wanted = {known[code] for code in pd.unique(criterion[row]).tolist()} if criteria is None else {*criteria}
+    of_judges = np.flatnonzero(np.bincount(criterion[row] + 1)[1:])
+    wanted = {known[code] for code in of_judges.tolist()} if criteria is None else {*criteria}
     is_wanted = np.array([*(name in wanted for name in known), False])[criterion]
     requests, request = ratings.coded("request")
-    unnamed = np.isin(request, [-1, *(place for place, name in enumerate(requests) if not name)])
+    unnamed = np.array([*(not name for name in requests), True])[request]
     due = np.full(len(table), len(wanted))
     if unnamed.any():
         text = grouped(item, ratings.coded("target")[1])
@@ -82,8 +83,10 @@ def parse_rate(ratings: Ratings, criteria: tuple[str, ...] | None = None) -> Est
 
 def _criteria_in(group: NDArray[np.intp], criterion: NDArray[np.intp], which: NDArray[np.bool_]) -> NDArray[np.intp]:
     """How many different criteria the rows (n,) of each group have, of those marked in `which`, (groups,)."""
-    size = int(criterion.max(initial=0)) + 1
-    return np.bincount(pd.unique((group * size + criterion)[which]) // size, minlength=group.max(initial=-1) + 1)
+    those, groups = group[which], group.max(initial=-1) + 1
+    if criterion.max(initial=0) == 0:  # there is one
+        return np.minimum(np.bincount(those, minlength=groups), 1)
+    return np.bincount(those[first_of(grouped(those, criterion[which]))], minlength=groups)
 
 
 @measure(

@@ -193,7 +193,12 @@ def grouped(*codes: Any) -> NDArray[np.intp]:
     folded, count = np.zeros(len(codes[0]), dtype=np.int64), 1
     for code in codes:
         folded, count = combined(folded, count, code)
-    return pd.factorize(folded)[0]
+    if count > 8 * len(folded):  # so many might be that a place for each takes more memory than those there are
+        return pd.factorize(folded)[0]
+    rows, first = np.arange(len(folded)), np.empty(count, dtype=np.intp)
+    first[folded[::-1]] = rows[::-1]  # the first of several is written last
+    first = first[folded]
+    return (np.cumsum(first == rows) - 1)[first]
 
 
 def first_of(groups: NDArray[np.intp]) -> NDArray[np.intp]:

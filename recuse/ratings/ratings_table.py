@@ -129,6 +129,8 @@ def combined(codes: Any, count: int, column: Any) -> tuple[Any, int]:
     """Numbers below `count` together with what stands in a column, as numbers below the second result."""
     numbers = isinstance(column, np.ndarray) and column.dtype.kind == "i" and column.size
     low, high = (int(column.min()), int(column.max())) if numbers else (0, 0)
+    if numbers and low == high:
+        return codes, count
     if numbers and high - low <= column.size:  # numbers already
         own, known = column - low if low else column, range(high - low + 1)
     else:

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from recuse.ratings import Nominal, Numeric, Ordinal, Ratings, mean_of
-from recuse.ratings.array import array_of, coded, judges_array, names_at
+from recuse.ratings.array import array_of, coded, first_of, grouped, judges_array, names_at
 from recuse.schema import RecuseError
 
 FRAME = pd.DataFrame(
@@ -106,3 +106,14 @@ def test_mean_of_what_is_there() -> None:
 )
 def test_names_stand_at_their_places(names: str, places: list[int]) -> None:
     assert names_at(tuple(names), np.array(places, dtype=np.intp)) == tuple(names[place] for place in places)
+
+
+@pytest.mark.parametrize("levels", [1, 3, 90], ids=["one", "few", "more combinations than rows"])
+def test_rows_alike_are_a_group_by_order_of_appearance(levels: int) -> None:
+    draw = np.random.default_rng(levels)
+    codes = [draw.integers(-1, levels, 40) for _ in range(3)]
+    rows = list(zip(*(each.tolist() for each in codes), strict=True))
+    different = list(dict.fromkeys(rows))
+    groups = grouped(*codes)
+    assert groups.tolist() == list(map(different.index, rows))
+    assert first_of(groups).tolist() == list(map(rows.index, different))
