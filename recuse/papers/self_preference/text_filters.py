@@ -184,7 +184,9 @@ def _phrases_in(*parts: str) -> Iterator[str]:
 @lru_cache(maxsize=32_768)
 def _begun(part: str) -> tuple[str, list[int]]:
     """A part in lower case, and the places of the PHRASES whose first word is in it; kept, as many texts share one."""
-    lowered = (part if part.isascii() else part.translate(_LOOK_ALIKES)).lower()
+    if not part.isascii():
+        part = part.translate(_LOOK_ALIKES)
+    lowered = part.lower()
     return lowered, [place for place, (_, first, _) in enumerate(PHRASES) if first.search(lowered)]
 
 
