@@ -129,8 +129,8 @@ def reference_of(task: Task) -> pd.DataFrame | None:
     table = table.assign(item=table["item"].astype(str))
     if "names" in given:
         names = _table(task, given["names"])
-        names = names.assign(item=names[names.columns[0]].astype(str))[["item", "name"]]
-        table = table.drop(columns="name", errors="ignore").merge(names, on="item", how="left")
+        name_of = dict(zip(names[names.columns[0]].astype(str), names["name"], strict=True))
+        table = table.assign(name=table["item"].map(name_of))
     return table
 
 
@@ -167,17 +167,17 @@ def payloads_of(task: Task) -> pd.DataFrame | None:
     score, "{label}" the letter A."""
     if "payloads" not in task.data:
         return None
-    files, tables = task.data["payloads"], []
-    for name in ("known", "held_out"):
-        table = _table(task, files[name], "lines")
+    best, read = f"{task.scale[1]:g}", list[pd.DataFrame]()
+    for held_out, name in enumerate(("known", "held_out")):
+        table = _table(task, task.data["payloads"][name], "lines")
         if missing := [column for column in ("id", "class", "text") if column not in table]:
-            place = task.folder / files[name]
+            place = task.folder / task.data["payloads"][name]
             raise RecuseError(f"{place}: a payload has id, class and text; missing: {', '.join(missing)}")
-        table = table.rename(columns={"id": "payload"}).reindex(columns=["payload", "class", "language", "text"])
-        tables.append(table.assign(held_out=name == "held_out"))
-    table, best = pd.concat(tables, ignore_index=True), f"{task.scale[1]:g}"
-    texts = [text.replace("{best}", best).replace("{label}", "A") for text in table["text"]]
-    return table.assign(text=texts, language=table["language"].fillna("en"))
+        texts = [text.replace("{best}", best).replace("{label}", "A") for text in table["text"]]
+        language = table["language"].fillna("en") if "language" in table else "en"
+        about = {"payload": table["id"], "class": table["class"], "language": language, "text": texts}
+        read.append(pd.DataFrame({**about, "held_out": bool(held_out)}))
+    return pd.concat(read, ignore_index=True)
 
 
 def _table(task: Task, file: str, kind: str = "csv") -> pd.DataFrame:

@@ -226,6 +226,8 @@ def _over_lists(metric: str, part: Ratings, value: Any, why: str, detail: dict[s
 PLAIN = ("single", "balanced")
 SCORINGS = (*PLAIN, "evidence", "evidence_balanced")
 ORDERS = ("ab", "ba")
+Scoring = tuple[tuple[str, ...], str, str, pd.DataFrame, Callable[..., Estimate]]
+"""(levels, judge, scoring, the judge's comparable pairs, the estimate of a mean over them)."""
 NO_EVIDENCE = "no usable verdict after evidence"
 NO_REFERENCE = "no pair has a usable verdict in both orders and a reference: people's choice, or peers' scores of both"
 
@@ -300,15 +302,18 @@ def own_win_excess_change(part: Ratings) -> Iterator[Named]:
     """
     metric, table = "own_win_excess_change", _credits(part)
     table = table[table["kind"] != PERSON]
-    table = table.assign(before=table["ab"], after=verdict((table["ab"] + table["ba"]) / 2))
-    complete = neutral(table, part.authors).dropna(subset=["before", "after"])
+    after = verdict((table["ab"] + table["ba"]) / 2)
+    table = table.assign(before=table["ab"], after=after, item=table["item"].factorize()[0])
+    complete = neutral(table, part.authors)[["rater", "item", "before", "after"]].dropna()
+    rater, a, b, item, group = (table[name].to_numpy() for name in ("rater", "a", "b", "item", "group"))
+    credit = table[["before", "after"]].to_numpy()
     why = "no pair with its own text was judged in both orders by it and by a neutral peer"
     for judge, text in part.own().items():
-        of_judge = table[(table["rater"] == judge) & ((table["a"] == text) | (table["b"] == text))]
+        own = np.flatnonzero((rater == judge) & ((a == text) | (b == text)))
         peers = complete[complete["rater"] != judge].groupby("item")[["before", "after"]].mean()
-        sign = np.where(of_judge["a"] == text, 1.0, -1.0)[:, None]
-        moved = sign * (of_judge[["before", "after"]].to_numpy() - peers.reindex(of_judge["item"]).to_numpy())
-        both, groups = np.isfinite(moved).all(axis=1), of_judge["group"].to_numpy()
+        sign = np.where(a[own] == text, 1.0, -1.0)[:, None]
+        moved = sign * (credit[own] - peers.reindex(item[own]).to_numpy())
+        both, groups = np.isfinite(moved).all(axis=1), group[own]
         sides = zip(("before", "after"), moved[both].T, strict=True)
         detail = {name: with_interval(clustered_mean(side, groups[both])) for name, side in sides if both.any()}
         yield (judge, "position_calibration"), bounded_estimate(
@@ -317,10 +322,9 @@ def own_win_excess_change(part: Ratings) -> Iterator[Named]:
         )  # fmt: skip
 
 
-def _each_scoring(
-    ratings: Ratings, evidence: Ratings | None, scores: Ratings | None
-) -> Iterator[tuple[tuple[str, ...], str, str, pd.DataFrame, Callable[..., Estimate]]]:
-    """(levels, judge, scoring, the judge's comparable pairs, the estimate of a mean over them)."""
+@remembered
+def _each_scoring(ratings: Ratings, evidence: Ratings | None, scores: Ratings | None) -> list[Scoring]:
+    each: list[Scoring] = []
     for names, part in ratings.each(*PAIRED):
         levels = dict(zip(ratings.within(*PAIRED), names, strict=True))
         beside = evidence and evidence.where(**{k: v for k, v in levels.items() if k in evidence.factors})
@@ -328,13 +332,15 @@ def _each_scoring(
         for judge in part.judges:
             # Pairs on which every scoring that was asked for is there; the others' count is kept
             of_judge = table[table["rater"] == judge]
-            scored = [f"agree_{name}" for name in SCORINGS if of_judge[f"agree_{name}"].notna().any()]
-            kept = of_judge[of_judge[scored].notna().all(axis=1)] if scored else of_judge.iloc[:0]
+            there = of_judge[[f"agree_{name}" for name in SCORINGS]].notna().to_numpy()
+            asked = there.any(axis=0)
+            kept = of_judge.iloc[np.flatnonzero(there[:, asked].all(axis=1) & asked.any())]
             lost = len(of_judge) - len(kept)
             for scoring in PLAIN if evidence is None else SCORINGS:
                 why = NO_EVIDENCE if len(kept) and scoring.startswith("evidence") else NO_REFERENCE
                 mean = partial(bounded_estimate, groups=kept["group"], why=why, unit="share", n_excluded=lost, **over)
-                yield names, judge, scoring, kept, mean
+                each.append((names, judge, scoring, kept, mean))
+    return each
 
 
 @remembered
@@ -363,26 +369,24 @@ def _compared_pairs(part: Ratings, evidence: Ratings | None, scores: Ratings | N
     table = table.assign(reference=verdict(by_people.fillna(by_peers)), by_people=by_people.notna())
     if after is not None:
         table = table.merge(after[[*keys, *ORDERS]], on=keys, how="left", suffixes=("", "_after"))
-    for scoring in SCORINGS:
-        table = table.join(_compared(table, scoring).add_suffix(f"_{scoring}"))
-    return table
+    columns = {f"{name}_{each}": values for each in SCORINGS for name, values in _compared(table, each).items()}
+    return table[["rater", "group", "reference", "by_people"]].assign(**columns)
 
 
-def _compared(table: pd.DataFrame, scoring: str) -> pd.DataFrame:
+def _compared(table: pd.DataFrame, scoring: str) -> dict[str, Floats]:
     """agree, ties, decided and right of one scoring, NaN where it was not asked or there is no reference."""
     ends = [name + ("_after" if scoring.startswith("evidence") else "") for name in ORDERS]
     if ends[0] not in table:
-        return pd.DataFrame(np.nan, index=table.index, columns=["agree", "ties", "decided", "right"])
-    ab, ba = (table[end] for end in ends)
-    reference = table["reference"]
-    verdicts = [verdict((ab + ba) / 2)] * 2 if scoring.endswith("balanced") else [verdict(ab), verdict(ba)]
-    one, other = (
-        pd.DataFrame({
-            "agree": 1 - (won - reference).abs(), "ties": won == 0.5, "decided": (won != 0.5) & (reference != 0.5),
-            "right": (won != 0.5) & (won == reference),
-        }).astype(float) for won in verdicts
-    )  # fmt: skip
-    return ((one + other) / 2)[reference.notna() & ab.notna() & ba.notna()].reindex(table.index)
+        return dict.fromkeys(("agree", "ties", "decided", "right"), np.full(len(table), np.nan))
+    ab, ba, reference = (table[name].to_numpy(dtype=float) for name in (*ends, "reference"))
+    verdicts = [verdict((ab + ba) / 2)] if scoring.endswith("balanced") else [verdict(ab), verdict(ba)]
+    of = {
+        "agree": [1 - np.abs(won - reference) for won in verdicts], "ties": [won == 0.5 for won in verdicts],
+        "decided": [(won != 0.5) & (reference != 0.5) for won in verdicts],
+        "right": [(won != 0.5) & (won == reference) for won in verdicts],
+    }  # fmt: skip
+    there = np.isfinite(ab + ba + reference)
+    return {name: np.where(there, np.mean(each, axis=0), np.nan) for name, each in of.items()}
 
 
 def _credits(part: Ratings) -> pd.DataFrame:
@@ -399,7 +403,6 @@ def neutral(credits: pd.DataFrame, authors: Mapping[str, str]) -> pd.DataFrame:
     return credits[(wrote != credits["a"]) & (wrote != credits["b"])]
 
 
-def verdict(credit: pd.Series[float]) -> pd.Series[float]:
-    """Average credit to verdict: more than half wins."""
-    sign: pd.Series[float] = (credit - 0.5).round(12).map(np.sign)
-    return (sign + 1) / 2
+def verdict(credit: Any) -> Any:
+    """Average credit, of a column or an array, to verdict: more than half wins."""
+    return (np.sign((credit - 0.5).round(12)) + 1) / 2
