@@ -333,8 +333,8 @@ def _each_scoring(ratings: Ratings, evidence: Ratings | None, scores: Ratings | 
             # Pairs on which every scoring that was asked for is there; the others' count is kept
             of_judge = table[table["rater"] == judge]
             there = of_judge[[f"agree_{name}" for name in SCORINGS]].notna().to_numpy()
-            asked = there.any(axis=0)
-            kept = of_judge.iloc[np.flatnonzero(there[:, asked].all(axis=1) & asked.any())]
+            wanted = there.any(axis=0)
+            kept = of_judge.iloc[np.flatnonzero(there[:, wanted].all(axis=1) & wanted.any())]
             lost = len(of_judge) - len(kept)
             for scoring in PLAIN if evidence is None else SCORINGS:
                 why = NO_EVIDENCE if len(kept) and scoring.startswith("evidence") else NO_REFERENCE
