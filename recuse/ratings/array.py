@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.ratings.ratings import Ratings, remembered
-from recuse.ratings.ratings_table import PERSON, combined
+from recuse.ratings.ratings_table import PERSON, combined, numbered
 from recuse.ratings.scale import Scale
 from recuse.schema import RecuseError
-from recuse.schema.arrays import Floats
+from recuse.schema.arrays import Floats, in_order
 from recuse.schema.pandas_when_used import pd
 
 Axes = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
@@ -123,7 +123,7 @@ def array_of(ratings: Ratings, axes: Axes | None = None) -> RatingArray:
     requested = np.zeros(size, dtype=bool)
     requested[cells] = True
     repeats = table["repeat"].to_numpy(dtype=np.intp)[rows[inside]]
-    order = np.argsort(repeats, kind="stable")  # sums in one order, whatever that of the rows
+    order = in_order(repeats)  # sums in one order, whatever that of the rows
     cells, values, repeats = cells[order], values[order], repeats[order]
     there = np.isfinite(values)
     people = np.array([ratings.raters.get(name) == PERSON for name in axes[0]], dtype=bool)
@@ -165,7 +165,7 @@ def coded(column: pd.Series[Any]) -> tuple[tuple[str, ...], NDArray[np.intp]]:
     if not (codes < 0).any():
         every = tuple(map(str, entries.tolist()))
         if entries.dtype != object or len({*every}) == len(every):
-            return every, codes.astype(np.intp)
+            return every, np.asarray(codes, dtype=np.intp)
     names = tuple(dict.fromkeys(map(str, column.unique())))  # as 1 and "1" are one name
     place = {name: number for number, name in enumerate(names)}
     places = np.array([*(place[str(entry)] for entry in entries.tolist()), -1], dtype=np.intp)
@@ -174,15 +174,17 @@ def coded(column: pd.Series[Any]) -> tuple[tuple[str, ...], NDArray[np.intp]]:
 
 def recoded(names: Sequence[str], places: NDArray[np.intp]) -> tuple[tuple[str, ...], NDArray[np.intp]]:
     """The same of some of the rows: only the names that occur in them, in order of first appearance."""
-    codes, seen = pd.factorize(places)
-    return names_at(names, seen), codes.astype(np.intp)
+    if len(names) == 1 and len(places) and places.min() == 0:
+        return tuple(names), places
+    codes, seen = numbered(places, len(names))
+    return names_at(names, seen), codes
 
 
 def names_at(names: Sequence[str], places: NDArray[np.intp]) -> tuple[str, ...]:
     """The name at each of the places; without a look at each where there is one name, or all are wanted in order."""
     if len(names) == 1:
         return tuple(names) * len(places)
-    if len(names) == len(places) and (np.diff(places, prepend=-1) == 1).all():
+    if len(names) == len(places) and np.array_equal(places, np.arange(len(places))):
         return tuple(names)
     return tuple(map(names.__getitem__, places.tolist()))
 
@@ -193,17 +195,14 @@ def grouped(*codes: Any) -> NDArray[np.intp]:
     folded, count = np.zeros(len(codes[0]), dtype=np.int64), 1
     for code in codes:
         folded, count = combined(folded, count, code)
-    if count > 8 * len(folded):  # so many might be that a place for each takes more memory than those there are
-        return pd.factorize(folded)[0]
-    rows, first = np.arange(len(folded)), np.empty(count, dtype=np.intp)
-    first[folded[::-1]] = rows[::-1]  # the first of several is written last
-    first = first[folded]
-    return (np.cumsum(first == rows) - 1)[first]
+    return numbered(folded, count)[0]
 
 
 def first_of(groups: NDArray[np.intp]) -> NDArray[np.intp]:
     """The first row of each group, of groups that are numbered in order of first appearance."""
-    return np.flatnonzero(np.diff(np.maximum.accumulate(groups), prepend=-1))
+    first = np.full(int(groups.max(initial=-1)) + 2, -1)  # the last is of those without a group, -1
+    first[groups[::-1]] = np.arange(len(groups) - 1, -1, -1)
+    return first[:-1][first[:-1] >= 0]
 
 
 @remembered
@@ -336,7 +335,8 @@ class Moments:
 def moments_of(cells: NDArray[np.intp], values: Floats, size: int) -> Moments:
     """Moments of `values` by cell number in [0, size); NaN values are left out."""
     there = np.isfinite(values)
-    cells, values = cells[there], values[there]
+    if not there.all():
+        cells, values = cells[there], values[there]
     count = np.bincount(cells, minlength=size)
     sums = np.bincount(cells, weights=values, minlength=size)
     mean = np.divide(sums, count, out=np.full(size, np.nan), where=count > 0)

@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from recuse.ratings import array
 from recuse.ratings.ratings import Ratings
-from recuse.ratings.ratings_table import JUDGE
+from recuse.ratings.ratings_table import JUDGE, numbered
 from recuse.ratings.scale import Scale
-from recuse.schema.arrays import Floats, distinct, taken
-from recuse.schema.pandas_when_used import pd
+from recuse.schema.arrays import Floats, distinct, in_order, taken
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,14 +68,15 @@ class Cells(array.Moments):
         return np.asarray(self.targets == (self.target_names.index(target) if target in self.target_names else -1))
 
     @cached_property
-    def scores(self) -> tuple[tuple[Floats, ...], ...]:
-        """The usable scores of every cell in order of repeat, J tuples of U arrays."""
+    def _by_cell(self) -> Floats:
         cells, values = self._rows
-        values = values[np.argsort(cells, kind="stable")]
-        ends = np.cumsum(np.bincount(cells, minlength=self.count.size)).tolist()
-        parts = list(map(values.__getitem__, map(slice, [0, *ends[:-1]], ends)))  # `np.split` takes ten times as long
-        width = self.count.shape[1]
-        return tuple(tuple(parts[j * width : (j + 1) * width]) for j in range(len(self.judges)))
+        return values[in_order(cells)]
+
+    def repeats(self, judge: int) -> tuple[Floats, NDArray[np.int64]]:
+        """The usable scores of the judge at this place, those of one text after those of another, each in order of
+        repeat, and how many each text has, (U,)."""
+        start, end = (int(self.count[:k].sum()) for k in (judge, judge + 1))
+        return self._by_cell[start:end], self.count[judge]
 
     @cached_property
     def cubes(self) -> Floats:
@@ -126,7 +126,7 @@ def cells_of(ratings: Ratings) -> Cells:
     of_criterion = ratings.having("criterion", criterion)[judged]
     rows = judged[of_criterion]
     judge, item, target = (codes[of_criterion] for codes in places)
-    text, codes = pd.factorize(item * len(names[2]) + target)  # in order of first appearance
+    text, codes = numbered(item * len(names[2]) + target, len(names[1]) * len(names[2]))
     shape = len(names[0]), len(codes)
     cells = judge * shape[1] + text
     values, repeats = array.numbers_at(ratings, rows), table["repeat"].to_numpy(dtype=np.intp)[rows]
@@ -134,7 +134,7 @@ def cells_of(ratings: Ratings) -> Cells:
     times = array.times_of(ratings, array.names_at(names[1], items))
     cluster_names, cluster_places = array.cluster_places_of(ratings, names[1])
     usable = np.isfinite(values)
-    by_repeat = np.argsort(repeats, kind="stable")  # sums in one order, whatever that of the rows
+    by_repeat = in_order(repeats)  # sums in one order, whatever that of the rows
     by_repeat = by_repeat[usable[by_repeat]]
     moments = array.moments_of(cells[by_repeat], values[by_repeat], shape[0] * shape[1]).reshape(*shape)
     statuses = table["status"].iloc[rows[~usable]]

@@ -88,7 +88,7 @@ def offers_of(ratings: Ratings, kind: str = "") -> frozenset[str]:
     persons = pd.DataFrame({name: of[by_people] for name, of in zip(judgement, codes, strict=True)})
     if few.times is not None:
         persons["times"] = few.table["item"].iloc[by_people].astype(str).map(dict(few.times)).to_numpy()
-    varied = ratings.table[list(ratings.factors)][ratings.having("kind", "judge")]
+    varied = ratings.table[list(ratings.factors)][ratings.having("kind", "judge")] if ratings.persons else None
     return offered(
         kind=kind,
         judges=ratings.judges,
@@ -98,7 +98,7 @@ def offers_of(ratings: Ratings, kind: str = "") -> frozenset[str]:
         texts=pd.DataFrame({"item": item[first], "target": target[first]}),
         targets=ratings.targets,
         written={*ratings.targets, *known.get("a", ()), *known.get("b", ())},
-        levels={factor: levels_in(varied, factor) for factor in ratings.factors},
+        levels={name: ratings.levels(name) if varied is None else levels_in(varied, name) for name in ratings.factors},
         scales=[
             (ratings.scales[name], ratings.positive.get(name, ""), ratings.thresholds.get(name, ()))
             for name in ratings.headline

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, ca
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.ratings.ratings_table import JUDGE, PERSON, check_table, completed
+from recuse.ratings.ratings_table import JUDGE, PERSON, USUAL, check_table, completed
 from recuse.ratings.scale import Numeric, Scale, decisions_of, scale_of
 from recuse.schema import RatingsError
 from recuse.schema.factors import DIRECTION, LEVELS, TEMPERATURE, VERSION, check_levels, level_words, levels_in
@@ -103,8 +103,10 @@ class Ratings:
         known_factors = (name for name in table.columns if name in (*LEVELS, TEMPERATURE, VERSION))
         columns = tuple(known_factors if factors is None else factors)
         made = cls(table, {}, columns, dict(authors or {}), **known)
+        for name in USUAL.keys() - {"status", "score", "response", "repeat", *frame} if len(table) else ():
+            made._memory["coded", name] = (USUAL[name],), np.zeros(len(table), dtype=np.intp)  # filled in: one name
         check_table(table, columns, coded=made.coded)
-        check_levels(table, columns)
+        check_levels(table, columns, {name: made.levels(name) for name in columns})
         every: dict[str, Scale] = {}
         for name in made.criteria:
             given = scales.get(name) if isinstance(scales, Mapping) else scales
@@ -157,9 +159,10 @@ class Ratings:
         from recuse.ratings.array import coded, recoded
 
         def made() -> tuple[tuple[str, ...], NDArray[np.intp]]:
-            whole, rows = self._memory.get("part of", (None, None))
+            whole, rows = self._memory.get("part of", (None, ...))
             names, places = whole.coded(column) if whole else ((), np.array([-1]))
-            return coded(self.table[column]) if (places < 0).any() else recoded(names, places[rows])
+            own = places[rows]
+            return coded(self.table[column]) if own.min(initial=0) < 0 else recoded(names, own)
 
         return self.remember_of_rows(("coded", column), made)
 
@@ -172,7 +175,12 @@ class Ratings:
         """The factor's levels in these ratings, the ordinary one first; empty where it was not varied."""
         if factor not in self.factors:
             return ()
-        return self.remember_of_rows(("levels", factor), lambda: levels_in(self.table, factor))
+
+        def made() -> tuple[str, ...]:
+            names, places = self.coded(factor)
+            return levels_in(self.table, factor, () if places.min(initial=0) < 0 else names)
+
+        return self.remember_of_rows(("levels", factor), made)
 
     def own(self) -> dict[str, str]:
         """Judge -> target, for the judges of these ratings that wrote one of their targets."""

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recuse.schema import STATUSES, RatingsError
 from recuse.schema.pandas_when_used import pd
@@ -120,8 +121,11 @@ def repeated(columns: Iterable[Any], rows: int, of: Any = 0) -> Any:
     count = int(codes.max(initial=0)) + 1
     for column in columns:
         codes, count = combined(codes, count, column)
-    if count <= 4 * rows:  # counted in place: a table of what was seen before takes ten times the memory
-        return np.bincount(codes, minlength=count)[codes] > 1
+    if count <= 32 * rows:  # marked in place: a table of what was seen takes more time and memory
+        seen = np.zeros(count, dtype=bool)
+        seen[codes] = True
+        if np.count_nonzero(seen) == rows:
+            return ~seen[codes]
     return pd.Series(codes).duplicated(keep=False).to_numpy()
 
 
@@ -129,15 +133,30 @@ def combined(codes: Any, count: int, column: Any) -> tuple[Any, int]:
     """Numbers below `count` together with what stands in a column, as numbers below the second result."""
     numbers = isinstance(column, np.ndarray) and column.dtype.kind == "i" and column.size
     low, high = (int(column.min()), int(column.max())) if numbers else (0, 0)
-    if numbers and low == high:
-        return codes, count
     if numbers and high - low <= column.size:  # numbers already
         own, known = column - low if low else column, range(high - low + 1)
     else:
         own, known = pd.factorize(column, use_na_sentinel=False)
+    if len(known) <= 1:  # most columns of a table say one thing
+        return codes, count
     if count * len(known) >= 2**62:  # too many combinations for one number: count those that occur
-        codes, occurring = pd.factorize(codes)
+        codes, occurring = numbered(codes, count)
         count = len(occurring)
     folded = codes * len(known)
     folded += own
     return folded, count * len(known)
+
+
+def numbered(codes: NDArray[np.intp], count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """As `pd.factorize` of whole numbers from -1 below `count`: the number of each in order of first appearance, and
+    which there are. Looked up in place where few are possible, which takes a fraction of a table of hashes."""
+    rows = len(codes)
+    if count > 8 * rows:  # a place for each takes more memory than those there are
+        return pd.factorize(codes)
+    number = np.full(count + 1, rows)  # first the row where each is first; the last is that of -1
+    number[codes[::-1]] = np.arange(rows - 1, -1, -1)
+    is_first = np.zeros(rows + 1, dtype=bool)
+    is_first[number] = True
+    different = codes[np.flatnonzero(is_first[:-1])]
+    number[different] = np.arange(len(different))
+    return number[codes], different

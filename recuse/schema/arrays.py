@@ -26,6 +26,12 @@ def ascending_codes(names: ArrayLike) -> NDArray[np.intp]:
     return np.unique(every, return_inverse=True)[1].ravel()
 
 
+def in_order(numbers: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Where these whole numbers from 0 stand, the lowest first and equal ones as they come."""
+    small = numbers.max(initial=0) < 2**16  # sorted digit by digit, in a tenth of the time
+    return np.argsort(numbers.astype(np.uint16) if small else numbers, kind="stable")
+
+
 def taken(times: Floats | None, which: Mask | NDArray[np.intp] | slice) -> Floats | None:
     """How many each of some entries stands for; None where each stands for itself."""
     return None if times is None else times[which]

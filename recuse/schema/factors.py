@@ -51,17 +51,19 @@ def level_words(factor: str, level: str) -> str:
     return WORDS.get(factor, {}).get(level) or f"{factor} {level}".replace("_", " ")
 
 
-def levels_in(table: pd.DataFrame, factor: str) -> tuple[str, ...]:
-    """The factor's levels that the table holds: known ones in the order above, others as they first appear."""
-    there = [str(level) for level in table[factor].dropna().unique()]
+def levels_in(table: pd.DataFrame, factor: str, there: Sequence[str] = ()) -> tuple[str, ...]:
+    """The factor's levels that the table holds: known ones in the order above, others as they first appear, in which
+    order all are `there` if that is known."""
+    there = there or [str(level) for level in table[factor].dropna().unique()]
     known = LEVELS.get(factor, ())
     return (*(level for level in known if level in there), *(level for level in there if level not in known))
 
 
-def check_levels(table: pd.DataFrame, factors: Sequence[str]) -> None:
-    """`RecuseError` for an unknown level of a known factor, and for a row without one."""
+def check_levels(table: pd.DataFrame, factors: Sequence[str], there: Mapping[str, Sequence[str]] = {}) -> None:
+    """`RecuseError` for an unknown level of a known factor, and for a row without one. `there`: as in `levels_in`."""
     for factor in factors:
-        strange = [level for level in levels_in(table, factor) if level not in LEVELS.get(factor, (level,))]
+        levels = levels_in(table, factor, there.get(factor, ()))
+        strange = [level for level in levels if level not in LEVELS.get(factor, (level,))]
         if strange or table[factor].isna().any():
             raise RecuseError(
                 f"factor {factor} is one of {', '.join(LEVELS.get(factor, ('its levels',)))} in every row; found "

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from recuse.ratings import Nominal, Numeric, Ordinal, Ratings, mean_of
-from recuse.ratings.array import array_of, coded, first_of, grouped, judges_array, names_at
+from recuse.ratings.array import array_of, coded, first_of, grouped, judges_array, names_at, recoded
 from recuse.schema import RecuseError
 
 FRAME = pd.DataFrame(
@@ -117,3 +117,19 @@ def test_rows_alike_are_a_group_by_order_of_appearance(levels: int) -> None:
     groups = grouped(*codes)
     assert groups.tolist() == list(map(different.index, rows))
     assert first_of(groups).tolist() == list(map(rows.index, different))
+
+
+@pytest.mark.parametrize("places", ["0 0", "1 0 1", "2 -1 0 2", "-1 1 1", ""])
+def test_some_of_the_rows_have_names_of_their_own(places: str) -> None:
+    """Of a row without a name, -1, the last one."""
+    given, names = np.array(places.split(), dtype=np.intp), ("a", "b", "c")
+    own, codes = recoded(names, given)
+    assert list(own) == [names[place] for place in dict.fromkeys(given.tolist())]
+    assert [own[code] for code in codes.tolist()] == [names[place] for place in given.tolist()]
+
+
+def test_a_column_that_was_filled_in_is_known_without_a_look() -> None:
+    ratings = Ratings.of(FRAME.drop(columns="kind"))
+    for name in ("task", "protocol", "kind", "request"):
+        known, seen = ratings.coded(name), coded(ratings.table[name])
+        assert (known[0], known[1].tolist()) == (seen[0], seen[1].tolist())

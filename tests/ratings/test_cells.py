@@ -30,7 +30,7 @@ def test_counts_means_and_scores_in_order_of_repeat() -> None:
     assert found.count.tolist() == [[2, 0], [1, 0]]
     assert found.mean[0, 0] == 3.0
     assert found.variance[0, 0] == 2.0
-    assert [scores.tolist() for scores in found.scores[0]] == [[2.0, 4.0], []]
+    assert [[part.tolist() for part in found.repeats(j)] for j in (0, 1)] == [[[2.0, 4.0], [2, 0]], [[5.0], [1, 0]]]
 
 
 def test_one_repeated_text_per_target_leaves_only_repeats_to_vary() -> None:

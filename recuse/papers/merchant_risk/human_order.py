@@ -211,7 +211,8 @@ def _redrawn_distances(sides: Sides, known: list[int], rng: np.random.Generator)
         return ratio(weights @ sums[0].T, weights @ sums[1].T)
     if cells.fixed:
         rows, texts = np.nonzero(cells.count[known])
-        each = [cells.scores[known[k]][u] for k, u in zip(rows.tolist(), texts.tolist(), strict=True)]
+        every = (np.split(values, np.cumsum(sizes)[:-1]) for values, sizes in map(cells.repeats, known))
+        each = [scores for of_judge in every for scores in of_judge if len(scores)]
         drawn = np.full((DRAWS, len(known), len(sides.people)), np.nan)
         drawn[:, rows, texts] = resampled_means(each, rng, DRAWS)
     else:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,14 +83,16 @@ class MeanDifference(Sampled):
         return replace(self, value=value)
 
 
-def mean_difference(texts: Sequence[Floats], step: float = 0.0, span: float = math.inf) -> MeanDifference:
+def mean_difference(
+    texts: Sequence[Floats] | Repeats, step: float = 0.0, span: float = math.inf
+) -> MeanDifference:  # fmt: skip
     """Of the answers to each text, shape (R_t,), two or more of some: sum_t (R_t - 1) G_t / sum_t (R_t - 1). `step` and
     `span` are those of the scale."""
-    sizes = np.array([len(scores) for scores in texts], dtype=int)
+    sizes = (repeats := Repeats.of(texts)).sizes
     df, n = int((sizes[sizes > 1] - 1).sum()), int(sizes[sizes > 1].sum())
     if not df:
         return MeanDifference(math.nan, math.nan, 0)
-    every = [_Texts.of(scores, df) for _, scores in by_size(texts) if scores.shape[1] > 1]
+    every = [_Texts.of(scores, df) for _, scores in repeats.by_size() if scores.shape[1] > 1]
     parts = [part for part in every if part.repeats >= ENOUGH]
     if few := [part for part in every if part.repeats < ENOUGH]:  # their error is how they vary from text to text
         weight, mean, squares, factor = (
@@ -122,8 +125,9 @@ class _Texts:
     @classmethod
     def of(cls, x: Floats, df: int) -> _Texts:
         r = x.shape[1]
-        d = np.abs(x[:, :, None] - x[:, None, :])
-        rows, squares, pairs = d.sum(axis=2), (d * d).sum(axis=(1, 2)), r * (r - 1)
+        d = x[:, :, None] - x[:, None, :]
+        np.abs(d, out=d)
+        rows, squares, pairs = d.sum(axis=2), np.multiply(d, d, out=d).sum(axis=(1, 2)), r * (r - 1)
         mean, weight = rows.sum(axis=1) / pairs, np.full(len(x), (r - 1) / df)
         with_two = (rows * rows).sum(axis=1) - squares  # sum of d_ab d_ac, b and c different
         parts = (rows / (r - 1) - mean[:, None]) ** 3
@@ -154,7 +158,7 @@ class Noise:
     afar: float = 1.0
 
 
-def noise_of(texts: Sequence[Floats]) -> Noise:
+def noise_of(texts: Sequence[Floats] | Repeats) -> Noise:
     """Of the repeats of each text, shape (R_t,), two or more of each. With d the n deviations from the means of T
     texts, R = n / T and u = `unequal`, whose estimate is corrected for variances of so few normal repeats:
 
@@ -163,30 +167,47 @@ def noise_of(texts: Sequence[Floats]) -> Noise:
     gamma is their kurtosis within texts; the squared relative standard error of a variance of R values is (gamma - (R -
     3) / (R - 1)) / R, which gives n - T where they are normal. The excess of gamma over 3 counts `SEEN` times; df is
     never above n - T: short tails are not rewarded."""
-    sizes = np.array([len(x) for x in texts], dtype=float)
-    means, variances = np.empty((2, len(texts)))
-    for places, table in by_size(texts):
+    values, sizes = given = Repeats.of(texts)
+    means, variances = np.empty((2, len(sizes)))
+    for places, table in given.by_size():
         means[places], variances[places] = table.mean(axis=1), table.var(axis=1, ddof=1)
-    n, cells, repeats = float(sizes.sum()), len(texts), float(sizes.mean())
+    n, cells, repeats = float(sizes.sum()), len(sizes), float(sizes.mean())
     if variances.mean() < 1e-20:
         return Noise(n - cells)
     few = (repeats - 1) / (repeats + 1)
     unequal = max(1.0, cells * few * float((variances**2).sum() / variances.sum() ** 2))
     away = (means - means.mean()) ** 2
     afar = float((away * variances).sum() / away.sum() / variances.mean()) if away.sum() > 1e-20 else 1.0
-    deviations = np.concatenate(texts) - np.repeat(means, sizes.astype(int))
+    deviations = values - np.repeat(means, sizes)
     gamma = (n + 1) * float((deviations**4).sum()) / float((deviations**2).sum()) ** 2 / unequal
     gamma += (SEEN - 1) * max(0.0, gamma - 3)
     df = 2 * n / (unequal * (gamma - (repeats - 3) / (repeats - 1)))
     return Noise(min(n - cells, df), unequal, afar)
 
 
-def by_size(texts: Sequence[Floats]) -> list[tuple[NDArray[np.intp], Floats]]:
-    """Of each number of repeats R that texts have, which T of them have it, and these repeats, (T, R)."""
-    sizes = np.array([len(x) for x in texts], dtype=int)
-    values, starts = np.concatenate([*texts, np.zeros(0)]), np.cumsum(sizes) - sizes
-    every = ((size, np.flatnonzero(sizes == size)) for size in np.unique(sizes).tolist())
-    return [(places, values[starts[places, None] + np.arange(size)]) for size, places in every]
+class Repeats(NamedTuple):
+    """The answers to texts, those to one after those to another, and how many each text has, (T,)."""
+
+    values: Floats
+    sizes: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, texts: Sequence[Floats] | Repeats) -> Repeats:
+        """The same of the answers to each text, shape (R_t,)."""
+        if isinstance(texts, Repeats):
+            return texts
+        return cls(np.concatenate([*texts, np.zeros(0)]), np.array([len(x) for x in texts], dtype=np.intp))
+
+    def from_size(self, least: int) -> Repeats:
+        """Those of the texts that have so many answers or more."""
+        kept = self.sizes >= least
+        return self if kept.all() else Repeats(self.values[np.repeat(kept, self.sizes)], self.sizes[kept])
+
+    def by_size(self) -> list[tuple[NDArray[np.intp], Floats]]:
+        """Of each number of answers R that texts have, which T of them have it, and these answers, (T, R)."""
+        every = ((size, np.flatnonzero(self.sizes == size)) for size in np.unique(self.sizes).tolist())
+        starts = np.cumsum(self.sizes) - self.sizes
+        return [(places, self.values[starts[places, None] + np.arange(size)]) for size, places in every]
 
 
 @dataclass(frozen=True, slots=True)

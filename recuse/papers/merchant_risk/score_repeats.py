@@ -11,7 +11,7 @@ from scipy import special
 
 from recuse.metrics.estimates import THESE_TEXTS, estimated, losses, matrix, undefined
 from recuse.metrics.measure import itself, measure, per_judge, per_subject
-from recuse.papers.merchant_risk.repeat_noise import FixedTexts, by_size, mean_difference, noise_of
+from recuse.papers.merchant_risk.repeat_noise import FixedTexts, Repeats, mean_difference, noise_of
 from recuse.ratings import Cells, Ratings
 from recuse.schema import Estimate, Estimates, RecuseError, number
 from recuse.statistics.clusters import contrast
@@ -38,7 +38,7 @@ def repeat_difference(cells: Cells, i: int) -> Estimate:
     >>> round(repeat_difference(example("repeat score", "0 1; 1 3; 2 1")).of(judge="j").value, 3)
     1.333
     """
-    distribution = mean_difference(cells.scores[i], cells.step, cells.scale.span)
+    distribution = mean_difference(Repeats(*cells.repeats(i)), cells.step, cells.scale.span)
     about: dict[str, Any] = {
         "n": int(cells.count[i].sum()), "n_excluded": int(cells.lost[i].sum()), "over": "repeats",
         "method": "mean difference of repeats, t on its logarithm, corrected for skewness, one slip allowed for",
@@ -58,9 +58,10 @@ def _losses(cells: Cells, i: int) -> dict[str, Any]:
         return {}
     r, lost = cells.count[i], cells.lost[i]
     apart, least, most = (np.zeros(len(r)) for _ in range(3))
-    for u, scores in by_size(cells.scores[i]):
+    for u, scores in Repeats(*cells.repeats(i)).by_size():
         if scores.size:
             apart[u] = np.abs(scores[:, :, None] - scores[:, None, :]).sum(axis=(1, 2)) / 2
+            u, scores = u[lost[u] > 0], scores[lost[u] > 0]
             least[u] = np.abs(scores - np.median(scores, axis=1, keepdims=True)).sum(axis=1)
             most[u] = np.max([np.abs(scores - end).sum(axis=1) for end in cells.scale.ends], axis=0)
     total = r + lost
@@ -142,9 +143,8 @@ def repeat_reliability(cells: Cells, i: int) -> Estimate:
     >>> round(repeat_reliability(example("item repeat score", "i 0 1; i 1 2; k 0 4; k 1 5")).of(judge="j").value, 4)
     0.8947
     """
-    groups = [scores for scores in cells.scores[i] if len(scores)]
-    sizes = np.array([len(scores) for scores in groups], dtype=float)
-    n = len(groups)
+    everything, sizes = given = Repeats(*cells.repeats(i)).from_size(1)
+    n = len(sizes)
     about: dict[str, Any] = {
         "n": int(sizes.sum()), "n_excluded": int(cells.lost[i].sum()), "over": "repeats",
         "method": "one-way ICC(1,1), noncentral F interval, texts fixed",
@@ -152,7 +152,6 @@ def repeat_reliability(cells: Cells, i: int) -> Estimate:
     if n < 2 or sizes.sum() <= n:
         why = "reliability needs two texts, and a text with two usable repeats"
         return undefined("repeat_reliability", why, **about)
-    everything = np.concatenate(groups)
     if np.ptp(everything) < 1e-12:
         why = f"constant: all {len(everything)} repeats gave {everything[0]:g}"
         return undefined("repeat_reliability", f"{why}, so there is nothing to be reliable about", **about)
@@ -163,10 +162,10 @@ def repeat_reliability(cells: Cells, i: int) -> Estimate:
     between = math.fsum((sizes * (means - grand) ** 2).tolist()) / (n - 1)
     k = (sizes.sum() - (sizes**2).sum() / sizes.sum()) / (n - 1)
     f = between / within if within > 0 else math.inf
-    noise = noise_of([scores for scores in groups if len(scores) > 1])
+    noise = noise_of(given.from_size(2))
     distribution = FixedTexts(f, n, noise, float(k), between=between / float(k), step=cells.step, n=int(sizes.sum()))
     single, mean = (max((f - 1) / (f + k - 1), -1.0), 1 - 1 / f if f > 0 else math.nan) if f < math.inf else (1.0, 1.0)
-    uneven = len(set(sizes.tolist())) > 1
+    uneven = bool(np.ptp(sizes) > 0)
     detail = {
         "icc_single": number(single), "icc_mean": number(mean), "texts": n,
         "repeats_per_text": number(k), "ms_between": number(between), "ms_within": number(within),
