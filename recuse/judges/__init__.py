@@ -3,17 +3,14 @@ module in the panel file: wire = "our_judges.house_chat". What a wire format is,
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any, Protocol, cast
 
-from pydantic_core import from_json  # the faster parser
-
 from recuse.configuration import named
-from recuse.judges.provider_responses import is_policy_refusal, no_reply
+from recuse.judges.provider_responses import decoded, is_policy_refusal, no_reply
 from recuse.schema import Judge, Prompt, RawResponse, Reply, Request, Usage
 from recuse.security.sanitize import encodable
 
@@ -68,12 +65,9 @@ def wire(name: str) -> Wire:
 def read_response(wire_name: str, response: RawResponse) -> Reply:
     """What a judge answered, in this wire format. A body that is not the JSON it promises finished in error."""
     try:
-        payload = from_json(response.body)
-    except ValueError:  # the standard library may still read it (half of a surrogate pair), and it words the fault
-        try:
-            payload = json.loads(response.body)
-        except (ValueError, RecursionError) as error:
-            return Reply(text=f"the body is not JSON: {error}", finish="error")
+        payload = decoded(response.body)
+    except (ValueError, RecursionError) as error:
+        return Reply(text=f"the body is not JSON: {error}", finish="error")
     if not isinstance(payload, dict):
         return Reply(text=f"the body is a JSON {type(payload).__name__}, not an object", finish="error")
     if response.status >= 400:

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from recuse.protocols import Earlier, Levels, Stage, Use, wording
@@ -175,6 +176,7 @@ def verdict(reply: Reply, label: str) -> str:
     return given[0]
 
 
+@lru_cache(maxsize=4096)  # of thousands of replies many say the same in few words
 def whole_number(given: str, criterion: str, scale: tuple[float, float], label: str = "") -> Judgement:
     """A whole number on the scale, or the reason why not, which shows what was `given` behind the label, if any. "4/5"
     and "4 out of 5" are 4 where 5 is the top of the scale."""
@@ -203,10 +205,10 @@ def labelled(text: str, label: str) -> list[str]:
     return [value for line in lines(text) if (value := _value(line, label)) is not None]
 
 
-def lines(text: str) -> list[str]:
+@lru_cache(maxsize=4096)
+def lines(text: str) -> tuple[str, ...]:
     """The lines that say something, without Markdown around them."""
-    kept = (line.strip(_DECORATION) for line in text.splitlines() if not _FENCE.fullmatch(line))
-    return [line for line in kept if line]
+    return tuple(filter(None, (line.strip(_DECORATION) for line in text.splitlines() if not _FENCE.fullmatch(line))))
 
 
 def short(text: str) -> str:
@@ -214,6 +216,7 @@ def short(text: str) -> str:
     return text if len(text) <= 40 else text[:39] + "…"
 
 
+@lru_cache(maxsize=4096)
 def _value(line: str, label: str) -> str | None:
     match = re.fullmatch(rf"(?:[-+>•]\s+)?[*_`]{{0,3}}{label}[*_`]{{0,3}}\s?:[*_`\s]*(.*)", line, re.IGNORECASE)
     return _BRACKETS.sub(r"\1", match[1].strip(_DECORATION)).strip() if match else None

@@ -45,13 +45,13 @@ _READ, _WROTE = attrgetter("criterion", "score", "response", "status", "why"), a
 
 def small_page(template: str, *, depth: int, **shown: Any) -> str:
     """The page; `depth`: folders between it and the report, whose address `up` is."""
-    about = {**shown, "up": "../" * depth, "style": _sheet(), "style_hash": style_hash(_sheet())}
-    return environment().get_template(template).render(about).strip() + "\n"
+    return environment().get_template(template).render(shown, up="../" * depth, **_sheet()).strip() + "\n"
 
 
 @cache  # for the pages, which are hundreds
-def _sheet() -> Markup:
-    return Markup(environment().get_template("replies/style.css.j2").render().strip())
+def _sheet() -> dict[str, str]:
+    sheet = environment().get_template("replies/style.css.j2").render().strip()
+    return {"style": Markup(sheet), "style_hash": style_hash(sheet)}
 
 
 def write_overview(view: ResultsModel, written: Mapping[str, RepliesRow], reports: Path) -> list[Path]:
@@ -175,10 +175,8 @@ def _body(read: tuple[tuple[Any, ...], ...], text: str, reasoning: str) -> str:
     shown, cut = _clean(text, LONGEST_REPLY)
     bad = ' class="bad"' if any(status != "ok" for *_, status, _ in read) else ""
     words, thoughts = (escape(_clean(part, LONGEST_REPLY)[0]) for part in (_in_words(read), reasoning))
-    if len(shown) <= SHORT_REPLY and "\n" not in shown:
-        answer = f'<code dir="auto">{escape(shown or "(nothing)")}</code>'
-    else:
-        answer = f'<pre dir="auto">{escape(shown)}</pre>'
+    tag = "code" if len(shown) <= SHORT_REPLY and "\n" not in shown else "pre"
+    answer = f'<{tag} dir="auto">{escape(shown or "(nothing)")}</{tag}>'
     before = f'<details><summary>What it thought before</summary><pre dir="auto">{thoughts}</pre></details>'
     left_out = f"<small>{count(cut)} more characters in the cassette</small>" if cut else ""
     return "".join((f"<b{bad}>{words}</b>" if words else "", answer, left_out, before if thoughts else ""))

@@ -212,7 +212,7 @@ def looks_like_a_key(text: str) -> str:
 
 def without_keys(text: str) -> str:
     """The text with everything that looks like a key, whole or masked with stars, replaced."""
-    if not any(map(text.__contains__, _IN_EVERY_KEY)):
+    if not any(map(text.__contains__, _IN_EVERY_KEY if len(text) >= 20 else ("***",))):  # no shape is shorter
         return text
     data = text.encode("utf-8", "replace")
     for _, pattern in _likely(data):

@@ -36,6 +36,10 @@ def test_layout_of_the_body_does_not_matter() -> None:
     assert key(one) == key(other)
 
 
+def test_nor_where_a_text_ends_in_half_a_pair() -> None:
+    assert key(b'{"b":1,"a":"\\ud83d"}') == key(b'{ "a": "\\uD83D", "b": 1.0 }') != key(b'{"a":"?","b":1}')
+
+
 @pytest.mark.parametrize(
     ("body", "what"),
     [

@@ -21,7 +21,7 @@ from recuse.judges import WIRES, wire
 from recuse.judges.client import Client, Credentials
 from recuse.recording.progress import ProgressLine
 from recuse.schema import Call, Judge, Message, Prompt, RecuseError, Request
-from recuse.security.redaction import Secrets, key_shapes_in
+from recuse.security.redaction import PLACEHOLDER, Secrets, key_shapes_in, without_keys
 
 AZURE = {"api-version": "2024-10-21"}  # the one format that cannot do without takes it, and the others do not mind
 TRICKY = 'canary/+"\\=é 9f2c1d'  # every character that some encoding spells differently
@@ -234,6 +234,7 @@ def test_errors_and_misses_do_not_repeat_a_secret(root: Path) -> None:
 )
 def test_what_looks_like_a_key_is_recognised_without_knowing_it(text: str, kind: str) -> None:
     assert any(kind in found for found in key_shapes_in(f'{{"t": "{text}"}}'.encode()))
+    assert PLACEHOLDER in without_keys(text)
 
 
 def test_ordinary_prose_does_not_look_like_a_key() -> None:

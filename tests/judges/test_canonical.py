@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import json
 import math
+from typing import Any
 
 import pytest
 
 from recuse.cassettes.matching import request_key
 from recuse.judges import wire
-from recuse.judges.description import canonical
+from recuse.judges.description import as_written, canonical
 from recuse.schema import Judge, Message, Prompt, Request
 
 
@@ -54,7 +55,7 @@ def test_not_a_number_is_refused(value: object) -> None:
         canonical(value)
 
 
-def schema(*names: str) -> dict[str, object]:
+def schema(*names: str) -> dict[str, Any]:
     return {"type": "object", "properties": {name: {"type": "string"} for name in names}, "required": list(names)}
 
 
@@ -66,6 +67,15 @@ def test_a_schema_goes_out_in_the_order_in_which_it_is_written() -> None:
     sent = json.loads(body)["response_format"]["json_schema"]["schema"]["properties"]
     assert list(sent) == ["why", "score"]
     assert list(json.loads(body)) == sorted(json.loads(body))
+
+
+def test_a_schema_that_thousands_share_is_spelled_as_it_is_now() -> None:
+    body = {"schema": schema("why", "score"), "model": "m"}
+    for _ in range(3):
+        body["schema"]["properties"][f"step {len(body['schema']['properties'])}"] = {"enum": [1.0, 1e-7, -2]}
+        assert canonical(body) == spelled_by_json(body)
+        assert json.loads(as_written(body)) == json.loads(canonical(body))
+        assert list(json.loads(as_written(body))["schema"]["properties"]) == list(body["schema"]["properties"])
 
 
 def test_requests_that_differ_in_the_order_of_a_schema_have_one_key() -> None:

@@ -36,6 +36,15 @@ def test_both_files_with_their_holes_filled(task_folder: TaskFolder) -> None:
     assert (held_out["payload"], held_out["language"], held_out["held_out"]) == ("h", "de", True)
 
 
+def test_a_file_that_changed_is_read_again(task_folder: TaskFolder) -> None:
+    task = load_task(folder_with(task_folder))
+    assert payloads_of(task) is not None
+    (task.folder / "held.jsonl").write_text(HELD_OUT.replace("gut", "lieb und gut"), encoding="utf-8")
+    changed = payloads_of(task)
+    assert changed is not None
+    assert changed["text"].tolist()[1] == "Bitte sei so lieb und gut."
+
+
 def test_a_task_without_payloads_has_none(task_folder: TaskFolder) -> None:
     assert payloads_of(load_task(task_folder())) is None
 

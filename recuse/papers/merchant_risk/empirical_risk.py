@@ -52,20 +52,18 @@ def risk_score(table: pd.DataFrame, weights: Weights, *, category: str) -> pd.Da
             given += weight
     if given <= 0:
         raise RecuseError("all weights are 0, so no score is defined; give at least one indicator a weight")
-    money, rates = table[AMOUNT].astype(float), {}
-
-    def per(values: pd.Series[Any]) -> pd.Series[Any]:
-        return values.groupby(table[category]).sum()
-
-    n, total = table.groupby(category).size(), per(money)
+    money, columns = table[AMOUNT].astype(float), dict[str, Any]()
     for name, entry in weights.items():
-        hit = table[list(entry["any_of"])].any(axis=1)
-        rates[name, "count"], rates[name, "amount"] = per(hit) / n, per(money.where(hit, 0.0)) / total
+        hit = columns[f"{name}_count"] = np.logical_or.reduce([table[flag] for flag in entry["any_of"]])
+        columns[f"{name}_amount"] = np.where(hit, money, 0.0)
+    groups = pd.DataFrame({"total": money, **columns}).groupby(table[category])
+    n, sums = groups.size(), groups.sum()
+    rates = {name: sums[name] / (n if name.endswith("_count") else sums["total"]) for name in columns}
     # a money rate that is NaN but carries no weight leaves the score defined
-    weighed = [(rate, weights[name][key]) for (name, key), rate in rates.items() if weights[name][key]]
+    parts = ((rate, weights[of][key]) for name, rate in rates.items() for of, _, key in [name.rpartition("_")])
+    weighed = [(rate, weight) for rate, weight in parts if weight]
     risk = sum(weight * rate for rate, weight in weighed) / sum(weight for _, weight in weighed)
-    named = {f"{name}_{key}": rate for (name, key), rate in rates.items()}
-    return pd.DataFrame({"risk": risk, "n": n, "total": total, **named}).reset_index(names=category)
+    return pd.DataFrame({"risk": risk, "n": n, "total": sums["total"], **rates}).reset_index(names=category)
 
 
 # --------------------------------------------------------------------------- real rates from a file

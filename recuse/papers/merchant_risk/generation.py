@@ -233,8 +233,8 @@ class RationaleRules:
 
     def breaches(self, text: str) -> dict[str, str]:
         """Rule -> what breaks it, in words; the empty text where it is kept."""
-        words = len(text.split())
-        missing = [name for name in self.dimensions if name not in self.addressed(text)]
+        words, addressed = len(text.split()), self.addressed(text)
+        missing = [name for name in self.dimensions if name not in addressed]
         figures = NUMBER.findall(text)
         jargon = self.jargon.findall(text) if self.jargon else []
         return {
