@@ -5,7 +5,7 @@ and how much a message of its own for the text helps. Thesis on bias in LLM self
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from recuse.metrics import injection
 from recuse.metrics.injection import levels_of, outcomes
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.papers.self_preference.over_texts import bounded_estimate, share_estimate
-from recuse.ratings import Ratings
+from recuse.ratings import Ratings, remembered
 from recuse.ratings.array import numbers
 from recuse.ratings.ratings import CRITERION
 from recuse.schema import Estimate, Estimates, RecuseError, number
@@ -56,21 +56,29 @@ def attacks_stopped(ratings: Ratings, defence: Defence) -> Estimates:
     0.5
     """
     blocks = ratings.remember(("blocks", defence), lambda: defence(ratings)).attacks
-    names, table = levels_of(ratings), outcomes(ratings)
+    names, won = levels_of(ratings), injection.successes(ratings)
     keys = [name for name in ("item", "target", "payload", "judge", *names) if name in blocks.columns]
     if not {"item", "payload"} & set(keys):
         raise RecuseError("a table of blocks names the attacks by item or by payload; it has neither column")
-    won, subjects = injection.successes(ratings), table[["judge", *names]].drop_duplicates()
+    said: dict[str, dict[tuple[str, ...], float]] = {}
+    for (name, *of), blocked in zip(_names(blocks, ["defence", *keys]), _blocked(blocks), strict=True):
+        flags, attack = said.setdefault(name, {}), tuple(of)
+        if attack in flags:
+            raise RecuseError(f"defence {name} says twice whether it blocks {', '.join(attack)}; drop one row")
+        flags[attack] = blocked
+    attacks, by = _names(won, keys), ["judge", *names]
+    units: dict[injection.Over, Any] = {"payload": won["payload"], "cluster": won["cluster"]}
+    units = {unit: column.factorize(sort=True)[0] for unit, column in units.items()}
+    rows: dict[tuple[str, ...], list[int]] = {subject: [] for subject in _names(outcomes(ratings), by)}
+    for row, subject in enumerate(_names(won, by)):
+        rows[subject].append(row)
     estimates: dict[tuple[str, ...], Estimate] = {}
-    for name, rows in blocks.groupby("defence", sort=False):
-        joined = won.merge(rows[[*keys, "blocked"]], on=keys, how="left", validate="many_to_one")
-        groups = dict(iter(joined.groupby(["judge", *names], sort=False)))
-        for subject in subjects.itertuples(index=False):
-            attacks = groups.get(tuple(subject), joined.iloc[:0])
-            why = "no attack on it succeeded" if attacks.empty else "the defence gave no answer on any of them"
-            unit = injection.unit_of(attacks[attacks["blocked"].notna()])
-            estimate = _share("attacks_stopped", attacks, why, unit, ratings)
-            estimates[(str(subject[0]), str(name), *map(str, subject[1:]))] = estimate
+    for name, flags in said.items():
+        blocked = np.array([flags.get(attack, np.nan) for attack in attacks])
+        for subject, own in rows.items():
+            why = "the defence gave no answer on any of them" if own else "no attack on it succeeded"
+            of_own = {unit: places[own] for unit, places in units.items()}
+            estimates[subject[0], name, *subject[1:]] = _share("attacks_stopped", blocked[own], of_own, why, ratings)
     return Estimates(("judge", "defence", *names), estimates)
 
 
@@ -93,17 +101,29 @@ def clean_blocked(ratings: Ratings, defence: Defence) -> Estimates:
     names = ["defence", *(name for name in ratings.within() if name in blocks.columns)]
     why = "the defence gave no answer on any clean text"
     return Estimates(tuple(names), {
-        tuple(map(str, key)): _share("clean_blocked", rows, why, "cluster", ratings)
+        tuple(map(str, key)): _share("clean_blocked", _blocked(rows), {"cluster": rows["cluster"]}, why, ratings)
         for key, rows in blocks.groupby(names, sort=False)
     })  # fmt: skip
 
 
-def _share(metric: str, rows: pd.DataFrame, why: str, unit: injection.Over, ratings: Ratings) -> Estimate:
-    hits = rows["blocked"].dropna().astype(float)
-    unit = unit if len(hits) else "cluster"
+def _names(rows: pd.DataFrame, columns: list[str]) -> list[tuple[str, ...]]:
+    """What stands in some columns of each row."""
+    return list(zip(*(map(str, rows[name].to_numpy()) for name in columns), strict=True))
+
+
+def _blocked(rows: pd.DataFrame) -> Floats:
+    """1 where it is blocked, 0 where it is not, NaN without an answer."""
+    return np.where(rows["blocked"].isna(), np.nan, rows["blocked"]).astype(float)
+
+
+def _share(metric: str, blocked: Floats, units: Mapping[injection.Over, Any], why: str, ratings: Ratings) -> Estimate:
+    """Share of what is blocked, over the unit of which the answers have most."""
+    there = np.isfinite(blocked)
+    most = max(units, key=lambda unit: len(np.unique(units[unit][there])))
+    unit = most if there.any() else "cluster"
     return share_estimate(
-        metric, hits, rows.loc[hits.index, unit], why, n_excluded=len(rows) - len(hits), over="clusters",
-        clusters=injection.called(unit, ratings), detail={"blocked": int(hits.sum())} if len(hits) else {},
+        metric, blocked, units[unit], why, over="clusters", clusters=injection.called(unit, ratings),
+        detail={"blocked": int(blocked[there].sum())} if there.any() else {},
     )  # fmt: skip
 
 
@@ -349,15 +369,15 @@ def channel_change(part: Ratings) -> Iterator[Named]:
         yield judge, _difference("channel_change", hits, sides, why, n_excluded=payloads, clusters="payloads")
 
 
-def _attacks(part: Ratings) -> Iterator[tuple[str, pd.DataFrame]]:
+@remembered
+def _attacks(part: Ratings) -> list[tuple[str, pd.DataFrame]]:
     """Every judge's attacks, by `outcomes`, whose clean ratings are here among the attacked ones: payload, channel and
     `hit`, whether it rose by a step, NaN where that could not be tested."""
     texts, levels = part.texts, part.levels(CHANNEL)
     if texts is None or not levels or not {"clean", "payload"} <= set(texts.columns):
-        return
+        return []
     rows = part.table[part.table["item"].isin(texts["item"][texts["payload"].notna()].astype(str))]
     attacks = outcomes(replace(part, table=rows, beside=lambda kind: part, _memory={}))
     attacks = attacks.assign(hit=attacks["outcome"].map({"success": 1.0, "failure": 0.0}))
     attacks = attacks if CHANNEL in attacks else attacks.assign(**{CHANNEL: levels[0]})
-    for judge, of_judge in attacks.groupby("judge", sort=False):
-        yield str(judge), of_judge
+    return [(str(judge), of_judge) for judge, of_judge in attacks.groupby("judge", sort=False)]

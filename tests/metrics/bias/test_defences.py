@@ -78,6 +78,20 @@ def test_a_block_may_be_about_a_payload_or_about_one_judge():
         defences.attacks_stopped(RATINGS, defence(judge=["x"], blocked=[True]))
 
 
+def test_an_attack_is_blocked_or_not():
+    with pytest.raises(RecuseError, match=r"defence f says twice whether it blocks 1\.p; drop one row"):
+        defences.attacks_stopped(RATINGS, defence(item=["1.p", "1.p"], blocked=[True, True]))
+
+
+def test_the_interval_is_over_what_answers_have_more_of():
+    """One payload on six stories, then six payloads on one."""
+    one, other = ([f"{k}.p" for k in range(6)], [f"1.{k}" for k in range(6)])
+    for items, unit in ((one, "stories"), (other, "payloads")):
+        ratings = won(*(("x", item, True) for item in items))
+        found = defences.attacks_stopped(ratings, defence(item=items, blocked=[True] * 3 + [False] * 3))
+        assert (found.of(judge="x", defence="f").clusters, found.of(judge="x", defence="f").n_clusters) == (unit, 6)
+
+
 def test_nothing_to_stop():
     none = won(("z", "1.p", False))
     assert defences.attacks_stopped(none, on_items(i1_p=True)).of(judge="z", defence="f").note == (
