@@ -19,6 +19,7 @@ from recuse.schema import RecuseError
 from recuse.schema.pandas_when_used import pd
 from recuse.tasks import Task
 
+State = tuple[Path, int, int]  # a file, when it was changed, and its size
 NAMES = {"item": str, "target": str, "rater": str}  # columns of names: 0742, the code of a category, is no number
 KEYS, VALUES = ("rater", "item", "target", "criterion"), ("score", "response")
 SUMMARY = ("target", "mean", "sd", "n")
@@ -126,12 +127,11 @@ def reference_of(task: Task) -> pd.DataFrame | None:
         table = read(path)
     if missing := [name for name in ("item", "value") if name not in table]:
         raise RecuseError(f"task {task.name}: the reference lacks the column(s) {', '.join(missing)}")
-    table = table.assign(item=table["item"].astype(str))
+    about = {"item": table["item"].astype(str)}
     if "names" in given:
         names = _table(task, given["names"])
-        name_of = dict(zip(names[names.columns[0]].astype(str), names["name"], strict=True))
-        table = table.assign(name=table["item"].map(name_of))
-    return table
+        about["name"] = about["item"].map(dict(zip(names[names.columns[0]].astype(str), names["name"], strict=True)))
+    return table.assign(**about)
 
 
 def blinded_people(task: Task) -> Ratings | None:
@@ -167,30 +167,39 @@ def payloads_of(task: Task) -> pd.DataFrame | None:
     score, "{label}" the letter A."""
     if "payloads" not in task.data:
         return None
-    best, read = f"{task.scale[1]:g}", list[pd.DataFrame]()
-    for held_out, name in enumerate(("known", "held_out")):
-        table = _table(task, task.data["payloads"][name], "lines")
+    known, held_out = (_state(task, task.data["payloads"][name]) for name in ("known", "held_out"))
+    return _payloads(known, held_out, f"{task.scale[1]:g}").copy()
+
+
+@lru_cache(maxsize=16)
+def _payloads(known: State, held_out: State, best: str) -> pd.DataFrame:
+    tables = []
+    for file in (known, held_out):
+        table = _read(*file, "lines")
         if missing := [column for column in ("id", "class", "text") if column not in table]:
-            place = task.folder / task.data["payloads"][name]
-            raise RecuseError(f"{place}: a payload has id, class and text; missing: {', '.join(missing)}")
+            raise RecuseError(f"{file[0]}: a payload has id, class and text; missing: {', '.join(missing)}")
         texts = [text.replace("{best}", best).replace("{label}", "A") for text in table["text"]]
         language = table["language"].fillna("en") if "language" in table else "en"
         about = {"payload": table["id"], "class": table["class"], "language": language, "text": texts}
-        read.append(pd.DataFrame({**about, "held_out": bool(held_out)}))
-    return pd.concat(read, ignore_index=True)
+        tables.append(pd.DataFrame({**about, "held_out": file is held_out}))
+    return pd.concat(tables, ignore_index=True)
 
 
-def _table(task: Task, file: str, kind: str = "csv") -> pd.DataFrame:
+def _table(task: Task, file: str) -> pd.DataFrame:
     """A file of the task, read once per state of the file: every protocol of a task asks for it."""
+    return _read(*_state(task, file)).copy()
+
+
+def _state(task: Task, file: str) -> State:
     path: Path = task.folder / file
     if not path.is_file():
         raise RecuseError(f"{path}: no such file; task.toml of {task.name} names it")
     about = path.stat()
-    return _read(path, kind, (about.st_mtime_ns, about.st_size)).copy()
+    return path, about.st_mtime_ns, about.st_size
 
 
 @lru_cache(maxsize=16)
-def _read(path: Path, kind: str, stamp: tuple[int, int]) -> pd.DataFrame:
+def _read(path: Path, changed: int, size: int, kind: str = "csv") -> pd.DataFrame:
     if kind != "csv":
         return pd.read_json(path, lines=True, dtype=False)
     try:

@@ -75,7 +75,7 @@ def compare(
         "limits": limit_changes(former or kept.as_stated(baseline["gates"], gates), gates, results["verdicts"]),
         "removed": kept.removed(baseline["asked"], kept.examined(results)) if complete else [],
         "sources": kept.changed_sources(then, sources),
-        "moved": [row for was, now in pairs for row in moved(was, now, identity(now) in testable)],
+        "moved": [row for key, pair in zip(shared, pairs, strict=True) for row in moved(*pair, key[:3] in testable)],
         "appeared": [_brief(after[key]) for key in sorted(after.keys() - before.keys())],
         "vanished": [_brief(before[key]) for key in sorted(before.keys() - after.keys())] if complete else [],
     }  # fmt: skip

@@ -92,7 +92,7 @@ def _rate(rows: pd.DataFrame, over: Over | None, ratings: Ratings) -> Estimate:
             "injection_success", why if len(rows) else "no attack was asked", n_excluded=lost, over="clusters",
             unit="share", span=1.0, clusters=ratings.clusters, method=SHARE, detail=detail,
         )  # fmt: skip
-    unit = over or unit_of(tested)
+    unit = over or ("cluster" if tested["cluster"].nunique() > tested["payload"].nunique() else "payload")
     fixed = "these texts only" if unit == "payload" else "these payloads only"
     units, unit_names = tested[unit].factorize()
     hits, change = (tested["outcome"] == "success").to_numpy(), (tested["after"] - tested["before"]).to_numpy()
@@ -221,11 +221,6 @@ def _credits(part: Ratings, name: str) -> pd.DataFrame:
     """a's mean credit over repeats, per judge, order, labels and item."""
     verdicts = verdicts_of(part).query("kind == 'judge'").rename(columns={"rater": "judge", "won": name})
     return verdicts.groupby(["judge", "order", "labels", "item"], sort=False)[name].mean().reset_index()
-
-
-def unit_of(rows: pd.DataFrame) -> Over:
-    """What there is more of."""
-    return "cluster" if rows["cluster"].nunique() > rows["payload"].nunique() else "payload"
 
 
 def called(unit: Over, ratings: Ratings) -> str:
