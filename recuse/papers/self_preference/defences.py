@@ -60,9 +60,9 @@ def attacks_stopped(ratings: Ratings, defence: Defence) -> Estimates:
     keys = [name for name in ("item", "target", "payload", "judge", *names) if name in blocks.columns]
     if not {"item", "payload"} & set(keys):
         raise RecuseError("a table of blocks names the attacks by item or by payload; it has neither column")
-    said: dict[str, dict[tuple[str, ...], float]] = {}
+    answers: dict[str, dict[tuple[str, ...], float]] = {}
     for (name, *of), blocked in zip(_names(blocks, ["defence", *keys]), _blocked(blocks), strict=True):
-        flags, attack = said.setdefault(name, {}), tuple(of)
+        flags, attack = answers.setdefault(name, {}), tuple(of)
         if attack in flags:
             raise RecuseError(f"defence {name} says twice whether it blocks {', '.join(attack)}; drop one row")
         flags[attack] = blocked
@@ -73,7 +73,7 @@ def attacks_stopped(ratings: Ratings, defence: Defence) -> Estimates:
     for row, subject in enumerate(_names(won, by)):
         rows[subject].append(row)
     estimates: dict[tuple[str, ...], Estimate] = {}
-    for name, flags in said.items():
+    for name, flags in answers.items():
         blocked = np.array([flags.get(attack, np.nan) for attack in attacks])
         for subject, own in rows.items():
             why = "the defence gave no answer on any of them" if own else "no attack on it succeeded"
