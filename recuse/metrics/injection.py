@@ -18,6 +18,7 @@ from recuse.metrics.estimates import add_losses, estimated, number, undefined
 from recuse.metrics.measure import measure
 from recuse.ratings import Numeric, Ratings, Scale, remembered
 from recuse.ratings.pair_array import verdicts_of
+from recuse.ratings.ratings_table import JUDGE
 from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.schema.factors import LABELS, ORDER
 from recuse.statistics.clusters import SHARE, clustered_share
@@ -219,8 +220,9 @@ def text_means(part: Ratings, name: str) -> pd.DataFrame:
 
 def _credits(part: Ratings, name: str) -> pd.DataFrame:
     """a's mean credit over repeats, per judge, order, labels and item."""
-    verdicts = verdicts_of(part).query("kind == 'judge'").rename(columns={"rater": "judge", "won": name})
-    return verdicts.groupby(["judge", "order", "labels", "item"], sort=False)[name].mean().reset_index()
+    verdicts = verdicts_of(part)
+    judged = verdicts[verdicts["kind"] == JUDGE].rename(columns={"rater": "judge", "won": name})
+    return judged.groupby(["judge", "order", "labels", "item"], sort=False)[name].mean().reset_index()
 
 
 def called(unit: Over, ratings: Ratings) -> str:

@@ -34,7 +34,7 @@ from recuse.ratings.array import beyond_others, grouped, judges_array
 from recuse.ratings.pair_array import PAIRED, both_orders, pair_array, repeated_over, verdicts_of
 from recuse.ratings.text_slices import doublings_of_pairs, doublings_of_texts, sizes_of_pairs
 from recuse.schema import Estimates, RatingsError
-from recuse.schema.arrays import Floats
+from recuse.schema.arrays import Floats, Mask
 from recuse.statistics.bounded import BOUNDED, bounded_mean
 from recuse.statistics.clusters import SHARE, OverClusters, clustered_share, slopes
 
@@ -76,9 +76,10 @@ def quads_by_judge(part: Ratings) -> Mapping[str, pd.DataFrame]:
     return quads
 
 
-def complete(pairs: pd.DataFrame) -> pd.Series[bool]:
+def complete(pairs: pd.DataFrame) -> Mask:
     """Which have a usable verdict in both orders, under swapped labels too where these stand beside."""
-    return pairs[["ab", "ba", *(["swapped"] if "swapped" in pairs else [])]].notna().all(axis=1)
+    verdicts = [pairs[name].to_numpy() for name in ("ab", "ba", "swapped") if name in pairs]
+    return np.asarray(np.isfinite(verdicts).all(axis=0))
 
 
 def lost_by_order(pairs: pd.DataFrame) -> dict[str, tuple[int, int]]:
@@ -88,7 +89,7 @@ def lost_by_order(pairs: pd.DataFrame) -> dict[str, tuple[int, int]]:
 
 def over_pairs(
     pairs_of: Callable[[Ratings], Mapping[str, pd.DataFrame]], ends: Ends,
-    usable: Callable[[pd.DataFrame], pd.Series[bool]] = complete,
+    usable: Callable[[pd.DataFrame], Mask] = complete,
 ) -> Callable[[Callable[[pd.DataFrame], Measured]], Callable[[Ratings], Estimates]]:  # fmt: skip
     """From what is measured on one judge's `usable` pairs, between these `ends`, to the measure of all judges."""
 
@@ -210,7 +211,7 @@ def twins_by_judge(part: Ratings) -> dict[str, pd.DataFrame]:
     below="marks padding down", bad="above",
     reading="How much more than half the longer of two texts wins that say the same.",
 )  # fmt: skip
-@over_pairs(twins_by_judge, HALF, lambda pairs: pairs["won"].notna())
+@over_pairs(twins_by_judge, HALF, lambda pairs: pairs["won"].notna().to_numpy())
 def padding_preference(pairs: pd.DataFrame) -> Measured:
     """How much more than half the longer twin wins, by judge, -0.5 to 0.5; both orders averaged, a tie 1/2.
 

@@ -8,6 +8,7 @@ anew. A jury of n - 1 still shrinks the difference to 1 / (n - 1) of itself: the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -215,12 +216,13 @@ def peer_ranked(part: Ratings, array: RatingArray, battles: Ratings | None) -> R
     except RecuseError as error:
         return str(error)
 
-    def weigh(seated: Judges) -> Floats:
-        weights = np.zeros((len(seated), 1, 1))
+    @cache
+    def weigh(*sits: bool) -> Floats:
+        weights, seated = np.zeros((len(sits), 1, 1)), np.array(sits)
         weights[seated, 0, 0] = peer_rank(wins[seated], own[seated].tolist())[0]
         return weights
 
-    return jury(weigh, {"iterations": iterations, "weights": by_rater(array, ranked)})
+    return jury(lambda seated: weigh(*seated.tolist()), {"iterations": iterations, "weights": by_rater(array, ranked)})
 
 
 def as_given(ratings: Ratings, array: RatingArray) -> Floats:
@@ -253,7 +255,8 @@ def peer_rank(wins: Floats, own: Sequence[int]) -> tuple[Floats, int]:
         raw = (weights @ wins)[list(own)]
         if not raw.sum() > 0:
             raise RecuseError("no judge's own text wins a single pair, so nobody has a weight")
-        moved, weights = np.abs(raw / raw.sum() - weights).max(), raw / raw.sum()
+        before, weights = weights, raw / raw.sum()
+        moved = np.abs(weights - before).max()
         if moved <= TOLERANCE:
             return weights, iteration
     raise RecuseError(f"the weights still move by {moved:.2g} after {ITERATIONS} rounds; they go round in a circle")
