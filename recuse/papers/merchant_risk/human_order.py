@@ -19,6 +19,7 @@ from recuse.papers import rank_tests
 from recuse.papers.merchant_risk.judge_profiles import ZERO
 from recuse.papers.rank_tests import kendall, ranks, spearman
 from recuse.ratings import PLACE, Ratings, mean_of
+from recuse.ratings.array import grouped
 from recuse.schema import Distribution, Estimate, Estimates
 from recuse.schema.arrays import Floats, distinct, taken
 from recuse.statistics.agreement.coefficient import ratio
@@ -314,22 +315,25 @@ def ranking_follows_scores(part: Ratings) -> Iterator[Named]:
     >>> ranking_follows_scores(example("target criterion score", rows, headline=["rating"])).of(judge="j").value
     -1.0
     """
-    wanted = part.table[part.table["criterion"].isin([part.criterion, PLACE]) & part.table["status"].eq("ok")]
-    metric = "ranking_follows_scores"
+    metric, (judges, rater) = "ranking_follows_scores", part.coded("rater")
+    item, target = (part.coded(name)[1] for name in ("item", "target"))
+    repeat, values = part.table["repeat"].to_numpy(), part.table["score"].to_numpy(dtype=float)
+    kinds = np.where(part.having("criterion", part.criterion), 0, np.where(part.having("criterion", PLACE), 1, -1))
     for judge in part.judges:
-        wide = wanted[wanted["rater"] == judge].pivot_table(
-            index=["item", "repeat"], columns=["criterion", "target"], values="score", sort=False
-        )
+        rows = np.flatnonzero((kinds >= 0) & np.isfinite(values) & (rater == judges.index(judge)))
+        reply = grouped(item[rows], repeat[rows])
+        given = np.full((2, int(reply.max(initial=-1)) + 1, len(part.targets)), np.nan)
+        given[kinds[rows], reply, target[rows]] = values[rows]
         about: dict[str, Any] = {"method": "mean tau-b over replies, t", "over": "calls"}
-        if part.criterion not in wide or PLACE not in wide:
+        there = np.isfinite(given).any(axis=1)
+        if not there.any(axis=1).all():
             yield judge, undefined(metric, "no reply has scores and a ranking", **about)
             continue
-        targets = [name for name in wide[PLACE] if name in wide[part.criterion]]
-        scores, places = (wide[name][targets].to_numpy(float) for name in (part.criterion, PLACE))
+        scores, places = given[:, :, there.all(axis=0)]
         whole = np.isfinite(scores).all(axis=1) & np.isfinite(places).all(axis=1)
         tau = kendall(scores[whole], -places[whole])
         known = tau[np.isfinite(tau)]
-        about["n_excluded"] = len(wide) - len(known)
+        about["n_excluded"] = len(scores) - len(known)
         if not len(known):
             yield judge, undefined(metric, "every reply scores all texts alike", **about)
             continue

@@ -16,6 +16,7 @@ from recuse.metrics.human_alignment import Compared, compared
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.papers.rank_tests import spearman, spearman_test
 from recuse.ratings import Cells, Ratings, mean_of, remembered
+from recuse.ratings.array import first_of, grouped, moments_of
 from recuse.schema import Distribution, Estimate, Estimates, RatingsError
 from recuse.schema.arrays import Floats, Mask
 from recuse.schema.pandas_when_used import pd
@@ -271,16 +272,20 @@ def with_criteria_mean(ratings: Ratings) -> Ratings:
         raise RatingsError("these ratings name no parts whose mean could be taken; give parts=(...)")
     wanted, table = list(ratings.parts), ratings.table
     keys = [column for column in table.columns if column not in ("criterion", "score", "response", "status")]
-    rows = table[table["criterion"].isin(wanted)]
-    replies = rows.assign(failure=rows["status"].where(rows["status"] != "ok")).groupby(
-        keys, sort=False, dropna=False, observed=True
-    )
-    more = replies.agg(score=("score", "mean"), failure=("failure", "first"), n=("criterion", "size")).reset_index()
-    complete = more["failure"].isna() & (more["n"] == len(wanted))
-    status = more["failure"].fillna("unparsed").where(~complete, "ok")
+    known, criterion = ratings.coded("criterion")
+    rows = np.flatnonzero(np.array([*(name in wanted for name in known), False])[criterion])
+    reply = grouped(*(ratings.coded(name)[1][rows] for name in keys))
+    first, usable = first_of(reply), ratings.having("status", "ok")[rows]
+    scores = np.where(usable, table["score"].to_numpy(dtype=float)[rows], np.nan)
     # rounded far below any scale's step: the same scores in another order must give the same mean
-    score = more["score"].round(12).where(complete)
-    more = more.assign(criterion=CRITERIA_MEAN, response=None, status=status, score=score)[list(table.columns)]
+    score = moments_of(reply, scores, len(first)).mean.round(12)
+    complete = np.bincount(reply[usable], minlength=len(first)) == len(wanted)
+    status = np.where(complete, "ok", "unparsed").astype(object)
+    failed = np.flatnonzero(~usable)[::-1]
+    status[reply[failed]] = table["status"].to_numpy(dtype=object)[rows[failed]]  # the first of several is written last
+    more = table.iloc[rows[first]].assign(
+        criterion=CRITERIA_MEAN, response=None, status=status, score=np.where(complete, score, np.nan)
+    )
     scales = {**ratings.scales, CRITERIA_MEAN: ratings.scales[wanted[0]]}
     joined = pd.concat([table, more], ignore_index=True)
     return replace(ratings, table=joined, scales=scales, headline=(*ratings.headline, CRITERIA_MEAN), _memory={})

@@ -10,6 +10,7 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, matrix, number, undefined
 from recuse.metrics.human_alignment import people_on
@@ -18,7 +19,7 @@ from recuse.papers.merchant_risk.judge_profiles import human_panel_offset
 from recuse.papers.merchant_risk.picks import rank_correlation
 from recuse.papers.rank_tests import spearman, spearman_test
 from recuse.ratings import PERSON, Ratings, Scale, mean_of, without_truth
-from recuse.ratings.array import numbers
+from recuse.ratings.array import first_of, grouped, moments_of, names_at, numbers_at
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Floats
 from recuse.statistics.agreement.correlation import ICC, icc, mean_squares
@@ -47,9 +48,12 @@ def people_reliability(ratings: Ratings) -> Estimates:
     def reliability(people: Ratings) -> Estimates:
         each = {}  # texts x people of each criterion
         for name in people.criteria:
-            rows = people.table[(people.table["criterion"] == name) & (people.table["kind"] == PERSON)]
-            rows = rows.assign(value=numbers(people.with_criterion(name), rows))
-            each[name] = rows.pivot_table("value", ["item", "target"], "rater", sort=False).to_numpy(dtype=float)
+            rows, values = _of_people(people.with_criterion(name))
+            item, target, person = (people.coded(key)[1][rows] for key in ("item", "target", "rater"))
+            text, person = grouped(item, target), grouped(person)
+            shape = int(text.max(initial=-1)) + 1, int(person.max(initial=-1)) + 1
+            cells = moments_of(text * shape[1] + person, values, shape[0] * shape[1])
+            each[name] = cells.mean.reshape(shape)
         if len(each) > 1:
             each["mean"] = np.mean(list(each.values()), axis=0)
         return Estimates(("criterion",), {(name,): _reliability(values) for name, values in each.items()})
@@ -293,16 +297,26 @@ def _views(ratings: Ratings) -> tuple[tuple[str, ...], dict[tuple[str, ...], tup
     }
 
 
+def _of_people(one: Ratings) -> tuple[NDArray[np.intp], Floats]:
+    """The rows of people with a usable answer to the one criterion, and their values."""
+    rows = np.flatnonzero(one.having("kind", PERSON) & one.having("criterion", one.criterion))
+    values = numbers_at(one, rows)
+    return rows[np.isfinite(values)], values[np.isfinite(values)]
+
+
 def _views_on(one: Ratings, criterion: str) -> Views:
-    rows = one.table[(one.table["kind"] == PERSON) & (one.table["criterion"] == criterion)]
     views = {}
-    if len(rows):
-        each = rows.assign(value=numbers(one, rows)).groupby(["target", "rater"], sort=False, observed=True)["value"]
-        for target, of in each.mean().dropna().groupby(level="target", sort=False):
-            mean, n = float(of.mean()), len(of)
+    if (one.having("kind", PERSON) & one.having("criterion", criterion)).any():
+        rows, values = _of_people(one)
+        (targets, target), (raters, rater) = ((names, of[rows]) for names, of in map(one.coded, ("target", "rater")))
+        pair = grouped(target, rater)
+        first, means = first_of(pair), moments_of(pair, values, int(pair.max(initial=-1)) + 1).mean
+        for k in dict.fromkeys(target.tolist()):
+            there = target[first] == k
+            of, n = means[there], int(there.sum())
             error = float(of.std(ddof=1) / math.sqrt(n)) if n > 1 else math.nan
-            known = dict(zip(map(str, of.index.get_level_values("rater")), of.tolist(), strict=True))
-            views[str(target)] = View(mean, error, n - 1.0, known)
+            known = dict(zip(names_at(raters, rater[first[there]]), of.tolist(), strict=True))
+            views[targets[k]] = View(float(of.mean()), error, n - 1.0, known)
     elif one.people is not None:
         people = one.people
         people = people[people["criterion"] == criterion] if "criterion" in people else people

@@ -25,7 +25,7 @@ from recuse.papers.merchant_risk.generation import KEPT, RATIONALE, RULE
 from recuse.papers.rank_tests import spearman
 from recuse.papers.self_preference.over_texts import share_estimate
 from recuse.ratings import Nominal, Ordinal, Ratings, ResponseSets, Scale, remembered
-from recuse.ratings.array import numbers
+from recuse.ratings.array import names_at, numbers, numbers_at
 from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.schema.arrays import Floats
 from recuse.schema.pandas_when_used import pd
@@ -76,22 +76,30 @@ def _models(part: Ratings, ratings: Ratings) -> list[Picks]:
         raise RecuseError(
             f"the reference lacks the column(s) {', '.join(missing)}; it has {', '.join(map(str, truth.columns))}"
         )
-    truth = truth.assign(item=truth["item"].astype(str)).set_index("item")
-    if (twice := truth.index[truth.index.duplicated()]).size:
-        raise RecuseError(f"the reference needs one row per item; {twice[0]} has several")
-    rows = part.table[(part.table["criterion"] == part.criterion) & (part.table["kind"] == "judge")]
-    rows, picks = rows.assign(item=rows["item"].astype(str), level=numbers(part, rows)), []
-    for model, group in rows.groupby("rater", sort=False):
-        levels = group[group["level"].notna()].groupby("item", sort=True)["level"]
-        means, medians = levels.mean(), levels.quantile(0.5, interpolation="lower")
-        picked = truth.reindex(means.index)
-        known = picked["value"].notna().to_numpy()
-        names = picked["name"].fillna("").astype(str)[known] if "name" in truth else [""] * int(known.sum())
-        unknown = tuple(means.index[~known])
-        mean, median, value = (of.to_numpy(dtype=float)[known] for of in (means, medians, picked["value"]))
-        lost = len(unknown) + int(group["level"].isna().sum())
-        of = tuple(means.index[known]), mean, median, value, unknown, tuple(names), lost, part.scale
-        picks.append(Picks(str(model), *of))
+    values = dict(zip(truth["item"].astype(str), truth["value"].astype(float), strict=True))
+    if len(values) < len(truth):
+        twice = truth["item"].astype(str)[truth["item"].astype(str).duplicated()].iloc[0]
+        raise RecuseError(f"the reference needs one row per item; {twice} has several")
+    called = truth["name"].fillna("").astype(str) if "name" in truth else [""] * len(truth)
+    names = dict(zip(values, called, strict=True))
+    rows = np.flatnonzero(part.having("criterion", part.criterion) & part.having("kind", "judge"))
+    levels, (items, item), (raters, rater) = numbers_at(part, rows), part.coded("item"), part.coded("rater")
+    given: dict[str, dict[str, list[float]]] = {}
+    for who, what, level in zip(
+        names_at(raters, rater[rows]), names_at(items, item[rows]), levels.tolist(), strict=True
+    ):
+        given.setdefault(who, {}).setdefault(what, []).append(level)
+    picks = []
+    for model, of_model in given.items():
+        usable = {what: sorted(x for x in each if not math.isnan(x)) for what, each in sorted(of_model.items())}
+        picked = {what: each for what, each in usable.items() if each}
+        known = {what: each for what, each in picked.items() if not math.isnan(values.get(what, math.nan))}
+        mean = np.array([math.fsum(each) / len(each) for each in known.values()])
+        median = np.array([each[(len(each) - 1) // 2] for each in known.values()])
+        value, unknown = np.array([values[what] for what in known]), tuple(what for what in picked if what not in known)
+        lost = len(unknown) + sum(len(of_model[what]) - len(each) for what, each in usable.items())
+        of = tuple(known), mean, median, value, unknown, tuple(names[what] for what in known), lost, part.scale
+        picks.append(Picks(model, *of))
     return picks
 
 

@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
 from recuse.ratings import Numeric, Ratings
+from recuse.ratings.array import AXES, among, recoded
 from recuse.schema import Estimate, Estimates, RatingsError, RecuseError
 from recuse.schema.arrays import Floats
 from recuse.schema.pandas_when_used import pd
@@ -69,35 +70,47 @@ def what_does_not_follow(
     factor level. `checked` makes the detail, `wrong` among it, of the last (n,), the others (n, k) and targets (n,);
     `nothing` says why there is none without such a reply."""
 
-    def share(replies: pd.DataFrame) -> Estimate:
-        complete = replies.dropna(subset=wanted)
-        n = len(complete)
-        about = dict[str, Any](n=n, n_excluded=len(replies) - n, over="calls", unit="share", span=1.0, method=method)
+    def share(scores: Floats, targets: NDArray[np.object_]) -> Estimate:
+        complete = np.isfinite(scores).all(axis=1)
+        n = int(complete.sum())
+        about = dict[str, Any](n=n, n_excluded=len(scores) - n, over="calls", unit="share", span=1.0, method=method)
         if not n:
             return undefined(metric, nothing, **about)
-        scores = complete[wanted].to_numpy(dtype=float)
-        detail = checked(scores[:, -1], scores[:, :-1], complete["target"].astype(str).to_numpy())
+        detail = checked(scores[complete, -1], scores[complete, :-1], targets[complete])
         bad = detail["wrong"]
         return estimated(metric, bad / n, Binomial(bad, n), detail=detail, **about)
 
     return of_replies(ratings, wanted, share)
 
 
-def of_replies(ratings: Ratings, criteria: Sequence[str], compute: Callable[[pd.DataFrame], Estimate]) -> Estimates:
-    """By judge and factor level, of its replies: one row each with `target` and a column per criterion, NaN where a
-    score is not usable. Scores as they were given, not turned. `RatingsError` for a criterion that nobody rated."""
-    reply = ["rater", "item", "target", "repeat"]
+def of_replies(
+    ratings: Ratings, criteria: Sequence[str], compute: Callable[[Floats, NDArray[np.object_]], Estimate]
+) -> Estimates:
+    """By judge and factor level, of its replies by item, target and repeat: the scores of these criteria, (n, k), NaN
+    where one is not usable, and the target of each reply, (n,). Scores as they were given, not turned. `RatingsError`
+    for a criterion that nobody rated."""
     estimates = {}
     for names, part in ratings.each():
-        table = part.table[part.table["kind"] == "judge"]
-        rows = table[table["criterion"].isin(criteria)]
-        if missing := [name for name in criteria if name not in set(rows["criterion"])]:
-            have = ", ".join(dict.fromkeys(table["criterion"].astype(str)))
-            raise RatingsError(f"no ratings of {', '.join(missing)}; the table has criteria {have}")
-        scores = rows["score"].where(rows["status"] == "ok")
-        wide = rows.assign(score=scores).pivot(index=reply, columns="criterion", values="score").reset_index()
-        for judge in dict.fromkeys(rows["rater"]):
-            estimates[str(judge), *names] = compute(wide[wide["rater"] == judge])
+        judged, (known, criterion) = np.flatnonzero(part.having("kind", "judge")), part.coded("criterion")
+        there = recoded(known, criterion[judged])[0]
+        if missing := [name for name in criteria if name not in there]:
+            raise RatingsError(f"no ratings of {', '.join(missing)}; the table has criteria {', '.join(there)}")
+        column = among(known, criterion, criteria)[judged]
+        rows, column = judged[column >= 0], column[column >= 0]
+        (raters, rater), (items, item), (targets, target) = (
+            (sorted(known), among(known, places, sorted(known))[rows]) for known, places in map(part.coded, AXES)
+        )
+        repeat = part.table["repeat"].to_numpy(dtype=np.intp)[rows]
+        shape = len(raters), len(items), len(targets), int(repeat.max(initial=0)) + 1
+        call = np.ravel_multi_index((rater, item, target, repeat), shape)
+        _, first, reply = np.unique(call, return_index=True, return_inverse=True)
+        scores = np.full((len(first), len(criteria)), np.nan)
+        usable = part.having("status", "ok")[rows]
+        scores[reply[usable], column[usable]] = part.table["score"].to_numpy(dtype=float)[rows[usable]]
+        named = np.array(targets, dtype=object)[target[first]]
+        for judge in pd.unique(rater).tolist():
+            own = rater[first] == judge
+            estimates[raters[judge], *names] = compute(scores[own], named[own])
     return Estimates(("judge", *ratings.within()), estimates)
 
 
@@ -301,8 +314,8 @@ def _on_grid(ratings: Ratings, parts: tuple[str, ...], ddof: int) -> Estimates:
             return sd_attainable(*values, REPEATS, low, high, step, digits[1], ddof, digits[0])
         return len(attainable_sums(values[0], REPEATS, step, digits[0])) > 0
 
-    def attained(replies: pd.DataFrame) -> Estimate:
-        claims = replies[wanted].to_numpy(dtype=float).reshape(len(replies), len(names), len(parts))
+    def attained(scores: Floats, targets: NDArray[np.object_]) -> Estimate:
+        claims = scores.reshape(-1, len(names), len(parts))
         known = np.isfinite(claims).all(axis=2)  # (replies, names)
         n = int(known.sum())
         about = dict[str, Any](n=n, n_excluded=known.size - n, over="calls", unit="share", span=1.0, method=method)
@@ -310,7 +323,7 @@ def _on_grid(ratings: Ratings, parts: tuple[str, ...], ddof: int) -> Estimates:
             return undefined(metric, f"no usable {parts[-1][1:]} was reported", **about)
         printed = np.stack([printed_decimals(column) for column in claims[known].T], axis=1)
         rows = zip(np.argwhere(known), claims[known].tolist(), printed.tolist(), strict=True)
-        what, targets = [part[1:] for part in parts], replies["target"].astype(str).tolist()
+        what = [part[1:] for part in parts]
         offenders = [
             {"target": targets[row], "criterion": names[k], **dict(zip(what, values, strict=True))}
             for (row, k), values, digits in rows
