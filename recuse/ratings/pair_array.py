@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.ratings.array import clusters_of, mean_of, moments_of
+from recuse.ratings.array import clusters_of, mean_of, moments_of, recoded
 from recuse.ratings.ratings import Ratings, remembered
 from recuse.ratings.ratings_table import PERSON, combined
 from recuse.ratings.scale import Nominal
@@ -39,29 +39,33 @@ def verdicts_of(ratings: Ratings) -> pd.DataFrame:
     if others := [name for name in ratings.factors if name not in PAIRED]:
         raise RatingsError(f"choices are paired up within one level of every other factor; {', '.join(others)} vary")
     table = ratings.table
-    rows = table[(table["criterion"] == ratings.criterion) & table["score"].isna()]
-    rows = rows.assign(**{name: LEVELS[name][0] for name in PAIRED if name not in ratings.factors})
-    response = rows["response"].where(rows["status"] == "ok")
-    slot = response.map(CREDIT).astype(float)
-    if (strange := response.notna() & slot.isna()).any():
-        got = f"row {rows.index[strange][0]} has {response[strange].iloc[0]!r}"
+    rows = np.flatnonzero(ratings.having("criterion", ratings.criterion) & table["score"].isna().to_numpy())
+    code, responses = pd.factorize(table["response"].iloc[rows])
+    code = np.where(ratings.having("status", "ok")[rows], code, -1)
+    slot = np.array([*(CREDIT.get(name, np.nan) for name in responses), np.nan])[code]
+    if len(strange := rows[np.isnan(slot) & (code >= 0)]):
+        got = f"row {table.index[strange[0]]} has {table['response'].iloc[strange[0]]!r}"
         raise RatingsError(f"a choice is one of {', '.join(CREDIT)}; {got}")
-    won = slot.where(rows["order"] == "ab", 1.0 - slot)
     texts = ratings.texts
     if texts is None or not {"item", "a", "b"} <= set(texts.columns):
         raise RatingsError("nothing says which two texts meet in an item; give texts with the columns item, a and b")
-    known = texts[["item", "a", "b"]].astype(str).drop_duplicates()
-    if (twice := known["item"][known["item"].duplicated()]).size:
-        raise RatingsError(f"the texts name two pairs for item {twice.iloc[0]}; one item is one pair")
-    codes, names = pd.factorize(rows["item"].astype(str))
-    places = pd.Index(known["item"]).get_indexer(names)
-    if len(lacking := names[places < 0]):
+    pairs = [*dict.fromkeys(zip(*(texts[name].astype(str) for name in ("item", "a", "b")), strict=True))]
+    known = {item: sides for item, *sides in pairs}
+    if len(known) < len(pairs):
+        twice = next(item for k, (item, *_) in enumerate(pairs) if item in {other for other, *_ in pairs[:k]})
+        raise RatingsError(f"the texts name two pairs for item {twice}; one item is one pair")
+    items, item = ratings.coded("item")
+    names, codes = recoded(items, item[rows])
+    if lacking := [name for name in names if name not in known]:
         raise RatingsError(
             f"the texts lack {len(lacking)} item(s) of the ratings, first {lacking[0]}; give its a and b"
         )
-    clusters = np.array(clusters_of(ratings, tuple(names)), dtype=object)
-    sides = {side: known[side].to_numpy(dtype=object)[places][codes] for side in ("a", "b")}
-    return rows.assign(slot=slot, won=won, cluster=clusters[codes], **sides)[COLUMNS].reset_index(drop=True)
+    clusters = np.array(clusters_of(ratings, names), dtype=object)[codes]
+    a, b = np.array([known[name] for name in names], dtype=object).reshape(-1, 2)[codes].T
+    levels = {name: table[name].array[rows] if name in ratings.factors else LEVELS[name][0] for name in PAIRED}
+    won = np.where(ratings.having(ORDER, "ab")[rows], slot, 1.0 - slot) if ORDER in ratings.factors else slot
+    given = {name: table[name].array[rows] for name in ("rater", "kind", "item", "repeat")}
+    return pd.DataFrame({**given, **levels, "cluster": clusters, "a": a, "b": b, "slot": slot, "won": won})[COLUMNS]
 
 
 def both_orders(verdicts: pd.DataFrame) -> pd.DataFrame:
@@ -81,16 +85,20 @@ def both_orders(verdicts: pd.DataFrame) -> pd.DataFrame:
     won = (by_order[0] + 1.0 - by_order[1]) / 2
     if not (judgements > 1).any():
         won = np.where(np.isnan(by_order[0]), 1.0 - by_order[1], by_order[0])
-    pairs = verdicts.iloc[first].drop(columns=["order", "slot", "won"]).reset_index(drop=True)
-    return pairs.assign(ab=by_order[0], ba=by_order[1], won=won)
+    pairs = {name: verdicts[name].array[first] for name in verdicts if name not in ("order", "slot", "won")}
+    return pd.DataFrame({**pairs, "ab": by_order[0], "ba": by_order[1], "won": won})
 
 
 def repeated_over(ratings: Ratings) -> dict[str, Any]:
     """What a repetition would draw anew, as an estimate says it: clusters under their name where pairs share something,
     items where they share nothing."""
-    texts = ratings.texts
-    shared = texts is not None and "cluster" in texts and bool((texts["cluster"] != texts["item"]).any())
-    return {"over": "clusters" if shared else "items", "clusters": ratings.clusters}
+
+    def shared() -> bool:
+        texts = ratings.texts
+        return texts is not None and "cluster" in texts and bool((texts["cluster"] != texts["item"]).any())
+
+    over = "clusters" if ratings.remember_of_rows("shared", shared) else "items"
+    return {"over": over, "clusters": ratings.clusters}
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -86,9 +87,10 @@ def will_have_slices(texts: pd.DataFrame, persons: pd.DataFrame) -> bool:
 def doublings_of_texts(ratings: Ratings, array: RatingArray) -> Floats:
     """log2 of the words of each text, shape (items, targets); NaN where unknown."""
     texts = _text_columns(ratings, ["item", "target"], ["words"])
-    items, targets = [item for item in array.items for _ in array.targets], [*array.targets] * len(array.items)
-    words = facts_at(texts, items, targets)["words"].to_numpy(dtype=float)
-    return np.asarray(np.log2(words)).reshape(len(array.items), len(array.targets))
+    each = zip(texts["item"].astype(str), texts["target"].astype(str), texts["words"], strict=True)
+    known = {(item, target): words for item, target, words in each}
+    words = [known.get(text, np.nan) for text in product(array.items, array.targets)]
+    return np.asarray(np.log2(np.array(words, dtype=float))).reshape(len(array.items), len(array.targets))
 
 
 def doublings_of_pairs(ratings: Ratings, pairs: PairArray) -> Floats:

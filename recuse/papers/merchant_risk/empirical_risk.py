@@ -52,11 +52,11 @@ def risk_score(table: pd.DataFrame, weights: Weights, *, category: str) -> pd.Da
             given += weight
     if given <= 0:
         raise RecuseError("all weights are 0, so no score is defined; give at least one indicator a weight")
-    money, columns = table[AMOUNT].astype(float), dict[str, Any]()
+    money, columns = table[AMOUNT].to_numpy(dtype=float), dict[str, Any]()
     for name, entry in weights.items():
-        hit = columns[f"{name}_count"] = np.logical_or.reduce([table[flag] for flag in entry["any_of"]])
+        hit = columns[f"{name}_count"] = np.logical_or.reduce([table[flag].to_numpy() for flag in entry["any_of"]])
         columns[f"{name}_amount"] = np.where(hit, money, 0.0)
-    groups = pd.DataFrame({"total": money, **columns}).groupby(table[category])
+    groups = pd.DataFrame({"total": money, **columns}, table.index, copy=False).groupby(table[category])
     n, sums = groups.size(), groups.sum()
     rates = {name: sums[name] / (n if name.endswith("_count") else sums["total"]) for name in columns}
     # a money rate that is NaN but carries no weight leaves the score defined
@@ -176,7 +176,7 @@ def read_transactions(path: Path, category: str, flags: Sequence[str]) -> pd.Dat
     if missing := [name for name in (category, AMOUNT, *flags) if name not in table.columns]:
         raise RecuseError(f"{path}: lacks the column(s) {', '.join(missing)}; it has {', '.join(table.columns)}")
     table[AMOUNT] = pd.to_numeric(table[AMOUNT], errors="coerce")
-    for flag in flags:
+    for flag in (name for name in flags if table[name].dtype != bool):
         bad = np.flatnonzero(~table[flag].isin([0, 1]))
         if bad.size:
             raise RecuseError(f"{path}: flag {flag} must be 0 or 1, but row {bad[0]} has {table[flag].iloc[bad[0]]!r}")
