@@ -131,6 +131,8 @@ def repeated(columns: Iterable[Any], rows: int, of: Any = 0) -> Any:
 
 def combined(codes: Any, count: int, column: Any) -> tuple[Any, int]:
     """Numbers below `count` together with what stands in a column, as numbers below the second result."""
+    if isinstance(getattr(column, "dtype", None), pd.CategoricalDtype):
+        column = column.cat.codes.to_numpy(dtype=np.int64)
     numbers = isinstance(column, np.ndarray) and column.dtype.kind == "i" and column.size
     low, high = (int(column.min()), int(column.max())) if numbers else (0, 0)
     if numbers and high - low <= column.size:  # numbers already

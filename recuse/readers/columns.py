@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from recuse.readers import column_names, values
 from recuse.readers.column_names import NAMES, plain
 from recuse.readers.mapping import LISTS, SETTINGS, columns_in
+from recuse.readers.raw_table import RawTable
 from recuse.readers.values import ORDERS, STATUSES, VERDICTS, as_numbers, find_sets, is_empty, is_verdict, labels_of
 
 FEW_LABELS, LONG, FEWEST_TEXTS, MOST_SETS = 25, 40, 8, 2_000
@@ -33,6 +34,7 @@ class Column:
 
     name: str
     cells: pd.Series[Any]
+    coded: Callable[[str], tuple[NDArray[Any], pd.Index[Any]]] | None = None  # `RawTable.coded`
 
     is_judge = cached_property(lambda column: column_names.is_judge(column.name))
     is_person = cached_property(lambda column: column_names.is_person(column.name))
@@ -61,26 +63,21 @@ class Column:
     varied = cached_property(lambda c: len(c.distinct) < c.number or c.number <= 20 or c.has_fraction)
     """Whether it is no mere numbering of the rows."""
 
+    filled = cached_property(lambda column: column.cells[~is_empty(column.cells)])
+    """The cells that are not empty."""
+    distinct = cached_property(lambda column: column._counted[0])
+    """The different values that are not empty, in order of first appearance."""
+
     def __str__(self) -> str:
         """Its name, as in a message."""
         return self.name
 
     @cached_property
-    def filled(self) -> pd.Series[Any]:
-        """The cells that are not empty."""
-        return self.cells[~is_empty(self.cells)]
-
-    @cached_property
     def _counted(self) -> tuple[pd.Index[Any], NDArray[np.intp]]:
         """The different values that are not empty, in order of first appearance, and how often each is there."""
-        codes, each = pd.factorize(self.cells)
+        codes, each = self.coded(self.name) if self.coded else pd.factorize(self.cells)
         there, times = ~values.say_nothing(each.tolist()), np.bincount(codes[codes >= 0], minlength=len(each))
         return pd.Index(each.to_numpy()[there], dtype=object), times[there]
-
-    @property
-    def distinct(self) -> pd.Index[Any]:
-        """The different values that are not empty, in order of first appearance."""
-        return self._counted[0]
 
     @cached_property
     def numeric(self) -> bool:
@@ -174,9 +171,9 @@ class Column:
         return whole and self.rating and self.answers_like(other)
 
 
-def columns_of(frame: pd.DataFrame) -> list[Column]:
-    """The columns of a table of strings, in its order."""
-    return [Column(str(name), frame[name]) for name in frame.columns]
+def columns_of(raw: RawTable) -> list[Column]:
+    """The columns of a table, in its order."""
+    return [Column(name, raw.frame[name], raw.coded) for name in raw.names]
 
 
 def like_ratings(frame: pd.DataFrame, name: str) -> bool:
@@ -192,9 +189,10 @@ class Roles:
     """`taken`: role -> column or columns, or what else is known of the table (`given` stays as it is); `free`: columns
     without a role, in the order of the table; `ignored`: column -> why it has none."""
 
-    def __init__(self, frame: pd.DataFrame, given: Mapping[str, Any]) -> None:
-        self.frame, self.given = frame, given
-        self.columns = {column.name: column for column in columns_of(frame)}
+    def __init__(self, raw: RawTable, given: Mapping[str, Any]) -> None:
+        self.raw = raw if raw.times is None else RawTable(raw.path, raw.seen)
+        self.frame, self.given = self.raw.frame, given
+        self.columns = {column.name: column for column in columns_of(self.raw)}
         self.ignored = dict.fromkeys(given.get("ignore", ()), "as you said")
         named = [v for k, v in given.items() if k not in ("judges", "people", "raters", "ignore", *SETTINGS)]
         names = {*self.ignored, *columns_in([*named, *given.get("raters", {}).values()])}

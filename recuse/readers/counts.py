@@ -188,7 +188,7 @@ def with_counted_items(judged: Judgements) -> Judgements:
     known = {plain(name): name for name in raw.names if name not in roles.get("ignore", ())}
     given = str(roles.get("count", ""))
     column = given or next((known[word] for word in COUNTS if word in known), "")
-    guess = Roles(frame, {**roles, "count": column}) if column else None
+    guess = Roles(replace(raw, times=None), {**roles, "count": column}) if column else None
     if guess is None or not (given or guess.columns[column].numeric):
         return judged
     counts = as_numbers(frame[column])

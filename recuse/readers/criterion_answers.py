@@ -72,7 +72,7 @@ def verdicts_beside_scores(part: pd.DataFrame, declared: str, decided: str) -> t
     `RecuseError` where no threshold decides, and verdicts are words, or the scores lie between 0 and 1."""
     different = part[["rater", "cell"]].iloc[first_of(grouped(part["rater"], part["cell"]))]
     words, numbers = labels_of(different["cell"]), as_numbers(different["cell"])
-    by_rater = words.groupby(different["rater"], sort=False).agg(set)
+    by_rater = words.groupby(different["rater"].astype(str), sort=False).agg(set)
     verdicts = [*map(str, by_rater.index[[cell_values.is_verdict(own) and len(own) == 2 for own in by_rater]])]
     theirs, known = different["rater"].isin(verdicts), numbers.notna()
     scores, given = numbers[~theirs & known], cell_values.scale_from_text(declared) if declared else None
@@ -83,7 +83,7 @@ def verdicts_beside_scores(part: pd.DataFrame, declared: str, decided: str) -> t
         worst, best = sorted((scale.minimum, scale.maximum), reverse=scale.reversed)
         ends = {cell: f"{best if word in cell_values.VERDICTS[1] else worst:g}" for cell, word in
                 zip(different.loc[theirs, "cell"], words[theirs], strict=True)}  # fmt: skip
-        cells = part["cell"].mask(part["rater"].isin(verdicts), part["cell"].map(ends))
+        cells = part["cell"].astype(str).mask(part["rater"].isin(verdicts), part["cell"].astype(str).map(ends))
         note = f"{', '.join(verdicts)}: a pass is on the side of {best:g}, a fail of {worst:g}"
         return part.assign(cell=cells), [note]
     whole = bool(known[theirs].all())
@@ -124,7 +124,7 @@ def _sets(
     faults = faults_in(f"answer(s) are no set of options: {why}", part[bad], place, "they count as unusable")
     values = labels.map(sets.written).where(~bad, None)
     notes = [f"{criterion}: {sets.words}{', as you said' if given else ''}"]
-    several = values.astype(str).str.contains("|", regex=False).groupby(part["rater"], sort=False).any().astype(bool)
+    several = values.astype(str).str.contains("[|]").groupby(part["rater"].astype(str), sort=False).any().astype(bool)
     if several.any() and not several.all():  # perhaps nobody let the others
         notes.append(
             f"always one option: {', '.join(map(str, several.index[~several][:6]))}. If more than one could not be "
@@ -299,7 +299,7 @@ def _check_labels_of_people(times: pd.DataFrame, without_order: bool) -> None:
 
 def _check_one_kind(part: pd.DataFrame, words: pd.Series[bool]) -> None:
     """A rater who gives labels beside one who gives numbers answers another question."""
-    share = words.groupby(part["rater"]).mean()
+    share = words.groupby(part["rater"], observed=True).mean()
     if (share > 0.9).any() and (share < 0.1).any():
         one, other = str(share.idxmin()), str(share.idxmax())
         label = shown(part.loc[part["rater"].eq(other) & words, "cell"].iloc[0])
@@ -312,16 +312,17 @@ def _check_one_kind(part: pd.DataFrame, words: pd.Series[bool]) -> None:
 
 def _check_one_scale(part: pd.DataFrame, values: pd.Series[float]) -> None:
     """Raters whose numbers reach to quite different ends answer on two scales, but for strict and constant ones."""
-    ends = values.groupby(part["rater"], sort=False).agg(["max", "min", "count"])
-    ends = ends[(ends["count"] >= 20) & (ends["max"] > ends["min"])]
+    codes, raters = pd.factorize(part["rater"])
+    rated = values.groupby(codes)
+    ends = rated.max()[(rated.count() >= 20) & (rated.max() > rated.min())].rename(dict(enumerate(raters)))
     if len(ends) < 2:
         return
     by_people = part["kind"].eq("person")
     people, judges = values[by_people], values[~by_people]
     if (people.notna()).sum() >= ENOUGH_OF_PEOPLE and people.nunique() >= SHIFTED:
         _check_ends(people.dropna(), judges.dropna())
-    ends = ends.sort_values("max", kind="stable")
-    (low, high), (b, a) = (ends.index[[0, -1]], ends["max"].iloc[[0, -1]].astype(float))
+    ends = ends.sort_values(kind="stable")
+    (low, high), (b, a) = ends.index[[0, -1]], ends.iloc[[0, -1]]
     # people who often go up to b, and never beyond as judges often do, were given a scale that ends there; strict ones
     # reach the end of a scale too rarely to look like it
     enough = len(people) >= ENOUGH_OF_PEOPLE and len(judges) and people.max() <= b
@@ -347,7 +348,7 @@ def _check_shared_words(part: pd.DataFrame, bad: pd.Series[bool]) -> None:
         )
     often = bad.groupby(part["kind"].eq("person")).mean()
     if len(often) > 1 and often.min() >= MANY:
-        word = shown(part.loc[bad, "cell"].mode()[0])
+        word = shown(words.astype(str).mode()[0])
         raise RecuseError(
             f"people and judges often give {word}, which is no number; say which number it is (--same "
             "WORD=NUMBER,...), or, where it is no answer, the scale of the others (--scale LOW-HIGH)"

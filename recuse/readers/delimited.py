@@ -85,9 +85,10 @@ def delimited(opened: Opened) -> RawTable:
 
 def _table(opened: Opened, frame: pd.DataFrame, separator: str, text: Any, notes: tuple[str, ...]) -> RawTable:
     """The rows but for those that sum up or explain the others. Equal cells are one object, which saves room."""
-    coded = ((name, *pd.factorize(frame[name].to_numpy(dtype=object))) for name in frame)
-    shared = pd.DataFrame({name: values[codes] for name, codes, values in coded}, frame.index, dtype=object)
-    return replace(without_sums(RawTable(opened.path, shared, notes, text=text, separator=separator)), text=text)
+    table = RawTable(opened.path, frame, notes, text=text, separator=separator)
+    coded = {name: table.coded(name) for name in table.names}
+    shared = pd.DataFrame({n: v.to_numpy()[codes] for n, (codes, v) in coded.items()}, frame.index, dtype=object)
+    return replace(without_sums(replace(table, frame=shared, _coded={"": shared, **coded})), text=text)
 
 
 def _in_portions(opened: Opened) -> RawTable | None:
@@ -202,7 +203,7 @@ def without_sums(table: RawTable) -> RawTable:
     last = min(begins, default=last)
     unit = [0] * bool(last > 1 and (_is_of_units(frame.iloc[:last]) or _is_mean_of(frame.iloc[:last])))
     again = np.flatnonzero(frame.iloc[:, 0].eq(frame.columns[0]))  # the header of a file that was put below another
-    again = again[frame.iloc[again].eq(frame.columns).all(axis=1).to_numpy()]
+    again = again[frame.iloc[again].eq(frame.columns).all(axis=1).to_numpy()] if len(again) else again
     summed = sorted({k for k in (*unit, *map(int, again), *_sums(frame.iloc[:last]), *map(int, empty)) if k < last})
     out = [*summed, *range(last, len(frame))]
     if not out:

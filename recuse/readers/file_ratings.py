@@ -16,6 +16,7 @@ import pandas as pd
 
 from recuse.configuration import named as by_name
 from recuse.ratings import Numeric, Ratings, ResponseSets, Scale
+from recuse.ratings.array import coded, first_of, grouped
 from recuse.ratings.folding import unfolded
 from recuse.ratings.needs import offers_of
 from recuse.ratings.pair_array import choices_of
@@ -189,7 +190,7 @@ def read_file(
         for settled in SETTLING:
             judged = settled(judged)
         if further:
-            _check_items_shared(judged.rows)
+            _check_items_shared(judgement_rows.written_out(judged.rows))
         return _rated(with_absent_rows(judged))
 
 
@@ -209,8 +210,8 @@ def _check_items_shared(rows: pd.DataFrame) -> None:
 
 
 def _rated(judged: Judgements) -> FilePanel:
-    raw, mapping = judged.raw, judged.mapping
-    kind, ratings = ("choices", _chosen(judged)) if mapping.pairs else _without_sets(_scored(judged))
+    raw, mapping, rows = replace(judged.raw, _coded={}), judged.mapping, judgement_rows.written_out(judged.rows)
+    kind, ratings = ("choices", _chosen(judged, rows)) if mapping.pairs else _without_sets(_scored(judged, rows))
     truth: tuple[str, ...] = ()
     if ratings.truth and "truth" not in raw.given:
         people = ratings.table[ratings.table["kind"].eq(PERSON) & ratings.table["status"].eq("ok")]
@@ -238,7 +239,7 @@ def _rated(judged: Judgements) -> FilePanel:
             ratings = unfolded(ratings, f"an interval over {ratings.clusters} asks")
     of_people = people_faults(ratings)
     ratings, versions = _with_versions(ratings)
-    few, rows = _few_rated(ratings.folded()) if ratings.persons else [], judged.rows
+    few = _few_rated(ratings.folded()) if ratings.persons else []
     notes = (*raw.notes, *versions, *truth, *decided, *sure, *few, *sentences(of_people))
     return FilePanel(raw.path, raw.sha256, ratings, kind, mapping, raw, rows, raw.faults, notes, of_people)
 
@@ -277,11 +278,11 @@ def _rates(given: str, ratings: Path) -> pd.DataFrame:
     if missing := [name for name in ("item", "value") if name not in table]:
         raise RecuseError(f"{path}: lacks {', '.join(missing)}; it has {', '.join(map(str, table.columns))}, and true "
                           "values are a table of item and value, or a .toml of rates")  # fmt: skip
-    return table.assign(item=as_whole_numbers(named(table["item"])))
+    return table.assign(item=as_whole_numbers(pd.Series(named(*pd.factorize(table["item"])))).astype(str))
 
 
-def _scored(judged: Judgements) -> Ratings:
-    """`RecuseError` for a positive option or a threshold that fits no criterion."""
+def _scored(judged: Judgements, written: pd.DataFrame) -> Ratings:
+    """`RecuseError` for a positive option or a threshold that fits no criterion. `written`: the rows with all texts."""
     rows, mapping, factors, scales = judged.rows, judged.mapping, judged.factors, judged.scales
     options = {name: scale.options for name, scale in scales.items() if not isinstance(scale, Numeric)}
     wanted = spelled(mapping.positive)
@@ -290,14 +291,15 @@ def _scored(judged: Judgements) -> Ratings:
         known = ", ".join(dict.fromkeys(option for own in options.values() for option in own)) or "numbers only"
         raise RecuseError(f"positive = {mapping.positive!r} is none of the options; there are {known}")
     columns = ["rater", "kind", "item", "target", "criterion", "repeat", "score", "response", "status", *factors]
-    table = rows[columns].reset_index(drop=True)
+    table = written[columns].reset_index(drop=True)
+    names = {("coded", n): coded(rows[n]) for n in columns if isinstance(rows[n].dtype, pd.CategoricalDtype)}
     # a judge wrote what bears its name, or the targets that a column `author` gives it
     wrote = rows[["target", *(["author"] if mapping.author else [])]].drop_duplicates().astype(str).to_numpy()
     judges = {*map(str, rows["rater"][rows["kind"].eq("judge")].unique())}
     return Ratings.of(
         table, scales=scales, factors=factors, authors={own[-1]: own[0] for own in wrote if own[-1] in judges},
         texts=_texts(rows, judged.raw, mapping), clusters=_plural(judged.clusters) if "cluster" in rows else "items",
-        truth=mapping.truth, positive=positive, thresholds=thresholds_of(mapping.threshold, scales),
+        truth=mapping.truth, positive=positive, thresholds=thresholds_of(mapping.threshold, scales), _memory=names,
     )  # fmt: skip
 
 
@@ -333,8 +335,8 @@ def _without_sets(ratings: Ratings) -> tuple[str, Ratings]:
     return "scores", replace(chosen, beside=lambda kind: endorsed if kind == "response_sets" else None, _memory={})
 
 
-def _chosen(judged: Judgements) -> Ratings:
-    rows, mapping, factors = judged.rows, judged.mapping, judged.factors
+def _chosen(judged: Judgements, rows: pd.DataFrame) -> Ratings:
+    mapping, factors = judged.mapping, judged.factors
     kept = ["rater", "kind", "item", "first", "second", "repeat", "response", *factors]
     table = rows[[*kept, *(name for name in ("text_a", "text_b", "cluster") if name in rows)]].reset_index(drop=True)
     if "text_a" in table:
@@ -351,13 +353,13 @@ def _texts(rows: pd.DataFrame, raw: RawTable, mapping: ColumnMapping) -> pd.Data
     counted = next((c for c in raw.frame.columns if plain(str(c)) in ("words", "n_words", "word_count")), None)
     if not per_text and counted is None and "cluster" not in rows:
         return None
-    first = rows.drop_duplicates(["item", "target"])
-    texts = first[["item", "target"]].reset_index(drop=True)
+    first = rows.iloc[first_of(grouped(rows["item"], rows["target"]))]
+    texts = judgement_rows.written_out(first[["item", "target"]]).reset_index(drop=True)
     at = first["row"].to_numpy()
     if "cluster" in rows:
         texts["cluster"] = first["cluster"].to_numpy()
     for name in (*mapping.slices, *alike):
-        texts[plain(name)] = named(raw.frame[name], "(empty)").to_numpy()[at]
+        texts[plain(name)] = np.asarray(named(*raw.coded(name), "(empty)")[at])
     if mapping.text:
         cells = raw.frame[mapping.text].to_numpy(dtype=object)[at]
         texts["text"] = pd.Series(cells, dtype=object)
@@ -365,7 +367,7 @@ def _texts(rows: pd.DataFrame, raw: RawTable, mapping: ColumnMapping) -> pd.Data
     if counted is not None:
         texts["words"] = as_numbers(raw.frame[counted]).to_numpy()[at]
     if mapping.gold:
-        texts["gold"] = named(raw.frame[mapping.gold]).to_numpy()[at]
+        texts["gold"] = np.asarray(named(*raw.coded(mapping.gold))[at])
     return texts
 
 

@@ -186,7 +186,8 @@ def _parquet(opened: Opened) -> RawTable:
             within_bounds(size, len(opened.data))
             batches.append(batch if long is None else _shortened(batch, long, opened.wanted))
             if long is None and size > raw_table.LARGE:
-                long = _long_texts(batches[0])
+                texts = {k: c.to_pylist() for k, c in enumerate(batches[0].columns) if str(c.type).endswith("string")}
+                long = raw_table.long_columns(pd.DataFrame(texts, dtype=object).fillna(""))  # by its first rows
                 batches = [_shortened(one, long, opened.wanted) for one in batches]
         frame = Table.from_batches(batches, file.schema_arrow).to_pandas()
     except RecuseError:
@@ -200,15 +201,7 @@ def _parquet(opened: Opened) -> RawTable:
     return _of_cells(opened.path, frame, "Parquet")
 
 
-def _long_texts(batch: Any) -> list[Any]:
-    """The places of columns with long texts, of the first rows."""
-    texts = {
-        k: batch.column(k).to_pylist() for k, kind in enumerate(batch.schema.types) if str(kind).endswith("string")
-    }
-    return raw_table.long_columns(pd.DataFrame(texts, dtype=object).fillna(""))
-
-
-def _shortened(batch: Any, long: Sequence[int], wanted: dict[str, str]) -> Any:
+def _shortened(batch: Any, long: Sequence[Any], wanted: dict[str, str]) -> Any:
     """Rows of Parquet without long texts, before more of them are held."""
     from pyarrow import RecordBatch, array
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from recuse.ratings.array import grouped
 from recuse.ratings.scale import RIGHT
 from recuse.readers import column_names
 from recuse.readers.column_names import FACTORS, NAMES, PARTS, PROMPTS, TALKS, is_person, plain, rater_name
@@ -198,8 +199,8 @@ def take_slices(roles: Roles) -> None:
 
 def _varies(roles: Roles, column: Column, keys: list[str]) -> bool:
     """Whether it says several things in rows that are alike in `keys`."""
-    few = bool(keys) and len(column.distinct) <= 50
-    return few and bool((roles.frame.groupby(keys, sort=False)[column.name].nunique() > 1).any())
+    few, codes = bool(keys) and len(column.distinct) <= 50, [roles.raw.coded(n)[0] for n in (*keys, column.name)]
+    return few and bool(grouped(*codes).max(initial=0) > grouped(*codes[:-1]).max(initial=0))
 
 
 def with_merged_cells(judged: Judgements) -> Judgements:
@@ -209,9 +210,9 @@ def with_merged_cells(judged: Judgements) -> Judgements:
     keys = mapping.filled("item", "target", "rater" if mapping.rater else "text", "criterion", "repeat", "order")
     for name in filter(None, (*(mapping.item if len(mapping.item) == 1 else ()), mapping.target)):
         raw = judged.raw
-        empty = is_empty(raw.frame[name])
-        if not empty.any():
+        if Column(name, raw.frame[name], raw.coded).number == len(raw.frame):
             continue
+        empty = is_empty(raw.frame[name])
         frame = raw.frame.assign(**{name: raw.frame[name].mask(empty).ffill()})
         once = name == mapping.target and raw.frame[name][~empty].is_unique
         if empty.mean() >= MERGED and not empty.iloc[0] and (once or not frame.duplicated(keys).any()):
@@ -289,8 +290,8 @@ def with_gold(judged: Judgements) -> Judgements:
     raw, mapping = judged.raw, judged.mapping
     if not mapping.gold:
         return judged
-    known = {word for column in mapping.rated for word in _words_of(raw.frame[column])}
-    right, gold = _words_of(raw.frame[mapping.gold]), Column(mapping.gold, raw.frame[mapping.gold])
+    known = {word for column in mapping.rated for word in _words_of(raw.coded(column)[1])}
+    right, gold = _words_of(raw.coded(mapping.gold)[1]), Column(mapping.gold, raw.frame[mapping.gold])
     if gold.holds_sets:
         right, known = ({*sets.scale.options} if (sets := find_sets(tuple(w))) else w for w in (right, known))
     marks = mapping.target and not mapping.pairs and len(right) <= 2 < len(known)
@@ -328,9 +329,8 @@ def _are_scores(right: set[str], known: set[str], gold: str) -> bool:
     return True
 
 
-def _words_of(cells: pd.Series[Any]) -> set[str]:
+def _words_of(different: pd.Index[Any]) -> set[str]:
     """What is written there; 4.0, which becomes of 4 in a column that is not full, as 4."""
-    different = cells.drop_duplicates()
-    numbers = pd.to_numeric(different, errors="coerce")
+    numbers = pd.to_numeric(different.to_numpy(), errors="coerce")
     words = (f"{n + 0.0:g}" if n == n else str(v).strip().lower() for v, n in zip(different, numbers, strict=True))
     return {*words} - {""}

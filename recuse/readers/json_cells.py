@@ -46,7 +46,7 @@ def with_fields_of_json(raw: RawTable) -> RawTable:
     for name in raw.names if not raw.made_by else ():
         cells = raw.frame[name]
         parts.append(cells)
-        braces = any("{" in str(cell) for cell in cells.unique().tolist())
+        braces = any("{" in str(cell) for cell in raw.coded(name)[1])
         filled = cells[cells.str.strip() != ""] if braces else cells.iloc[:0]
         looked = [str(cell) for cell in filled.iloc[:LOOKED_AT]]
         if not looked or sum("{" in cell and _object(cell) is not None for cell in looked) < HELD * len(looked):
@@ -132,7 +132,7 @@ def with_last_words(raw: RawTable) -> RawTable:
     for name in raw.heeded if raw.of_nobody_known else ():
         called = plain(name) in NAMES["value"] and plain(name) not in NAMES["text"]
         rated = name in given or called  # beside people's short answers
-        codes, values = pd.factorize(frame[name])
+        codes, values = raw.coded(name)
         cells = [*map(str, values)]
         if max(map(len, cells), default=0) < PROSE:
             continue

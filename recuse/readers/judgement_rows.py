@@ -11,8 +11,10 @@ from unicodedata import normalize
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pandas.api.types import union_categoricals
 
 from recuse.ratings import Ratings, Scale
+from recuse.ratings.array import first_of, grouped
 from recuse.readers import column_names
 from recuse.readers.column_names import as_option, in_quotes, is_judge, is_person, plain, rater_name
 from recuse.readers.mapping import ColumnMapping
@@ -62,9 +64,7 @@ class Judgements:
 def lengthened(judged: Judgements) -> Judgements:
     """One row per cell with a rating: `row`, `column`, rater, item, target, criterion, cluster, `repeat` (-1 where not
     known), first, second, `kind` as told ("" where nothing is), `cell`, and the factors by their own plain names."""
-    frame, mapping = judged.raw.frame, judged.mapping
-    facts = _facts(frame, mapping)
-    blocks = []
+    mapping, facts, blocks = judged.mapping, _facts(judged.raw, judged.mapping), []
     anybody = mapping.value[0] if mapping.pairs and mapping.value else "judge"  # a choice by nobody is asked about
     if mapping.repeats:  # repeat -1 where a column holds one of each
         rated = [(anybody, "rating", k, column) for k, column in enumerate(mapping.repeats)]
@@ -76,65 +76,75 @@ def lengthened(judged: Judgements) -> Judgements:
             repeat = criteria[:k].count(criterion) if criteria.count(criterion) > 1 else -1
             rated.append((rater_name(rater), criterion, repeat, column))
     for rater, criterion, repeat, column in rated:
-        changed: dict[str, Any] = {"column": column, "cell": frame[column].to_numpy(dtype=object)}
+        at, cells = judged.raw.coded(column)
         beside = bool(mapping.value or mapping.repeats) and column not in (*mapping.value, *mapping.repeats)
-        if beside or not mapping.rater:
-            changed["rater"] = rater
-        if beside and mapping.kind:  # the row's kind is that of the rater whom the row names
-            changed["kind"] = ""
-        if not mapping.criterion:
-            changed["criterion"] = criterion
-        if repeat >= 0:
-            changed["repeat"] = repeat
-        block = facts.assign(**changed)
+        alike = {"column": column} | ({"rater": rater} if beside or not mapping.rater else {})
+        alike |= {"kind": ""} if beside and mapping.kind else {}  # its kind is that of the rater whom the row names
+        alike |= {} if mapping.criterion else {"criterion": criterion}
+        same: dict[str, Any] = {role: _categorical(0 * at, [name]) for role, name in alike.items()}
+        same |= {"repeat": repeat} if repeat >= 0 else {}
+        block = facts.assign(column=same.pop("column"), cell=_categorical(at, [*cells, ""]), **same)
         if beside:  # a rating that stands in every row about a text, once for each rater of the file, is one rating
             about = [name for name in ("item", "target", "criterion", "first", "second", "cell") if name in block]
             block = block.drop_duplicates(about)
             block = block[~(is_empty(block["cell"]) & block.duplicated(about[:-1], keep=False))]  # written but once
         blocks.append(block)
-    rows = pd.concat(blocks, ignore_index=True) if len(blocks) > 1 else blocks[0].reset_index(drop=True)
-    return replace(judged, rows=rows)
+    rows, names = pd.concat([block[["row", "repeat"]] for block in blocks], ignore_index=True), [*map(str, blocks[0])]
+    parts = {n: [block[n] for block in blocks] for n in names if n not in rows}
+    texts = {n: union_categoricals(each, sort_categories=n == "rater") for n, each in parts.items()}  # as in groups
+    return replace(judged, rows=rows.assign(**texts)[names])
 
 
-def named(cells: pd.Series[Any], usual: str = "") -> pd.Series[Any]:
+def named(codes: NDArray[Any], values: pd.Index[Any], usual: str = "") -> pd.Categorical[str]:
     """Cells as names that are safe to look at, an accent and its letter one character; `usual` for an empty cell."""
-    codes, values = pd.factorize(cells)
-    names = (normalize("NFC", visible(str(v)).strip()) or usual for v in values.tolist())
-    return pd.Series(np.array([*names, usual], dtype=object)).iloc[codes].set_axis(cells.index)
+    names = [normalize("NFC", visible(str(v)).strip()) or usual for v in values.tolist()]
+    return _categorical(codes, [*names, usual] if (codes < 0).any() else names)
 
 
-def _facts(frame: pd.DataFrame, mapping: ColumnMapping) -> pd.DataFrame:
+def _categorical(codes: NDArray[Any], names: list[str]) -> pd.Categorical[str]:
+    """The name that each code is a place of, as categories: what is made of a column is then made of its few names."""
+    place = {name: k for k, name in enumerate(dict.fromkeys(names))}
+    codes = np.array([*map(place.__getitem__, names)], dtype=np.intp)[codes]
+    return pd.Categorical.from_codes(codes, pd.Index([*place], dtype=object))
+
+
+def written_out(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with texts in place of categories."""
+    known = {str(name): rows[name].cat for name, kind in rows.dtypes.items() if isinstance(kind, pd.CategoricalDtype)}
+    return rows.assign(**{n: pd.Series([*c.categories]).array.take(c.codes.to_numpy()) for n, c in known.items()})
+
+
+def _facts(raw: RawTable, mapping: ColumnMapping) -> pd.DataFrame:
+    row = np.arange(len(raw.frame))
     if mapping.item:  # of several columns joined; of long texts a number that is the same in every file
-        names, *further = (as_whole_numbers(named(frame[name], "(empty)")) for name in mapping.item)
-        for part in further:
-            names = names + " / " + part
-        codes, values = pd.factorize(names)
-        items: NDArray[Any] = np.array(values, dtype=object)
-        if long := [k for k, name in enumerate(values) if len(name) > CODED]:
+        parts = [as_whole_numbers(pd.Series(named(*raw.coded(name), "(empty)"))) for name in mapping.item]
+        codes = grouped(*parts)
+        each = zip(*(part.iloc[first_of(codes)].tolist() for part in parts), strict=True)
+        items: NDArray[Any] = np.array([*map(" / ".join, each)], dtype=object)
+        if long := [k for k, name in enumerate(items) if len(name) > CODED]:
             items[long] = called("item", digests_of(items[long]))
-        items = items[codes]
     else:
-        items = np.array([f"row {k + 1}" for k in range(len(frame))], dtype=object)
-    facts: dict[str, Any] = {"row": np.arange(len(frame)), "item": items}
+        codes, items = row, np.array([f"row {k + 1}" for k in row.tolist()], dtype=object)
+    facts: dict[str, Any] = {"row": row, "item": _categorical(codes, items.tolist())}
     for role in ("rater", "target", "criterion", "kind", "first", "second", "cluster", "order", "author"):
         if column := getattr(mapping, role):
-            facts[role] = named(frame[column], "rating" if role == "criterion" else "")
+            facts[role] = named(*raw.coded(column), "rating" if role == "criterion" else "")
     if mapping.pairs:  # of texts too long for a name, what they say is it
-        codes, values = pd.factorize(pd.concat([facts["first"], facts["second"]]))
+        codes, values = pd.factorize(pd.concat([pd.Series(facts["first"]), pd.Series(facts["second"])]))
         if sum(map(len, values)) > LONGEST * max(len(values), 1):
             one, other = digests_of(values)[codes].reshape(2, -1)
             facts |= {"text_a": facts["first"], "text_b": facts["second"]}
-            facts |= {"first": called("text", one), "second": called("text", other)}
-            facts |= {} if mapping.item else {"item": called("pair", one + other)}
+            facts |= {"first": pd.Categorical(called("text", one)), "second": pd.Categorical(called("text", other))}
+            facts |= {} if mapping.item else {"item": pd.Categorical(called("pair", one + other))}
     facts["repeat"] = -1
     if mapping.repeat:  # as numbers from 0, in the order of what the column says
-        codes, values = pd.factorize(frame[mapping.repeat])
+        codes, values = raw.coded(mapping.repeat)
         numbers = pd.to_numeric(pd.Series(values, dtype=object), errors="coerce")
         order = numbers.argsort(kind="stable") if numbers.notna().all() else np.arange(len(values))
         facts["repeat"] = np.argsort(np.asarray(order))[codes]
-    facts |= {plain(factor): named(frame[factor], "none") for factor in mapping.factors}
-    facts.setdefault("target", "")
-    return pd.DataFrame(facts, index=frame.index)
+    facts |= {plain(factor): named(*raw.coded(factor), "none") for factor in mapping.factors}
+    facts.setdefault("target", _categorical(0 * row, [""]))
+    return pd.DataFrame(facts)
 
 
 def digests_of(texts: Any) -> NDArray[np.uint64]:
@@ -200,11 +210,11 @@ def with_kinds(judged: Judgements) -> Judgements:
         what = "several people's answers by the name, and read as one person's; how well people agree is not known"
         notes.append(f"{', '.join(derived)}: made of {what}")
     codes, names = pd.factorize(long["rater"])
-    of_rater_code = pd.Series([kinds[str(name)] for name in names])  # a text for each rater, not for each row
-    rows = long.assign(kind=of_rater_code.iloc[codes].set_axis(long.index))
+    rows = long.assign(kind=_categorical(codes, [kinds[str(name)] for name in names]))
     for name in (r for r in raters if r in people and plain(r) in ANYBODY):
         of_rater = rows["rater"].eq(name)
         if rows.loc[of_rater, "repeat"].nunique() > 1:
+            rows = rows.astype({"rater": str})
             rows.loc[of_rater, "rater"] = name + " " + (rows.loc[of_rater, "repeat"] + 1).astype(str)
             rows.loc[of_rater, "repeat"] = 0
             notes.append(f"{name} is no one in particular: every repeat is read as another person")
@@ -217,9 +227,9 @@ def with_kinds(judged: Judgements) -> Judgements:
 def _check_made_of(rows: pd.DataFrame, derived: list[str], people: Collection[str]) -> None:
     """`RecuseError` where a mean of people is not that of those who are taken for people: one may be a model."""
     answers = rows.assign(number=as_numbers(rows["cell"])).set_index(["item", "target", "criterion"])
-    mean = answers["number"][answers["rater"].isin(people)].groupby(level=[0, 1, 2]).mean()
+    mean = answers["number"][answers["rater"].isin(people)].groupby(level=[0, 1, 2], observed=True).mean()
     for name in derived if mean.notna().any() else ():
-        stated = answers["number"][answers["rater"].eq(name)].groupby(level=[0, 1, 2]).first().dropna()
+        stated = answers["number"][answers["rater"].eq(name)].groupby(level=[0, 1, 2], observed=True).first().dropna()
         alike = (mean.reindex(stated.index) - stated).abs() <= (0.5 if (stated % 1 == 0).all() else ROUNDED)
         if MEAN & {*plain(name).split("_")} and len(stated) and alike.mean() < 0.5:
             raise RecuseError(

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from recuse.ratings.array import first_of
+from recuse.ratings.array import first_of, grouped
 from recuse.ratings.pair_array import CHOICES
 from recuse.ratings.scale import Numeric, Scale
 from recuse.readers.column_names import as_option, plain
@@ -22,7 +22,6 @@ from recuse.schema.number_text import more, rate
 
 HALF, FEWEST, BY_CHANCE = 0.5, 5, 0.01
 DEFAULTS = 3  # so many rows with one score are no chance
-LOOKED_AT = ["row", "column", "rater", "kind", "item", "repeat", "cell"]
 NO_ANSWER = {*EMPTY} - {"", "nan", "null", "missing"}  # may be answers as well: "none" of several topics
 OFTEN = 0.1  # where people and judges both say it so often, it may be
 BROKEN = re.compile(r"(?!no ).*?(?:error|exception|timeout|timed out|invalid|unparsed|not parsed).*", re.DOTALL)
@@ -52,20 +51,21 @@ def read_answers(judged: Judgements) -> Judgements:
         long, empty = long[~silent], empty[~silent]
     score = np.full(len(long), np.nan)
     response = np.full(len(long), None, dtype=object)
-    status = np.array(["ok", "unparsed"], dtype=object)[empty.to_numpy(dtype=np.intp)]
+    known = ["ok", "unparsed", "refused", "out_of_scale", "error"]
+    status = np.where(empty, known.index("unparsed"), known.index("ok")).astype(np.int8)
     scales: dict[str, Scale] = {}
     faults: list[Fault] = []
     for criterion in long["criterion"].drop_duplicates():
         there = (long["criterion"].eq(criterion) & ~empty).to_numpy()
-        part, places = long if there.all() else long[LOOKED_AT][there], np.flatnonzero(there)
+        part, places = long[there], np.flatnonzero(there)
         if part.empty:
             scales[str(criterion)] = Numeric(0, 1)
             continue
         codes, values = pd.factorize(part["cell"])  # some name a status in place of an answer: timeout, refused
-        words = np.array([STATUSES.get(str(cell).strip().lower()) for cell in values], dtype=object)
-        words[np.bincount(codes[part["kind"].eq("person")], minlength=len(words)) > 1] = None  # people's answers, twice
-        if (lost := pd.notna(words)[codes]).any():
-            status[places[lost]] = words[codes][lost]
+        place = np.array([known.index(STATUSES.get(str(cell).strip().lower(), "ok")) for cell in values], dtype=np.int8)
+        place[np.bincount(codes[part["kind"].eq("person")], minlength=len(place)) > 1] = 0  # people's answers, twice
+        if (lost := place[codes] > 0).any():
+            status[places[lost]] = place[codes][lost]
             part, places = part[~lost], places[~lost]
         scale = judged.mapping.scale or _order_of(part, judged.raw.orders)
         decided = judged.mapping.threshold if "decide" in judged.mapping.use else ""
@@ -79,8 +79,10 @@ def read_answers(judged: Judgements) -> Judgements:
         notes += answers.notes
         faults += answers.faults
         (score if isinstance(answers.scale, Numeric) else response)[places] = answers.values
-        status[places[answers.bad]] = answers.status
-    rows = long.assign(score=score, response=response, status=status)
+        status[places[answers.bad]] = [*map(known.index, np.atleast_1d(answers.status))]
+    rows = long.assign(
+        score=score, response=response, status=pd.Categorical.from_codes(status, pd.Index(known, dtype=object))
+    )
     if rows["kind"].eq("person").any():
         _check_corrections(rows, judged.mapping.people)
     return judged.noted(*notes, faults=faults, rows=rows, scales=scales)
@@ -122,7 +124,7 @@ def _check_defaults(judged: Judgements) -> None:
             continue
         words = labels_of(frame[name]).fillna("")
         lost = words.isin(["false", "no", "0"]) if good else words.eq("true") | words.str.fullmatch(BROKEN)
-        for judge, own in rows.groupby("rater", sort=False):
+        for judge, own in rows.groupby("rater", sort=False, observed=True):
             without = lost.to_numpy()[own["row"].to_numpy()]
             given = own["cell"][without & ~is_empty(own["cell"]).to_numpy()]
             if len(given) >= DEFAULTS and given.nunique() == 1 and own["cell"][~without].nunique() > 1:
@@ -142,7 +144,7 @@ def _check_refused(judged: Judgements) -> None:
         form = re.compile("true|1|yes") if flag else REFUSED if state else TESTED
         if not (flag or state or called & OF_TEXTS):
             continue
-        codes, values = pd.factorize(judged.raw.frame[name])
+        codes, values = judged.raw.coded(name)
         marks = [form.fullmatch(str(value).strip().lower()) is not None for value in values]
         if not any(marks):
             continue
@@ -163,12 +165,12 @@ def _applies_to_nobody(rows: pd.DataFrame, empty: pd.Series[bool]) -> tuple[pd.S
     nobody, person = pd.Series(False, index=rows.index), rows["kind"].eq("person")
     if rows["criterion"].nunique() < 2 or not (empty & ~person).any() or not person.any():
         return nobody, []
-    text = rows.groupby(["item", "target"], sort=False, dropna=False).ngroup()
-    keys = [text, rows["criterion"]]
+    text, criterion = pd.Series(grouped(rows["item"], rows["target"]), rows.index), rows["criterion"].astype(str)
+    keys = [text, criterion]
     by_people, by_judges = ((~empty & who).groupby(keys, sort=False).transform("any") for who in (person, ~person))
     left_out = ~by_people & (~empty & person).groupby(text).transform("any")
-    share = (~by_judges)[left_out & ~person].groupby(rows["criterion"], sort=False).mean()
-    nobody = left_out & ~by_judges & rows["criterion"].isin(share.index[share >= HALF])
+    share = (~by_judges)[left_out & ~person].groupby(criterion, sort=False).mean()
+    nobody = left_out & ~by_judges & criterion.isin(share.index[share >= HALF])
     named = rows.loc[nobody & ~person, "criterion"].unique()
     return nobody, [f"{name}: on texts where neither people nor judges answered it, it was not asked" for name in named]
 
@@ -203,7 +205,7 @@ def _read_winners(judged: Judgements) -> Judgements:
     """Which of two won, by side, letter, number or name; `RecuseError` for an unclear 0 and for several questions."""
     long, from_0 = judged.rows, judged.mapping.first.endswith("_0")
     questions = [str(criterion) for criterion in long["criterion"].unique()]
-    one_pair = long.groupby(["rater", "item", "first", "second"], sort=False) if questions[1:] else None
+    one_pair = long.groupby(["rater", "item", "first", "second"], sort=False, observed=True) if questions[1:] else None
     if one_pair is not None and (one_pair["criterion"].nunique() > 1).any():
         mapping = judged.mapping
         others = [name for name, question in mapping.criteria.items() if question != questions[0]]

@@ -59,6 +59,17 @@ class RawTable:
     sha256: str = ""  # of the file as it lies there
     given: Mapping[str, Any] = field(default_factory=dict)  # what its user says of columns, as it was written
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of columns whose type names words in order
+    _coded: dict[str, Any] = field(default_factory=dict, repr=False)  # of the columns of the frame that is its ""
+
+    def coded(self, name: str) -> tuple[NDArray[Any], pd.Index[Any]]:
+        """The place of each cell of a column among its different values, -1 for nothing, and these, as they appear."""
+        if self._coded.get("") is not self.frame:
+            self._coded.clear()
+        if name not in self._coded:
+            codes, values = pd.factorize(self.frame[name])
+            self._coded.update({"": self.frame, name: (codes.astype(np.min_scalar_type(-len(values) - 1)), values)})
+        codes, values = self._coded[name]
+        return codes, values
 
     def place(self, row: int) -> str:
         """ "line 7": where the row stands in the file, counted from 1, the header too."""
@@ -159,9 +170,8 @@ def check_bounds(raw: RawTable) -> RawTable:
     if rows > OF_ROWS:
         check_differ(f"{rows:,}", 1 - float(raw.frame.duplicated().mean()))
     for name in raw.frame:
-        cells = raw.frame[name].tolist()
-        if (longest := max(map(len, cells), default=0)) > LONGEST_CELL:
-            at = raw.place([*map(len, cells)].index(longest))
+        if (longest := max(map(len, raw.coded(str(name))[1]), default=0)) > LONGEST_CELL:
+            at = raw.place([*map(len, raw.frame[name])].index(longest))
             why = f"cells of up to {LONGEST_CELL >> 20} MB are read. Is a quote or a line feed missing?"
             raise RecuseError(f"{at}, column {name} holds {longest >> 20} MB; {why}")
     return raw

@@ -49,7 +49,7 @@ def with_roles(judged: Judgements) -> Judgements:
 
 def _recognised(raw: RawTable) -> ColumnMapping:
     """Roles of the columns; what is given stays as it is. `RecuseError` where none of them can be a rating."""
-    roles = Roles(raw.seen, raw.roles)
+    roles = Roles(raw, raw.roles)
     many = len(roles.free) > MOST_RATED and not roles.filled("raters", "people", "judges")
     rated = [*islice((column.name for column in roles.free if column.rating), MOST_RATED + 1)] if many else []
     if len(rated) > MOST_RATED:
@@ -360,10 +360,10 @@ def _take_kind(roles: Roles) -> None:
     roles.take_named("kind", lambda c: len(c.distinct) <= MOST_KINDS and any(map(column_names.is_rater, c.words)))
     rater = roles.taken.get("rater")
     few = [c for c in roles.free if len(c.distinct) <= MOST_KINDS] if rater and "kind" not in roles.taken else []
-    for column in few:
-        kinds = {(is_judge(str(kind)), is_person(str(kind))) for kind in column.distinct}
+    both = {(True, False), (False, True)}
+    for column in (c for c in few if {(is_judge(str(kind)), is_person(str(kind))) for kind in c.distinct} == both):
         each = roles.frame[[rater, column.name]].drop_duplicates()
-        if kinds == {(True, False), (False, True)} and each[rater].is_unique and (each[column.name] != "").all():
+        if each[rater].is_unique and (each[column.name] != "").all():
             roles.take("kind", column)
             return
 

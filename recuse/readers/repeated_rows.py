@@ -15,7 +15,7 @@ from recuse.ratings.array import grouped
 from recuse.ratings.ratings_table import repeated
 from recuse.readers.column_names import BATCHES, PROMPTS, as_option, is_reason, plain
 from recuse.readers.columns import Column
-from recuse.readers.judgement_rows import Judgements
+from recuse.readers.judgement_rows import Judgements, written_out
 from recuse.readers.raw_table import Fault, faults_in, shown, single_blanks
 from recuse.readers.values import is_empty
 from recuse.schema import RecuseError
@@ -73,7 +73,7 @@ def without_duplicates(judged: Judgements) -> Judgements:
     if again.empty:
         return judged.noted(*notes, rows=rows)
     answer = again["response"].where(again["response"].notna(), again["score"]).astype(str)
-    differ = answer.groupby([again[key] for key in keys], sort=False).transform("nunique") > 1
+    differ = answer.groupby(grouped(*map(again.get, keys)), sort=False).transform("nunique") > 1
     extra, split = rows.duplicated(keys), differ.reindex(rows.index, fill_value=False)
     done = "they count as unusable; a column `repeat` would make them repeats"
     same, twice, place = rows[extra & ~split], "judgement(s) are there twice", judged.raw.place
@@ -121,10 +121,11 @@ def with_copies_in_clusters(judged: Judgements) -> Judgements:
     names, read = judged.raw.names, mapping.columns() - {*mapping.item}
     # the text that was judged and the prompt, by their names; without the former, every free text
     free = [n for n in names if n not in read and not is_reason(n) and (plain(n) in PROMPTS or not mapping.text)]
-    columns = [n for n in names if n == mapping.text or (n in free and Column(n, frame[n]).wordy)]
+    columns = [n for n in names if n == mapping.text or (n in free and Column(n, frame[n], judged.raw.coded).wordy)]
     judged = replace(judged, clusters=mapping.cluster or "text")
     if not columns:
         return judged
+    rows = written_out(rows)
     once = rows.drop_duplicates(["item", "target"])
     texts = _words(once, frame, columns)
     if len({*texts}) == len(texts):
@@ -202,7 +203,7 @@ def with_absent_rows(judged: Judgements) -> Judgements:
         if rows.loc[judges, "rater"].nunique() > 1:  # systems that people alone compared
             not_put = sorted({*one[~judges], *other[~judges]} - {*one[judges], *other[judges]})
     text = grouped(*keys)  # the number of each row's text, from 0 in order of first appearance
-    added = []
+    added, categories = [], {name: kind for name, kind in rows.dtypes.items() if isinstance(kind, pd.CategoricalDtype)}
     notes = [f"pairs with {', '.join(not_put)} were put to no judge, and do not count"] if not_put else []
     for judge, absent, given in _absent(rows, raw.frame, judged.factors, text, not_put):
         lost = {t for _, texts in absent for t in np.flatnonzero(texts)}
@@ -220,7 +221,7 @@ def with_absent_rows(judged: Judgements) -> Judgements:
         for levels, texts in absent:  # of a pair for each way round that the table has
             lacking = rows[texts[text]].drop_duplicates(about).assign(
                 rater=judge, kind="judge", cell="", score=np.nan, response=None, status="unparsed", **levels
-            )  # fmt: skip
+            ).astype(categories)  # fmt: skip
             added += [lacking.assign(repeat=repeat) for repeat in repeats]
     return judged.noted(*notes, rows=pd.concat([rows, *added], ignore_index=True) if added else rows)
 
@@ -233,7 +234,7 @@ def _absent(
     criterion, target = (rows[name].iloc[first].to_numpy() for name in ("criterion", "target"))
     author = rows["author"].iloc[first].to_numpy() if "author" in rows else target
     batches = [frame[name].to_numpy()[rows["row"].to_numpy()[first]] for name in frame if plain(str(name)) in BATCHES]
-    level = rows.groupby(factors, sort=False, dropna=False).ngroup().to_numpy() if factors else np.zeros(len(rows))
+    level = grouped(*map(rows.get, factors)) if factors else np.zeros(len(rows))
     levels = [(dict(rows[factors].iloc[here.argmax()]), here) for n in pd.unique(level) for here in (level == n,)]
 
     def among(which: Any) -> Texts:

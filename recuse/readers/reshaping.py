@@ -55,7 +55,7 @@ def below_one_another(tables: Sequence[RawTable]) -> RawTable:
             "the name of who rated, or put them into one table with a column rater"
         )
     for table, name in zip(tables, names, strict=True):  # what is called as ratings are, or as raters; "" for none
-        called = {column.plain: column for column in columns_of(table.frame)}
+        called = {column.plain: column for column in columns_of(table)}
         values = [called[word].name for word in NAMES["value"] if word in called and called[word].rating]
         others = [c for c in called.values() if c.plain not in (*NAMES["value"], *NAMES["rater"])]
         others = [c for c in others if c.rating and not c.is_attribute and c.plain not in NAMES["item"]]
@@ -201,7 +201,7 @@ def with_shares_of_scales(raw: RawTable) -> RawTable:
     if not ends or not all(isinstance(scale, Numeric) for scale in ends.values()):
         return raw
     low, high = (cells.map({cell: scale.ends[k] for cell, scale in ends.items()}).astype(float) for k in (0, 1))
-    columns = [c for c in columns_of(raw.frame) if (c.plain in NAMES["value"] or c.is_rater) and c.numeric]
+    columns = [c for c in columns_of(raw) if (c.plain in NAMES["value"] or c.is_rater) and c.numeric]
     rated = [c.name for c in columns if c.plain not in NAMES["item"]]
     if len(ends) == 1:  # said where the numbers do not reach its ends by themselves, and none is beyond
         numbers = pd.concat([as_numbers(raw.frame[n]) for n in rated] or [low[:0]]).dropna()
@@ -221,7 +221,7 @@ def with_systems_apart(raw: RawTable) -> RawTable:
 
     Some system is called as models are, and none as people; of those who rate, one at least as people are, one not.
     Beside a column of raters, columns that are all called as models are hold what each rater gave to each system."""
-    columns = columns_of(raw.frame)
+    columns = columns_of(raw)
     if raw.all_named or not raw.of_nobody_known or any(c.plain in NAMES["target"] for c in columns):
         return raw
     heeded = raw.heeded
@@ -257,7 +257,7 @@ def with_marked_answers(raw: RawTable) -> RawTable:
     one (1 or true), as forms and corpora write the answers to a question."""
     marks = {}
     for name in filter(re.compile(r"[ _.:]").search, raw.heeded):
-        codes, cells = pd.factorize(raw.frame[name])
+        codes, cells = raw.coded(name)
         known = [MARKED.get(str(cell).strip().lower()) for cell in cells.tolist()]
         if len(cells) > 1 and None not in known:
             marks[name] = np.array(known, dtype=bool)[codes]

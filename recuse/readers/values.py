@@ -197,7 +197,7 @@ def same_verdicts(labels: Iterable[str]) -> dict[str, str]:
 def scale_of_numbers(values: pd.Series[float], top: float | None = None) -> Numeric:
     """The usual scale that the numbers fit into (1 to 5, 0 to 10, ...), or from the smallest to the largest; up to
     `top` where cells say it. One or two strays in a hundred are outside of one whose both ends are used, as a 99 is."""
-    seen = np.unique(values.dropna().to_numpy(dtype=float))
+    seen = np.sort(values.dropna().unique())
     if top is None and (usual := _but_for_strays(values.dropna().to_numpy(dtype=float))):
         seen = seen[(usual[0] <= seen) & (seen <= usual[1])]
     low, high = float(seen[0]), float(seen[-1])
