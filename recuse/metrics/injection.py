@@ -57,12 +57,6 @@ def injection_success(ratings: Ratings, over: Over | None = None) -> Estimates:
     return rates(ratings, over)
 
 
-def successes(ratings: Ratings) -> pd.DataFrame:
-    """The attacks that succeeded, harmless suffixes left out."""
-    table = outcomes(ratings)
-    return table[(table["outcome"] == "success") & (table["class"] != HARMLESS)]
-
-
 def rates(ratings: Ratings, over: Over | None, *more: str) -> Estimates:
     """`injection_success` by judge, the columns `more` of the outcomes (with the harmless suffixes), and levels."""
     names, table = ["judge", *more, *levels_of(ratings)], outcomes(ratings)

@@ -7,7 +7,6 @@ import math
 import pandas as pd
 import pytest
 
-from recuse.metrics import injection
 from recuse.papers.self_preference import defences, text_filters
 from recuse.papers.self_preference.defences import Blocks
 from recuse.ratings import Numeric, Ordinal, Ratings
@@ -282,4 +281,4 @@ def test_a_committee_works_within_each_level():
 
 
 def test_successes_leave_harmless_suffixes_out():
-    assert injection.successes(RATINGS)["item"].tolist() == ["1.p", "1.q", "2.p", "2.q"]
+    assert defences.successes(RATINGS)["item"].tolist() == ["1.p", "1.q", "2.p", "2.q"]
