@@ -29,6 +29,7 @@ from recuse.cassettes import cell_file
 from recuse.cassettes.cell_file import UnpackingError, is_in_pack, is_packed, stored_path
 from recuse.cassettes.matching import canonical_json
 from recuse.cassettes.plain_file import CassetteError, CassetteWarning, Stamp, opened, stamp
+from recuse.judges.provider_responses import decoded
 from recuse.schema import RawResponse
 
 SCHEMA = 1
@@ -46,7 +47,6 @@ _REPEAT_AT = _ANSWER_KEY + 32 + len('","run":')
 _LINE_BREAK = re.compile(rb"[\r\n]+[ \t\r\n]*")
 Place = tuple[int, int]  # first byte and length of a line, line feed excluded
 Interaction = tuple[str, int]  # key and repeat
-HEAD = 160  # kind, keys and repeat stand in the first bytes of a line; bodies are not copied to index them
 UNKNOWN = "a line of unknown kind; it was written by another version of Recuse"
 
 
@@ -81,16 +81,18 @@ def is_intact(data: bytes | memoryview, start: int = 0, end: int | None = None) 
     return data[start:rest] == b'{"sum":"%b",' % blake2b(data[rest:end], digest_size=8).hexdigest().encode()
 
 
-def head_of(line: bytes) -> tuple[bytes, str, int, str]:
-    """What a line, or its beginning, is: kind (b"" for anything else), key, the repeat of an answer, and the key of the
-    request from which a request stores only the difference, if any."""
-    if line.startswith(ANSWER, KIND_AT):
-        repeat = int(line[_REPEAT_AT : line.index(b",", _REPEAT_AT)])
-        return ANSWER, line[_ANSWER_KEY : _ANSWER_KEY + 32].decode(), repeat, ""
-    if line.startswith(REQUEST, KIND_AT):
-        like = line[_LIKE_AT : _LIKE_AT + 32].decode() if line.startswith(_LIKE, _REQUEST_KEY + 32) else ""
-        return REQUEST, line[_REQUEST_KEY : _REQUEST_KEY + 32].decode(), 0, like
-    return HEADER if line.startswith(HEADER, KIND_AT) else b"", "", 0, ""
+def head_of(data: bytes, start: int = 0, end: int | None = None) -> tuple[bytes, str, int, str]:
+    """What the line at data[start:end] is: kind (b"" for anything else), key, the repeat of an answer, and the key of
+    the request from which a request stores only the difference, if any."""
+    kind_at = start + KIND_AT
+    if data.startswith(ANSWER, kind_at, end):
+        key_at, repeat_at = start + _ANSWER_KEY, start + _REPEAT_AT
+        return ANSWER, data[key_at : key_at + 32].decode(), int(data[repeat_at : data.index(b",", repeat_at, end)]), ""
+    if data.startswith(REQUEST, kind_at, end):
+        key_at, like_at = start + _REQUEST_KEY, start + _LIKE_AT
+        like = data[like_at : like_at + 32].decode() if data.startswith(_LIKE, key_at + 32, end) else ""
+        return REQUEST, data[key_at : key_at + 32].decode(), 0, like
+    return HEADER if data.startswith(HEADER, kind_at, end) else b"", "", 0, ""
 
 
 def read_answer(data: bytes, start: int = 0, length: int | None = None) -> RawResponse:
@@ -127,7 +129,7 @@ def whole_body(base: bytes, members: bytes) -> bytes:
 
 def read_header(line: bytes) -> dict[str, Any]:
     """The fields of a header line, without checksum and kind."""
-    fields: dict[str, Any] = json.loads(line)
+    fields: dict[str, Any] = decoded(line)
     del fields["sum"], fields["kind"]
     return fields
 
@@ -254,9 +256,8 @@ def index_of(path: Path, data: bytes, stamp: Stamp | None = None) -> CellIndex:
         number += 1
         if verified or is_intact(view, start, end):
             index.unended = end == size
-            line = data[start : min(end, start + HEAD)]
             try:
-                fault = _enter(index, keys, number, (start, end - start), line, data)
+                fault = _enter(index, keys, number, (start, end - start), data)
             except (ValueError, LookupError, TypeError, RecursionError):  # whoever made a pack may have put anything in
                 fault = UNKNOWN
             if fault:
@@ -287,9 +288,9 @@ def read_requests(index: CellIndex, data: bytes) -> dict[str, Recorded]:
     return requests
 
 
-def _enter(index: CellIndex, keys: dict[str, str], number: int, place: Place, line: bytes, data: bytes) -> str:
-    """Enter one intact line, of which `line` is the beginning; returns what is wrong with it here, if anything."""
-    kind, key, repeat, like = head_of(line)
+def _enter(index: CellIndex, keys: dict[str, str], number: int, place: Place, data: bytes) -> str:
+    """Enter one intact line; returns what is wrong with it here, if anything."""
+    kind, key, repeat, like = head_of(data, place[0], sum(place))
     key = keys.setdefault(key, key)
     if kind == ANSWER:
         if key not in index.requests:

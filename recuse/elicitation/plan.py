@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from recuse.judges import wire
+from recuse.judges.provider_responses import decoded
 from recuse.panels import Panel
 from recuse.protocols import ElicitationProtocol, called, check_stages, protocol, template
 from recuse.protocols.wording import wording_hash
@@ -169,7 +170,7 @@ def headers(panel: Panel, plan: Plan, calls: Sequence[Call] | None = None) -> di
         scale = "{:g}..{:g}".format(*plan.task.scale)
     made = {}
     for cell, call in first_calls.items():
-        judge, body = plan.panel_judges.get(call.judge) or plan.judges[call.judge], json.loads(call.request.body)
+        judge, body = plan.panel_judges.get(call.judge) or plan.judges[call.judge], decoded(call.request.body)
         # some formats keep their sampling parameters a level deeper
         config: dict[str, Any] = {**body, **next((body[name] for name in _NESTED if name in body), {})}
         fingerprint: dict[str, Any] = {

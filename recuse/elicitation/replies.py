@@ -35,6 +35,7 @@ _IN_PARTS: dict[str, Any] = {"score": "float64", "criterion": "intp", "status": 
 _OF_CALLS = {
     "task": "task", "protocol": "protocol", "rater": "judge", "item": "item", "target": "target", "request": "key",
 }  # fmt: skip
+_ABOUT = attrgetter("task", "protocol", "judge", "item", "target", "factors", "repeat")
 Cost = tuple[Usage, float | None, str | None]  # tokens, seconds and model of a call; what is not said is None
 REMARKS = EXPLANATIONS, QUOTES = "explanations", "quotes"
 """What a protocol calls its readers of reasons and of quoted places, and what these are offered as."""
@@ -152,9 +153,10 @@ class _Rows:
             levels = {level: called(how, factor, level) for level in {call.factors[place][1] for call in calls}}
             made[column] = spread([levels[call.factors[place][1]] for call in calls])
         names = (*COLUMNS, *columns.values())
-        typed = {name: pd.Series(made.pop(name), dtype=_TYPES.get(name, object)) for name in names}
+        # Indexes: series would be aligned with each other first, and the texts of arrays turned into Arrow's.
+        typed = {name: pd.Index(made.pop(name), dtype=_TYPES.get(name, object), copy=False) for name in names}
         # Two calls that judge items not their own may be about the same judgement, and two with one hash might be.
-        about = {hash((c.task, c.protocol, c.judge, c.item, c.target, c.factors, c.repeat)) for c in calls}
+        about = set(map(hash, map(_ABOUT, calls)))
         table, telling = pd.DataFrame(typed, copy=False), not self._elsewhere and len(about) == len(calls)
         coded = lambda name: known[name] if name in known else array.coded(table.loc[:, name])  # noqa: E731
         return table, of if telling else None, coded

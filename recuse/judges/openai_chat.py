@@ -19,7 +19,7 @@ _OWN_HOST, THINKS = "api.openai.com", "thinking"
 def request(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
     """The model and what `body` says; schemas as OpenAI takes them where its own host is asked, whole elsewhere."""
     # OpenAI takes a subset of JSON schemas; servers that enforce one by grammar need the lengths to end a text.
-    strict = urlsplit(judge.base_url).hostname == _OWN_HOST
+    strict = _OWN_HOST in judge.base_url.lower() and urlsplit(judge.base_url).hostname == _OWN_HOST
     url = address(judge, "/chat/completions")
     return Request(url, described(judge, {"model": judge.model, **body(judge, prompt, seed, strict=strict)}))
 

@@ -91,7 +91,7 @@ def write_transcript(transcript: Transcript, folder: Path) -> RepliesRow:
     pages: dict[str, list[str]] = {}
     further: dict[str, dict[str, int]] = {}
     for judge, made in by_judge.items():
-        own = _farthest_first(transcript, made)
+        own = _farthest_first(transcript, made) if transcript.people else made
         parts = _parted(judge, own[:most], REPLIES_PER_PAGE)
         for name, some in parts.items():
             texts[name] = _page(
@@ -100,7 +100,7 @@ def write_transcript(transcript: Transcript, folder: Path) -> RepliesRow:
                 about=_about(transcript, some, prompts), label=labels.get(judge, judge),
                 bad=[reply_id(e.call) for e in some if any(read.status != "ok" for read in e.judgements)],
                 shown=len(some), total=len(own), left_out=max(0, len(own) - most),
-                compared=any(_people_on(transcript, e.call) for e in some),
+                compared=bool(transcript.people) and any(_people_on(transcript, e.call) for e in some),
             )  # fmt: skip
         pages[judge] = [f"{place}/{name}" for name in parts]
         further[judge] = {reply_id(e.call): part for part, some in enumerate(parts.values()) if part for e in some}
@@ -208,17 +208,20 @@ def _prompt_pages(transcript: Transcript) -> tuple[dict[str, str], dict[int, Mar
             ids[id(prompt)] = prompt_id(prompt)
             by_name.setdefault(ids[id(prompt)], (prompt, exchange.call))
 
-    def shown(name: str, prompt: Prompt, call: Call) -> dict[str, object]:
+    def drawn(name: str, prompt: Prompt, call: Call) -> str:
         target = transcript.labels.get(call.target, call.target)
         places = [_clean(call.item, LONGEST_NAME)[0], target, call.stage, transcript.levels[call.factors]]
-        messages = [(message.role, *_clean(message.content, LONGEST_PROMPT)) for message in prompt.messages]
-        return {"id": name, "words": ", ".join(filter(None, places)), "messages": messages}
+        words = f'<h2><a href="#{name}">{escape(visible(", ".join(filter(None, places))))}</a></h2>\n'
+        for role, (text, cut) in ((m.role, _clean(m.content, LONGEST_PROMPT)) for m in prompt.messages):
+            left_out = f"<small>{count(cut)} more characters</small>" if cut else ""
+            words += f'<h3>{escape(role)}</h3><pre dir="auto">{escape(text)}</pre>{left_out}'
+        return f'<section id="{name}">{words}</section>\n'
 
     stem = "~".join(part for part in (PROMPTS, transcript.candidate) if part)
     parts = _parted(stem, list(by_name), PROMPTS_PER_PAGE)
     pages, where = dict[str, str](), dict[str, str]()
     for file, some in parts.items():
-        prompts = [shown(name, *by_name[name]) for name in some]
-        pages[file] = _page("replies/prompts.html.j2", transcript, file, parts, prompts=prompts)
+        prompts = "".join(drawn(name, *by_name[name]) for name in some)
+        pages[file] = _page("replies/prompts.html.j2", transcript, file, parts, prompts=Markup(prompts))
         where |= {name: f"{file}#{name}" for name in some}
     return pages, {identity: escape(where[name]) for identity, name in ids.items()}

@@ -73,6 +73,8 @@ def test_a_reply_stands_with_what_was_read_in_it_and_leads_to_its_prompt(tmp_pat
     assert prompt == f"~prompts.html#{prompt_id(PROMPT)}"
     asked = next(page(tmp_path, "~prompts.html").all("section", id=prompt_id(PROMPT)))
     assert [pre.text for pre in asked.all("pre")] == ["You judge.", "Rate this text."]
+    assert [role.text for role in asked.all("h3")] == ["system", "user"]
+    assert "more characters" not in asked.text
 
 
 BAD = Judgement("total", status="unparsed", why="no JSON in it")
@@ -158,6 +160,7 @@ def test_replies_prompts_and_pages_are_bounded(tmp_path: Path, monkeypatch: pyte
     assert "8 replies, 3 of them here; the last 2 are in the cassettes only" in page(tmp_path, "gpt-5.1~2.html").text
     assert "496,001 more characters in the cassette" in page(tmp_path).text
     assert len([name for name in account["files"] if "~prompts" in name]) == 4
+    assert "480,002 more characters" in page(tmp_path, "~prompts.html").text
     assert account["bytes"] == sum(path.stat().st_size for path in tmp_path.rglob("*.html")) < 300_000
     places = ReplyPlaces({"published/merchant_risk/rubric": account})
     row = {"panel": "published", "task": "merchant_risk", "protocol": "rubric", "judge": "gpt-5.1"}
