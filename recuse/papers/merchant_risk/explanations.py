@@ -26,6 +26,7 @@ from recuse.metrics.estimates import estimated, number
 from recuse.metrics.measure import measure
 from recuse.papers.self_preference.over_texts import known_of_texts
 from recuse.ratings import Numeric, Ratings
+from recuse.ratings.array import first_of, grouped
 from recuse.schema import Estimate, Estimates
 from recuse.schema.arrays import Mask
 from recuse.schema.pandas_when_used import pd
@@ -135,7 +136,9 @@ def _findings(rows: pd.DataFrame, names: Sequence[str]) -> dict[str, Mask]:
         return frozenset(word for word in WORD.findall(text.lower()) if len(word) >= LONG)
 
     def repeated(words: list[str], beside: str) -> Mask:
-        return (rows.groupby(words)[beside].transform("nunique") > 1).to_numpy() & ~empty
+        said = grouped(*(rows[name] for name in words))
+        together = first_of(grouped(said, rows[beside]))  # each of what stands beside them once
+        return np.asarray(np.bincount(said[together])[said] > 1) & ~empty
 
     empty, height = (rows["plain"].str.len() < 2).to_numpy(), rows["height"].to_numpy()
     lean = rows["plain"].map(lambda text: polarity(text.split())).to_numpy()

@@ -26,6 +26,7 @@ from recuse.schema.arrays import Floats
 from recuse.statistics.distributions import Sampled
 
 HALVINGS = 40  # twelve digits; `scipy.special.ncfdtrinc` finds none above 10,000, and smaller ones to two or three
+STRAIGHT, SECANTS = 10, 6  # halvings after which secants are tried, and how many
 SEEN = 4.5  # times the excess kurtosis seen counts: a few dozen repeats show a part of a heavy tail
 
 SKEW = 0.85  # how much of Johnson's correction for skewness is applied, on the scale of logarithms
@@ -258,10 +259,29 @@ class FixedTexts(Sampled):
         low, high = 0.0, self.f / self.k
         while self._cdf(high) > probability:
             low, high = high, 2 * high
-        for _ in range(HALVINGS):
+        left, right = low, high  # as far as it is known on which side the place lies
+        for turn in range(HALVINGS):
+            if turn == STRAIGHT:  # over so short a stretch the curve is nearly a line
+                left, right = self._closer(low, high, probability)
             middle = (low + high) / 2
-            low, high = (middle, high) if self._cdf(middle) > probability else (low, middle)
+            further = middle <= left or (middle < right and self._cdf(middle) > probability)
+            low, high = (middle, high) if further else (low, middle)
+            left, right = max(left, low), min(right, high)
         return (low + high) / 2
+
+    def _closer(self, left: float, right: float, probability: float) -> tuple[float, float]:
+        """Two places nearer to each other with `_ratio` still between them, by the Illinois method."""
+        above, below = (self._cdf(end) - probability for end in (left, right))
+        side = 0
+        for _ in range(SECANTS):
+            guess = right - below * (right - left) / (below - above) if below < above else math.nan
+            if not left < guess < right:
+                break
+            if (excess := self._cdf(guess) - probability) > 0:
+                left, above, below, side = guess, excess, below / 2 if side > 0 else below, 1
+            else:
+                right, below, above, side = guess, excess, above / 2 if side < 0 else above, -1
+        return left, right
 
     def _cdf(self, theta: float) -> float:
         """How likely F is at most as large as seen, B / W being `theta`."""
