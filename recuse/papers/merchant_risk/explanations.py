@@ -136,9 +136,9 @@ def _findings(rows: pd.DataFrame, names: Sequence[str]) -> dict[str, Mask]:
         return frozenset(word for word in WORD.findall(text.lower()) if len(word) >= LONG)
 
     def repeated(words: list[str], beside: str) -> Mask:
-        said = grouped(*(rows[name] for name in words))
-        together = first_of(grouped(said, rows[beside]))  # each of what stands beside them once
-        return np.asarray(np.bincount(said[together])[said] > 1) & ~empty
+        alike = grouped(*(rows[name] for name in words))
+        together = first_of(grouped(alike, rows[beside]))  # each of what stands beside them once
+        return np.asarray(np.bincount(alike[together])[alike] > 1) & ~empty
 
     empty, height = (rows["plain"].str.len() < 2).to_numpy(), rows["height"].to_numpy()
     lean = rows["plain"].map(lambda text: polarity(text.split())).to_numpy()
