@@ -10,7 +10,8 @@ import pytest
 from simulated_raters import NAN, answers_from
 
 from recuse.metrics import corrected_rate
-from recuse.metrics.corrected_rate import labels_needed, prediction_powered_mean, rogan_gladen_rate
+from recuse.metrics.corrected_rate import labels_needed, prediction_powered_mean
+from recuse.papers.rogan_gladen import rogan_gladen_rate
 from recuse.ratings import Numeric, Ratings
 
 _powered, _rogan_gladen = map(inspect.unwrap, (prediction_powered_mean, rogan_gladen_rate))
@@ -96,7 +97,7 @@ def test_by_judge_and_criterion(table):
     found = corrected_rate.prediction_powered_mean(ratings)
     assert found.by == ("judge", "criterion")
     assert all(estimate.low < estimate.value < estimate.high for estimate in found.values())
-    assert math.isnan(corrected_rate.rogan_gladen_rate(ratings).of(judge="mira", criterion="grade").value)
+    assert math.isnan(rogan_gladen_rate(ratings).of(judge="mira", criterion="grade").value)
 
 
 DESIGNS = [
