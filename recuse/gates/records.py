@@ -99,8 +99,7 @@ class PanelPlan:
 @dataclass(frozen=True, slots=True)
 class Change:
     """What a pull request changes: an upgrade, a judge changed in place, a limit or result against the baseline, a
-    fault of the run. `word`: what it asks for by itself; `order`: the lowest is told first; `about`: panel and
-    judge."""
+    fault of the run. `word`: what it asks for by itself; `order`: the lowest comes first; `about`: panel and judge."""
 
     kind: Literal["upgrade", "in place", "limit", "yardstick", "recording", "base", "value", "gone", "expired", "run"]
     what: str

@@ -1,5 +1,4 @@
-"""From a value and its sampling distribution to an `Estimate`, and from arrays to the builtins its detail is made
-of."""
+"""From a value and its sampling distribution to an `Estimate`, and from arrays to the builtins of its detail."""
 
 from __future__ import annotations
 

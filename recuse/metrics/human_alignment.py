@@ -153,8 +153,7 @@ class Compared:
 
 @remembered
 def compared(part: Ratings, ratings: Ratings) -> Compared:
-    """`part`, one combination of factor levels of `ratings`, beside its people, or the right answers where these are
-    known."""
+    """`part`, one combination of factor levels of `ratings`, beside its people, or right answers where known."""
     cells = part.cells()
     items, targets = ([names[k] for k in places] for names, places in
                       ((cells.item_names, cells.items), (cells.target_names, cells.targets)))  # fmt: skip

@@ -48,8 +48,7 @@ class Cells(array.Moments):
 
     @property
     def over(self) -> Literal["repeats", "items", "clusters"]:
-        """What a repetition would draw: repeats where the texts are fixed, clusters where several items share one, else
-        items."""
+        """What a repetition would draw: repeats where texts are fixed, clusters where items share one, else items."""
         if self.fixed:
             return "repeats"
         return "items" if len(self.cluster_names) == len(self.item_names) else "clusters"

@@ -247,8 +247,7 @@ class Ratings:
         return replace(self, table=kept, beside=without_judges, _memory=self._kept(ORIGIN))
 
     def joined_by(self, other: Ratings) -> Ratings:
-        """The same ratings with the judges of `other`, who were asked the same, among the raters; `beside` is
-        theirs."""
+        """These ratings, the judges of `other`, who were asked the same, among the raters; `beside` is theirs."""
         judged = other.table[other.table["kind"].eq(JUDGE)]
         table = pd.concat([self.table, judged[list(self.table.columns)]], ignore_index=True)
         return replace(self, table=table, authors={**self.authors, **other.authors}, beside=other.beside, _memory={})
@@ -335,8 +334,7 @@ class Ratings:
 
     @remembered
     def folded(self, /) -> Ratings:
-        """The patterns that these items are of, counted (`recuse.ratings.folding`); the same where they are few or
-        differ."""
+        """The patterns of these items, counted (`recuse.ratings.folding`); the same where they are few or differ."""
         from recuse.ratings.folding import folded
 
         whole = self._of_all_criteria

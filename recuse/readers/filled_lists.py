@@ -109,11 +109,10 @@ def _side(yours: object, judge: object, people: object, right: str, labels: Coll
     theirs = re.findall(rf"({known}|.+?)(?:, |$)", _cell(right or people))
     if not verdict:
         return ""
-    for same in (str, _number):
-        if same(verdict) == same(answer):
-            return "judge"
-        if same(verdict) in map(same, theirs):
-            return "people"
+    if _number(verdict) == _number(answer):
+        return "judge"
+    if _number(verdict) in map(_number, theirs):
+        return "people"
     named = {"judge": "judge", "right answer" if right else "people": "people"}
     return named.get(verdict.replace("_", " "), "neither")
 

@@ -123,8 +123,7 @@ class Estimates(Mapping[tuple[str, ...], Estimate]):
             raise RecuseError(f"what is measured by ({names}) has a tuple of as many names as key; got {wrong[0]!r}")
 
     def of(self, **subject: str) -> Estimate:
-        """The estimate for one subject, every name of `by` given. `RecuseError` where there is none, listing those
-        there are."""
+        """The estimate for one subject, every name of `by` given. `RecuseError`, which lists all, where it has none."""
         try:
             return self._estimates[tuple(subject[name] for name in self.by)]
         except KeyError:

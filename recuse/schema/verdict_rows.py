@@ -137,8 +137,7 @@ class RuleRow(TypedDict):
 
 
 class PowerRow(TypedDict):
-    """What a gate can show of one estimate, with the observations there are: forecasts by the estimate's own
-    distribution."""
+    """What a gate can show of one estimate with its observations: forecasts by the estimate's own distribution."""
 
     fair: float | None  # true value of a judge without the fault; None where the file does not tell one
     fair_passes: float | None  # the chance that such a judge passes

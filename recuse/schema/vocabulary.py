@@ -70,8 +70,7 @@ SHOWN = {
     ACCEPTED_DOUBT: OutcomeSigns("◌", "⚪", "33", "too little data or no number, accepted until a date"),
     PASS: OutcomeSigns("✓", "✅", "32", "inside the limit"),
 }
-"""Outcomes of a verdict as the report shows them, the worst first: an accepted one is a known fault, or too little
-data."""
+"""Outcomes of a verdict as the report shows them, the worst first; accepted: a known fault, or too little data."""
 
 
 def in_place_of_people(words: str, detail: Mapping[str, object]) -> str:

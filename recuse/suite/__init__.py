@@ -266,8 +266,7 @@ class Recordings:
         return self._library(elicitation.panel).replay(self._judging[elicitation])
 
     def _unfolded(self, elicitation: Elicitation, plan: Plan) -> tuple[Chain, Coverage, Headers]:
-        """The plan's calls, as far as the library has the replies they are made from, what it lacks, and what opens the
-        cassettes."""
+        """The plan's calls, as far as the library has their replies, what it lacks, and what opens the cassettes."""
         library, chain = self._library(elicitation.panel), Chain(plan)
         calls = chain.unfold(library.answer)
         opening = headers(self.selection.panels[elicitation.panel], plan, calls)

@@ -178,8 +178,10 @@ def unchanged(ratings: Ratings) -> Iterator[Ratings]:
         before, bits, arrays = given
         alike = table.columns.equals(before.columns) and table.index.equals(before.index)
         columns = zip((column for _, column in table.items()), arrays, strict=True) if alike else ()
-        if not (alike and all(now.array is array or _is_same(was, now) for now, (array, was) in columns)
-                and bits == _bits(table)):  # fmt: skip
+        same = (now.array is array  # what lies where it lay is not gone through
+                or (isinstance(now.dtype, np.dtype) and np.may_share_memory(was.to_numpy(), now.to_numpy()))
+                or now.equals(was) for now, (array, was) in columns)  # fmt: skip
+        if not (alike and all(same) and bits == _bits(table)):
             given.clear()
             raise RecuseError(
                 "this test changed ratings.table in place, and every later gate would read that: change a copy, "
@@ -189,12 +191,6 @@ def unchanged(ratings: Ratings) -> Iterator[Ratings]:
 
 def _bits(table: pd.DataFrame) -> int:
     return int(table["score"].to_numpy(dtype=float).view(np.int64).sum())
-
-
-def _is_same(before: pd.Series[Any], now: pd.Series[Any]) -> bool:
-    """Whether the values are those of before; what lies where it lay is not gone through."""
-    in_place = isinstance(now.dtype, np.dtype) and np.may_share_memory(before.to_numpy(), now.to_numpy())
-    return in_place or now.equals(before)
 
 
 @dataclass(frozen=True, slots=True)
