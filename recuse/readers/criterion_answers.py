@@ -234,6 +234,8 @@ def _labels(part: pd.DataFrame, criterion: str, given: Ordinal | Nominal | None,
         cell, column = part.loc[labels.isin(huge), ["cell", "column"]].iloc[0]
         raise RecuseError(f"column {column} holds {shown(cell)}, which is no rating; empty such cells")
     scale, strange = given, {*map(str, counts.index)} - {*(given.options if given else ())}
+    if given and as_numbers(pd.Series(given.options)).isna().all():
+        _check_one_kind(part, as_numbers(labels).isna())
     if scale is None:
         parts = different.str.extract(cell_values.OUT_OF)
         if len(bests := [*dict.fromkeys(parts[1])]) > 1 and parts[1].notna().all():  # 4/5 beside 9/10

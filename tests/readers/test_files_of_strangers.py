@@ -113,6 +113,18 @@ def test_scores_beside_labels_and_other_labels_are_told_with_who_gives_them(file
         read_file(file("a.csv", "\n".join(["id,label,perspective_toxicity,llamaguard", *rows])))
 
 
+def test_an_order_of_peoples_words_does_not_make_a_judges_numbers_unusable(file):
+    """None of them is one of the words, so nothing is known of the judge: it is asked about, not refused for it."""
+    rows = [f"{k},{('no', 'partly', 'fully')[k % 3]},{k % 5 / 4}" for k in range(60)]
+    path = file("a.csv", "\n".join(["id,annotator,gpt-4o", *rows]))
+    with pytest.raises(RecuseError, match=r"gpt-4o gives numbers and annotator labels \('no'\); say"):
+        read_file(path, scale="no<partly<fully")
+    stray = file(
+        "b.csv", "\n".join(["id,annotator,gpt-4o", *(f"{k},{'yn'[k % 2]},{'yyn3'[k % 4]}" for k in range(60))])
+    )
+    assert [*read_file(stray, scale="n<y").ratings.table["status"]].count("out_of_scale") == 15
+
+
 @pytest.mark.slow("further cases", but_first=True)
 @pytest.mark.parametrize(("name", "lost", "kept"), [
     ("valid", "false", "true"), ("parsed", "False", "True"), ("parse_error", "true", "false"),
