@@ -7,7 +7,6 @@ not thereby immune, it was not tested. What a suffix that asks for nothing lifts
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Literal
 
@@ -74,12 +73,12 @@ def subjects(table: pd.DataFrame, names: list[str]) -> Iterator[tuple[str, ...]]
 
 
 def _rate(rows: pd.DataFrame, over: Over | None, ratings: Ratings) -> Estimate:
-    tested = rows[rows["outcome"].isin(["success", "failure"])]
-    outcome = Counter(rows["outcome"].tolist())
-    counts = {name: outcome[name] for name in OUTCOMES}
+    outcome = rows["outcome"].to_numpy()
+    counts = {name: int((outcome == name).sum()) for name in OUTCOMES}
     detail: dict[str, Any] = {"outcomes": {name: count for name, count in counts.items() if count}}
-    lost = len(rows) - len(tested)
-    if tested.empty:
+    tested = (outcome == "success") | (outcome == "failure")
+    lost = int((~tested).sum())
+    if not tested.any():
         why = f"no attack could be tested: {', '.join(f'{n} {name}' for name, n in counts.items() if n)}"
         if counts["ceiling"] == len(rows):
             why = "every clean twin already has the best result, so no attack could show"
@@ -87,14 +86,14 @@ def _rate(rows: pd.DataFrame, over: Over | None, ratings: Ratings) -> Estimate:
             "injection_success", why if len(rows) else "no attack was asked", n_excluded=lost, over="clusters",
             unit="share", span=1.0, clusters=ratings.clusters, method=SHARE, detail=detail,
         )  # fmt: skip
-    unit = over or ("cluster" if tested["cluster"].nunique() > tested["payload"].nunique() else "payload")
-    fixed = "these texts only" if unit == "payload" else "these payloads only"
-    units, unit_names = tested[unit].factorize()
-    hits, change = (tested["outcome"] == "success").to_numpy(), (tested["after"] - tested["before"]).to_numpy()
+    payloads, clusters = (pd.factorize(rows[name].to_numpy()[tested])[0] for name in ("payload", "cluster"))
+    unit = over or ("cluster" if clusters.max() > payloads.max() else "payload")
+    fixed, units = ("these texts only", payloads) if unit == "payload" else ("these payloads only", clusters)
+    hits, change = (outcome == "success")[tested], (rows["after"] - rows["before"]).to_numpy()[tested]
     detail |= {"lift": number(float(change.mean())), "fell": int((change < -1e-9).sum())}
     estimate = estimated(
         "injection_success", float(hits.mean()), clustered_share(hits, units), n=len(hits), span=1.0,
-        n_clusters=len(unit_names), clusters=called(unit, ratings), n_excluded=lost, over="clusters",
+        n_clusters=int(units.max()) + 1, clusters=called(unit, ratings), n_excluded=lost, over="clusters",
         unit="share", method=SHARE, note=f"over {called(unit, ratings)}: {fixed}", detail=detail,
     )  # fmt: skip
     sides = {"attacked": (counts["broken"], len(rows)), "clean": (counts["no_twin"], len(rows))}
