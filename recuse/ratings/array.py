@@ -218,8 +218,8 @@ def arrays_by_level(ratings: Ratings, factor: str) -> dict[str, RatingArray]:
     was left out under one level is empty there. No array where the factor was not varied.
 
     Raises `RecuseError` where another factor varies."""
-    rows = ratings.table[(ratings.table["kind"] != PERSON) & (ratings.table["criterion"] == ratings.criterion)]
-    raters, items, targets = (coded(rows[name])[0] for name in AXES)
+    rows = np.flatnonzero(~ratings.having("kind", PERSON) & ratings.having("criterion", ratings.criterion))
+    raters, items, targets = (recoded(names, places[rows])[0] for names, places in map(ratings.coded, AXES))
     axes = raters, items, targets
     return {level: judges_array(ratings.where(**{factor: level}), axes) for level in ratings.levels(factor)}
 
@@ -242,16 +242,9 @@ def smallest_step(scale: Scale, scores: Floats) -> float:
     return max(seen, scale.span / 100) if np.isfinite(scale.span) else seen
 
 
-def numbers(ratings: Ratings, table: pd.DataFrame) -> Floats:
-    """The values of a table's rows of the one criterion, on the ascending scale; NaN where none is usable."""
-    usable = table["status"].eq("ok").to_numpy(dtype=bool)
-    values: Floats = np.full(len(table), np.nan)
-    values[usable] = ratings.scale.numbers(table["score"][usable], table["response"][usable])
-    return values
-
-
 def numbers_at(ratings: Ratings, rows: NDArray[np.intp]) -> Floats:
-    """The same of these rows of the ratings' own table; made once of all that are of the criterion."""
+    """The values of these rows of the table, which are of the one criterion, on the ascending scale; NaN where none is
+    usable. Made once of all rows of the criterion."""
 
     def made() -> Floats:
         table, every = ratings.table, np.full(len(ratings.table), np.nan)

@@ -57,9 +57,8 @@ def verdicts_of(ratings: Ratings) -> pd.DataFrame:
     items, item = ratings.coded("item")
     names, codes = recoded(items, item[rows])
     if lacking := [name for name in names if name not in known]:
-        raise RatingsError(
-            f"the texts lack {len(lacking)} item(s) of the ratings, first {lacking[0]}; give its a and b"
-        )
+        what = f"the texts lack {len(lacking)} item(s) of the ratings"
+        raise RatingsError(f"{what}, first {lacking[0]}; give its a and b")
     clusters = np.array(clusters_of(ratings, names), dtype=object)[codes]
     a, b = np.array([known[name] for name in names], dtype=object).reshape(-1, 2)[codes].T
     levels = {name: table[name].array[rows] if name in ratings.factors else LEVELS[name][0] for name in PAIRED}
@@ -92,13 +91,9 @@ def both_orders(verdicts: pd.DataFrame) -> pd.DataFrame:
 def repeated_over(ratings: Ratings) -> dict[str, Any]:
     """What a repetition would draw anew, as an estimate says it: clusters under their name where pairs share something,
     items where they share nothing."""
-
-    def shared() -> bool:
-        texts = ratings.texts
-        return texts is not None and "cluster" in texts and bool((texts["cluster"] != texts["item"]).any())
-
-    over = "clusters" if ratings.remember_of_rows("shared", shared) else "items"
-    return {"over": over, "clusters": ratings.clusters}
+    texts = ratings.texts
+    shared = texts is not None and "cluster" in texts and bool((texts["cluster"] != texts["item"]).any())
+    return {"over": "clusters" if shared else "items", "clusters": ratings.clusters}
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,7 +25,7 @@ from recuse.papers.merchant_risk.generation import KEPT, RATIONALE, RULE
 from recuse.papers.rank_tests import spearman
 from recuse.papers.self_preference.over_texts import share_estimate
 from recuse.ratings import Nominal, Ordinal, Ratings, ResponseSets, Scale, remembered
-from recuse.ratings.array import names_at, numbers, numbers_at
+from recuse.ratings.array import names_at, numbers_at
 from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.schema.arrays import Floats
 from recuse.schema.pandas_when_used import pd
@@ -252,9 +252,11 @@ def pick_overlap(part: Ratings) -> Estimate:
     >>> pick_overlap(example("judge item score", "a i 1; a k 2; b i 1; b l 2")).of().detail["by_all"]
     [['i', '', {'a': 1.0, 'b': 1.0}]]
     """
-    rows = part.table[(part.table["criterion"] == part.criterion) & (part.table["kind"] == "judge")]
-    rows = rows.assign(level=numbers(part, rows)).dropna(subset="level").astype({"rater": str, "item": str})
-    levels = rows.pivot_table("level", "item", "rater", sort=False)  # the mean where an item was picked repeatedly
+    rows = np.flatnonzero(part.having("criterion", part.criterion) & part.having("kind", "judge"))
+    picks = part.table[["rater", "item"]].iloc[rows].astype(str).assign(level=numbers_at(part, rows))
+    levels = picks.dropna(subset="level").pivot_table(
+        "level", "item", "rater", sort=False
+    )  # the mean where an item was picked repeatedly
     models, picked = list(map(str, levels)), levels.notna().to_numpy()
     about: dict[str, Any] = {
         "n": len(levels), "over": "items", "unit": "share", "method": "mean over pairs of models of |both| / |either|"

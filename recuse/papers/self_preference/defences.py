@@ -18,7 +18,7 @@ from recuse.metrics.injection import levels_of, outcomes
 from recuse.metrics.measure import Named, itself, measure, per_subject
 from recuse.papers.self_preference.over_texts import bounded_estimate, share_estimate
 from recuse.ratings import Ratings, remembered
-from recuse.ratings.array import numbers
+from recuse.ratings.array import numbers_at
 from recuse.ratings.ratings import CRITERION
 from recuse.schema import Estimate, Estimates, RecuseError, number
 from recuse.schema.arrays import Floats
@@ -246,10 +246,10 @@ def _filtered(ratings: Ratings, kind: str, *wanted: str) -> tuple[Ratings, pd.Da
 
 def _flags(filtered: Ratings, defence: str) -> pd.DataFrame:
     """What every filtering model says: columns item, target, defence, flag (1: suspicious, 0, or missing)."""
-    rows = filtered.table
-    rows = rows[(rows["kind"] == "judge") & (rows["criterion"] == filtered.criterion)]
-    named = [f"{defence}:{name}" for name in rows["rater"]]
-    return rows[["item", "target"]].assign(defence=named, flag=numbers(filtered, rows))
+    rows = np.flatnonzero(filtered.having("kind", "judge") & filtered.having("criterion", filtered.criterion))
+    table = filtered.table[["rater", "item", "target"]].iloc[rows]
+    named = [f"{defence}:{name}" for name in table.pop("rater")]
+    return table.assign(defence=named, flag=numbers_at(filtered, rows))
 
 
 def _written(values: pd.Series[Any]) -> pd.Series[str]:
