@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from recuse.judges.description import CanonicalJson, canonical
-from recuse.judges.provider_responses import decoded, decompressed, is_policy_refusal, no_reply, parsed
+from recuse.judges.provider_responses import decompressed, is_policy_refusal, no_reply, parsed
 from recuse.schema import Call, RawResponse, RecuseError, Request
 from recuse.security.redaction import PLACEHOLDER, SECRET_NAMES
 
@@ -59,9 +59,7 @@ def canonical_body(body: bytes) -> bytes:
     """The body in canonical JSON with secret members blanked; unchanged where it is not JSON."""
     if isinstance(body, CanonicalJson) and not _SECRET_MEMBER.search(body):
         return body
-    try:
-        value = decoded(body)
-    except (ValueError, RecursionError):
+    if (value := parsed(body)) is None:
         return body
     spelled = canonical_json(value)
     return canonical_json(_blank(value)) if _SECRET_MEMBER.search(spelled) else spelled
