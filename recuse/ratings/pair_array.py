@@ -200,7 +200,7 @@ def choices_of(
             facts |= {one: rows[one].where(~swap, rows[other]), other: rows[other].where(~swap, rows[one])}
     table = rows[["rater", "kind", "repeat", *factors]].assign(**about)
     texts = table[["item", "target"]].assign(**facts).drop_duplicates("item").reset_index(drop=True)
-    judges, written = table.loc[table["kind"] != PERSON, "rater"].astype(str).unique(), {*a, *b}
+    judges, written = table.loc[table["kind"] != PERSON, "rater"].astype(str).unique(), {*a.unique(), *b.unique()}
     return Ratings.of(
         table, scales={"winner": CHOICES}, factors=((ORDER,) if ordered else ()) + tuple(factors), texts=texts,
         authors={judge: judge for judge in judges if judge in written}, clusters=clusters,

@@ -190,7 +190,8 @@ def without_sums(table: RawTable) -> RawTable:
     the like, or hold a remark alone: its first cell begins as remarks do, and the others are empty."""
     frame = table.frame
     small = len(frame) <= MOST_LOOKED_AT
-    filled = frame.map(lambda cell: bool(str(cell).strip())).sum(axis=1).to_numpy() if small else np.ones(len(frame))
+    cells = (np.append([bool(str(v).strip()) for v in values], True)[c] for c, values in map(table.coded, table.names))
+    filled = np.sum([*cells], axis=0) if small else np.ones(len(frame))
     empty = np.flatnonzero(filled == 0)
     last = len(frame)
     if len(empty) and (filled[empty[-1] :] <= max(2, np.median(filled[filled > 0]) / 2)).all():

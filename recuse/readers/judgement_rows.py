@@ -214,7 +214,7 @@ def with_kinds(judged: Judgements) -> Judgements:
     for name in (r for r in raters if r in people and plain(r) in ANYBODY):
         of_rater = rows["rater"].eq(name)
         if rows.loc[of_rater, "repeat"].nunique() > 1:
-            rows = rows.astype({"rater": str})
+            rows = rows.assign(rater=written_out(rows[["rater"]])["rater"])
             rows.loc[of_rater, "rater"] = name + " " + (rows.loc[of_rater, "repeat"] + 1).astype(str)
             rows.loc[of_rater, "repeat"] = 0
             notes.append(f"{name} is no one in particular: every repeat is read as another person")

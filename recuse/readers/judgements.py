@@ -219,7 +219,8 @@ def _read_winners(judged: Judgements) -> Judgements:
     long = long[~(empty & long["kind"].eq("person"))]
     winner = labels_of(long["cell"]).str.replace(r"^(\d+)\.0$", r"\1", regex=True)
     first, second = (labels_of(long[side]) for side in ("first", "second"))
-    won = winner.map(lambda word: chosen(word, from_0=from_0) or None)
+    codes, words = pd.factorize(winner)
+    won = pd.Series(np.array([chosen(w, from_0=from_0) or None for w in words], dtype=object)[codes], winner.index)
     empty = empty[long.index]
     by_name = (winner == first) | (winner == second)
     if (by_name | won.eq("tie") | empty).all() or (won.isna() & ~empty).any():  # else "A" is a place beside a system a

@@ -188,9 +188,8 @@ def check_differ(which: str, different: float) -> None:
 
 def check_first_differ(text: str, end: str) -> None:
     """The same for the first rows of a text, before any is parsed; `end`: what ends each."""
-    first = text.split(end, FIRST)[:FIRST]
-    if len(first) == FIRST:
-        check_differ(f"first {FIRST:,}", len(set(first)) / FIRST)
+    if text.count(end) >= FIRST - 1:
+        check_differ(f"first {FIRST:,}", len(set(text.split(end, FIRST)[:FIRST])) / FIRST)
 
 
 def from_frame(path: Path, frame: pd.DataFrame, note: str) -> RawTable:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from recuse.ratings.array import grouped
+from recuse.ratings.array import first_of, grouped
 from recuse.ratings.ratings_table import repeated
 from recuse.readers.column_names import BATCHES, PROMPTS, as_option, is_reason, plain
 from recuse.readers.columns import Column
@@ -201,7 +201,8 @@ def with_absent_rows(judged: Judgements) -> Judgements:
         one, other = (rows[side].astype(str) for side in sides)
         keys += [one.where(one <= other, other), other.where(one <= other, one)]
         if rows.loc[judges, "rater"].nunique() > 1:  # systems that people alone compared
-            not_put = sorted({*one[~judges], *other[~judges]} - {*one[judges], *other[judges]})
+            by_people, by_judges = ({*one[who].unique(), *other[who].unique()} for who in (~judges, judges))
+            not_put = sorted(by_people - by_judges)
     text = grouped(*keys)  # the number of each row's text, from 0 in order of first appearance
     added, categories = [], {name: kind for name, kind in rows.dtypes.items() if isinstance(kind, pd.CategoricalDtype)}
     notes = [f"pairs with {', '.join(not_put)} were put to no judge, and do not count"] if not_put else []
@@ -230,7 +231,7 @@ def _absent(
     rows: pd.DataFrame, frame: pd.DataFrame, factors: list[str], text: NDArray[np.intp], not_put: list[str]
 ) -> Iterator[tuple[str, list[tuple[dict[str, Any], Texts]], Texts]]:  # fmt: skip
     """(judge, [(factor -> level, its absent texts at these)], the texts that it has) of every judge."""
-    first = np.unique(text, return_index=True)[1]  # a row of each text, which tells what it is about
+    first = first_of(text)  # a row of each text, which tells what it is about
     criterion, target = (rows[name].iloc[first].to_numpy() for name in ("criterion", "target"))
     author = rows["author"].iloc[first].to_numpy() if "author" in rows else target
     batches = [frame[name].to_numpy()[rows["row"].to_numpy()[first]] for name in frame if plain(str(name)) in BATCHES]
