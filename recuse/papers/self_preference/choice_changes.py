@@ -304,13 +304,13 @@ def own_win_excess_change(part: Ratings) -> Iterator[Named]:
     table = table[table["kind"] != PERSON]
     after = verdict((table["ab"] + table["ba"]) / 2)
     table = table.assign(before=table["ab"], after=after, item=table["item"].factorize()[0])
-    complete = neutral(table, part.authors)[["rater", "item", "before", "after"]].dropna()
+    # the judge is none of the neutral peers of a pair with its own text
+    peers = neutral(table, part.authors)[["item", "before", "after"]].dropna().groupby("item").mean()
     rater, a, b, item, group = (table[name].to_numpy() for name in ("rater", "a", "b", "item", "group"))
     credit = table[["before", "after"]].to_numpy()
     why = "no pair with its own text was judged in both orders by it and by a neutral peer"
     for judge, text in part.own().items():
         own = np.flatnonzero((rater == judge) & ((a == text) | (b == text)))
-        peers = complete[complete["rater"] != judge].groupby("item")[["before", "after"]].mean()
         sign = np.where(a[own] == text, 1.0, -1.0)[:, None]
         moved = sign * (credit[own] - peers.reindex(item[own]).to_numpy())
         both, groups = np.isfinite(moved).all(axis=1), group[own]

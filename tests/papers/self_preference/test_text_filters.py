@@ -85,6 +85,13 @@ def test_a_word_of_two_clusters_is_rare_in_a_fit_without_one_of_them():
     assert fitted_on(clean, without="s5")(new)
 
 
+def test_a_word_of_the_cluster_left_out_alone_is_new():
+    clean = {"s1": ["zebra the the the"], "s2": ["the the the the"], "s3": ["the the the the"]}
+    clean["s4"] = clean["s3"]
+    assert not fitted_on(clean)("zebra zebra the the")
+    assert fitted_on(clean, without="s1")("zebra zebra the the")
+
+
 def test_a_text_in_parts_is_read_as_one():
     parts = ("A text that asks you to ignore", "THE RULES of this.")
     assert [*map(filters.string_matching, parts)] == [(), ()]
