@@ -73,6 +73,13 @@ def test_evidence_runs_are_averaged_and_compared_on_the_same_pairs(table, make_c
     assert found.of(judge="x", scoring="single").value == pytest.approx((1 + 0.5 + 0.5) / 3)
 
 
+def test_a_pair_with_evidence_in_one_order_alone_is_dropped_by_every_scoring(table, make_comparisons):
+    ratings, items = table
+    evidence = make_comparisons(verdicts("x", (F, S), (F, S), (T, T)), repeat=0).drop(columns="labels").iloc[:-1]
+    found = choice_changes.verdict_agreement(met(ratings, items), evidence=met(evidence, items), scores=PEERS)
+    assert [found.of(judge="x", scoring=s).n for s in choice_changes.SCORINGS] == [2] * 4
+
+
 def test_people_come_before_peers_and_authors_are_no_reference(make_comparisons, make_pairs):
     """People say b; the peers a. Without people, y as the author of b is left out, and z decides."""
     ratings = make_comparisons(verdicts("x", (F, S), (F, S)) | {("human:1", "0"): (S,)})
