@@ -249,7 +249,9 @@ def numbers_at(ratings: Ratings, rows: NDArray[np.intp]) -> Floats:
     def made() -> Floats:
         table, every = ratings.table, np.full(len(ratings.table), np.nan)
         usable = np.flatnonzero(ratings.having("status", "ok") & ratings.having("criterion", ratings.criterion))
-        every[usable] = ratings.scale.numbers(table["score"].iloc[usable], table["response"].iloc[usable])
+        every_row = len(usable) == len(table)
+        given = (table[name] if every_row else table[name].iloc[usable] for name in ("score", "response"))
+        every[usable] = ratings.scale.numbers(*given)
         return every
 
     return ratings.remember_of_rows(("numbers", ratings.criterion), made)[rows]

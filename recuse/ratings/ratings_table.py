@@ -51,8 +51,7 @@ def completed(frame: pd.DataFrame) -> pd.DataFrame:
         table["status"] = np.where(pd.notna(given.get("score")) | pd.notna(given.get("response")), "ok", "unparsed")
     table["score"] = pd.to_numeric(given.get("score", np.full(len(frame), np.nan)), errors="coerce").astype(float)
     names = [*COLUMNS, *(name for name in given if name not in COLUMNS)]
-    complete = frame.assign(**{name: table[name] for name in (*USUAL, "score") if name not in frame or name == "score"})
-    complete = complete[names]  # columns that are given are shared, not copied
+    complete = pd.DataFrame({name: table[name] for name in names}, frame.index, copy=False)  # what is given is shared
     # names as Python's own texts: kept in Arrow's, each choice of rows or columns takes longer
     complete.columns = pd.Index(names, dtype=object)
     return complete
