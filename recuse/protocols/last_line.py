@@ -205,7 +205,7 @@ def labelled(text: str, label: str) -> list[str]:
     return [value for line in lines(text) if (value := _value(line, label)) is not None]
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=256)  # a reply is asked for one label after another; long ones are not kept for long
 def lines(text: str) -> tuple[str, ...]:
     """The lines that say something, without Markdown around them."""
     return tuple(filter(None, (line.strip(_DECORATION) for line in text.splitlines() if not _FENCE.fullmatch(line))))
@@ -216,7 +216,7 @@ def short(text: str) -> str:
     return text if len(text) <= 40 else text[:39] + "…"
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _value(line: str, label: str) -> str | None:
     match = re.fullmatch(rf"(?:[-+>•]\s+)?[*_`]{{0,3}}{label}[*_`]{{0,3}}\s?:[*_`\s]*(.*)", line, re.IGNORECASE)
     return _BRACKETS.sub(r"\1", match[1].strip(_DECORATION)).strip() if match else None
