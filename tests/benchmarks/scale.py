@@ -143,7 +143,7 @@ def files(folders: dict[int, Path]) -> None:
 
 def by_question(folders: dict[int, Path]) -> None:
     sizes = [*folders]
-    results = [measured("questions", str(folder / "wide.csv")) for folder in folders.values()]
+    results = [measured("each_question", str(folder / "wide.csv")) for folder in folders.values()]
     rows = []
     for name in sorted(results[-1], key=lambda name: -results[-1][name]):
         seconds = [result[name] for result in results]
@@ -326,7 +326,7 @@ def calls(folder: Path) -> None:
 
 
 def main() -> None:
-    works = {"check": check, "imports": imports, "questions": questions, "make_rows": make_rows,
+    works = {"check": check, "imports": imports, "each_question": questions, "make_rows": make_rows,
              "make_scores": make_scores, "query": query}  # fmt: skip
     if sys.argv[1:2] and sys.argv[1] in works and len(sys.argv) > 2 and not sys.argv[2].isdigit():
         print(json.dumps(works[sys.argv[1]](*sys.argv[2:])))
