@@ -760,7 +760,8 @@ def test_ticks_and_empty_cells_are_asked_about(file):
 @pytest.mark.parametrize("order", [
     "muy malo<malo<regular<bueno<muy bueno", "非常に悪い<悪い<普通<良い<非常に良い", "×<△<○<◎", "×<○", "n.i.o.<i.o.",
     "red<amber<green", "disagree strongly<disagree<neutral<agree<agree strongly",
-    "trifft nicht zu<trifft eher nicht zu<teils/teils<trifft eher zu<trifft zu",
+    "trifft nicht zu<trifft eher nicht zu<teils/teils<trifft eher zu<trifft zu", "nicht bestanden<bestanden", "нет<да",
+    "nicht erfüllt<teilweise erfüllt<erfüllt", "rechazado<aprobado", "不合格<合格", "否<是", "hayır<evet",
 ])  # fmt: skip
 def test_degrees_in_other_languages_have_their_order(file, order):
     words = order.split("<")
