@@ -109,10 +109,11 @@ def _side(yours: object, judge: object, people: object, right: str, labels: Coll
     theirs = re.findall(rf"({known}|.+?)(?:, |$)", _cell(right or people))
     if not verdict:
         return ""
-    if _number(verdict) == _number(answer):
-        return "judge"
-    if _number(verdict) in map(_number, theirs):
-        return "people"
+    for same in (str, _number):
+        if same(verdict) == same(answer):
+            return "judge"
+        if same(verdict) in map(same, theirs):
+            return "people"
     named = {"judge": "judge", "right answer" if right else "people": "people"}
     return named.get(verdict.replace("_", " "), "neither")
 

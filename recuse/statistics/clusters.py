@@ -125,15 +125,16 @@ def slopes(
     varies much between clusters, where those of the usual sandwich fall well short. Undefined where x does not vary
     within any cluster once the controls are known; without an interval where only within one."""
     groups = ascending_codes(clusters)
-    outcomes, regressor = y, np.asarray(x, dtype=float)[:, None]
     given = np.zeros((len(groups), 0)) if controls is None else np.asarray(controls, dtype=float)
-    count, number = distinct(groups), outcomes.shape[1]
+    count, number, width = distinct(groups), y.shape[1], 1 + given.shape[1]
     if count < 2:
         return [OverClusters(math.nan, math.nan, 0)] * number
-    if levels is not False:
+    columns = np.column_stack([np.asarray(x, dtype=float), given, y])
+    if levels is not False:  # each column less its mean in the group
         levelled = groups if levels is True else ascending_codes(levels)
-        regressor, given, outcomes = (_within(part, levelled) for part in (regressor, given, outcomes))
-    columns, width = np.asfortranarray(np.column_stack([regressor, given, outcomes])), 1 + given.shape[1]
+        sizes = np.bincount(levelled)
+        columns -= np.column_stack([np.bincount(levelled, weights=each) / sizes for each in columns.T])[levelled]
+    columns = np.asfortranarray(columns)
     moments = np.zeros((count, width, width + number))  # by group, of x and z with each other and with the outcomes
     for p in range(width):
         for q in range(p, width + number):
@@ -171,13 +172,6 @@ def _solved(matrices: Floats, sides: Floats) -> Floats:
     except np.linalg.LinAlgError:
         pass
     return np.linalg.pinv(matrices) @ sides
-
-
-def _within(columns: Floats, groups: NDArray[Any]) -> Floats:
-    """Each column minus its mean in the group; shape (n, k)."""
-    sizes = np.bincount(groups)
-    means = [np.bincount(groups, weights=column) / sizes for column in columns.T]
-    return columns - np.column_stack(means)[groups] if means else columns
 
 
 def sizes_of(groups: NDArray[np.intp], times: Floats | None) -> tuple[int, int, Floats | None]:
