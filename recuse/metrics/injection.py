@@ -135,7 +135,8 @@ def outcomes(ratings: Ratings) -> pd.DataFrame:
     usual = {"clean": "cluster", "cluster": "clean", "payload": "item"}
     texts = texts.assign(**{name: texts[other] for name, other in usual.items() if name not in texts.columns})
     texts = texts if "class" in texts.columns else texts.assign(**{"class": ATTACK})
-    known = texts.astype(dict.fromkeys(("item", "target"), str))
+    named = {"clean": texts["clean"].map(str, na_action="ignore")}
+    known = texts.astype(dict.fromkeys(("item", "target"), str)).assign(**named)
     pairs = between_two(ratings)
     each = [_compared(part, twin, known, pairs).assign(**levels) for levels, part, twin in twins(ratings)]
     return pd.concat(each, ignore_index=True)[["judge", *levels_of(ratings), *COLUMNS]]

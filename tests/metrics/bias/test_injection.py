@@ -166,6 +166,13 @@ def test_texts_that_tell_only_the_twin():
     assert (estimate.value, estimate.n_clusters, estimate.note) == (0.5, 2, "over payloads: these texts only")
 
 
+def test_numbers_name_clean_texts_as_well():
+    """As a table read from a file has them; pandas joins no number with a text."""
+    texts = pd.DataFrame({"item": ["1.p", "2.p"], "target": "a", "clean": [1, 2]})
+    ratings = attacked(("x", "1.p", "a", 5), ("x", "2.p", "a", 2), clean=scores(*CLEAN[:2]), texts=texts)
+    assert [*injection.outcomes(ratings)["clean"]] == ["1", "2"]
+
+
 # --------------------------------------------------------------------------- what cannot be tested
 
 
