@@ -112,6 +112,7 @@ NO_BOUNDS = NO_LENGTHS | {"n": {}}
     ("wire_name", "base_url", "properties"),
     [
         ("openai_chat", "https://api.openai.com/v1", NO_LENGTHS),
+        ("openai_chat", "https://API.OpenAI.com/v1", NO_LENGTHS),
         ("openai_chat", "http://127.0.0.1:8080/v1", BOUNDED["properties"]),
         ("openai_responses", "https://api.openai.com/v1", NO_LENGTHS),
         ("azure_openai", "https://ann.openai.azure.com", NO_LENGTHS),

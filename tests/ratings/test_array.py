@@ -9,6 +9,7 @@ import pytest
 from recuse.ratings import Nominal, Numeric, Ordinal, Ratings, mean_of
 from recuse.ratings.array import array_of, coded, first_of, grouped, judges_array, names_at, recoded
 from recuse.schema import RecuseError
+from recuse.schema.arrays import in_order
 
 FRAME = pd.DataFrame(
     [
@@ -133,3 +134,9 @@ def test_a_column_that_was_filled_in_is_known_without_a_look() -> None:
     for name in ("task", "protocol", "kind", "request"):
         known, seen = ratings.coded(name), coded(ratings.table[name])
         assert (known[0], known[1].tolist()) == (seen[0], seen[1].tolist())
+
+
+@pytest.mark.parametrize("largest", [3, 2**16 - 1, 2**16, 2**17])
+def test_places_in_order_are_those_of_a_stable_sort_however_large_the_numbers(largest):
+    numbers = np.array([largest, 2, 0, largest, 2, 1])
+    assert in_order(numbers).tolist() == [2, 5, 1, 4, 0, 3]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import optimize, stats
 
 from recuse.papers.merchant_risk.repeat_noise import FixedTexts, MeanDifference, Noise, mean_difference
 from recuse.schema import RecuseError
@@ -223,3 +223,13 @@ def test_the_reliability_of_thousands_of_texts_lies_around_its_value(texts: int,
     assert high - low < 8 * (1 - value) / math.sqrt(texts)
     assert reliability.p_value(low, "above") == pytest.approx(0.025, abs=1e-4)
     assert reliability.p_value(high, "below") == pytest.approx(0.025, abs=1e-4)
+
+
+@pytest.mark.parametrize(("f", "texts", "repeats"), [(3.2, 5, 10), (36.5, 5, 10), (1.6, 40, 4), (78.6, 690, 8)])
+def test_the_ends_of_a_reliability_are_where_the_noncentral_f_has_their_probability(f, texts, repeats):
+    """By a root finder of its own, on scipy's noncentral F, without ours."""
+    df = texts * (repeats - 1)
+    for end, probability in zip(FixedTexts(f, texts, Noise(df), repeats).interval(0.95), (0.975, 0.025), strict=True):
+        of = lambda theta, p=probability: stats.ncf.cdf(f, texts - 1, df, (texts - 1) * repeats * theta) - p  # noqa: E731
+        theta = optimize.brentq(of, 0, 10 * f / repeats, xtol=1e-13, rtol=1e-12) if of(0.0) > 0 else 0.0
+        assert end == pytest.approx(theta / (1 + theta), rel=1e-8)
