@@ -117,3 +117,15 @@ def test_a_yes_or_no_is_two_options_or_what_is_stated() -> None:
     assert "property" not in offers(labels, scales={"rating": ResponseSets(("blue", "green", "red"))})
     assert "positive" in offers(LEAST, thresholds={"rating": (2.0,)})
     assert "positive" not in offers(LEAST, thresholds={"rating": (2.0, 3.0)})
+
+
+@pytest.mark.parametrize(("who", "offered"), [("x", True), ("anna", False)])
+def test_what_is_varied_is_what_judges_were_asked(who: str, offered: bool) -> None:
+    """People who were asked both ways say nothing of a judge that was asked one way."""
+    both = [
+        ("x", "judge", "shown"),
+        ("anna", "person", "shown"),
+        (who, "person" if who == "anna" else "judge", "hidden"),
+    ]
+    frame = pd.DataFrame(both, columns=["rater", "kind", "names"]).assign(item="i", score=3.0)
+    assert ("names" in offers(frame)) == offered
