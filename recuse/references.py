@@ -130,7 +130,10 @@ def reference_of(task: Task) -> pd.DataFrame | None:
     about = {"item": table["item"].astype(str)}
     if "names" in given:
         names = _table(task, given["names"])
-        about["name"] = about["item"].map(dict(zip(names[names.columns[0]].astype(str), names["name"], strict=True)))
+        called = names[names.columns[0]].astype(str)
+        if len(twice := called[called.duplicated()]):
+            raise RecuseError(f"{task.folder / given['names']}: {twice.iloc[0]} is named twice; keep one row of it")
+        about["name"] = about["item"].map(dict(zip(called, names["name"], strict=True)))
     return table.assign(**about)
 
 
